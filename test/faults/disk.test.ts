@@ -126,7 +126,7 @@ test('INV-6 SAFE: a server whose own log is on the full disk loses only lines of
   expect(reader.said(turnId)).toBe('Before. Meanwhile. ');
   await expect
     .poll(() => server.log, { timeout: 60_000 })
-    .toMatch(/"lost":\d+.*log lines are lost/);
+    .toMatch(/"lost":\d+.*log lines were lost/);
   await expect.poll(() => readFileSync(signedOut, 'utf8'), { timeout: 60_000 }).not.toBe(before);
   const lines = server.log.split('\n').filter((line) => line.startsWith('{'));
   for (const line of lines) expect(JSON.parse(line)).toHaveProperty('msg');

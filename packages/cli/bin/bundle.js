@@ -1,6 +1,6 @@
-// The server and its commands as a few files of JavaScript: to find, read and link a thousand modules took more than half
-// of each start. A bundle is made by `make-bundle.js` before the first start, and never changed: a server that runs goes
-// on with its own while the sources change.
+// The server and its commands as a few files of JavaScript: finding, reading and linking a thousand modules took more
+// than half of each start. `make-bundle.js` makes a bundle before the first start. A bundle never changes, so a running
+// server keeps its own while the sources change.
 import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,10 +11,10 @@ export const bundles = `${root}node_modules/.cache/liminal`;
 
 const packages = ['protocol', 'storage', 'agents', 'runtime', 'server', 'client', 'cli'];
 
-/** The folder of the bundle that is made of the sources as they are, whether it is there or not. */
+/** The folder of the bundle of the present sources, whether the bundle exists or not. */
 export function bundleOfSources() {
   const hash = createHash('sha256');
-  // npm writes it at the end of each installation.
+  // npm writes this file at the end of each installation.
   addFile(hash, 'node_modules/.package-lock.json');
   for (const name of packages) addFolder(hash, `packages/${name}/src`);
   addFolder(hash, 'packages/cli/bin');
@@ -34,7 +34,7 @@ function addFolder(hash, path) {
 }
 
 /**
- * Adds its name, size and time: to read it would take longer than the bundle saves.
+ * Adds the file's name, size and time: reading the file would take longer than the bundle saves.
  * @param {import('node:crypto').Hash} hash
  * @param {string} path
  */

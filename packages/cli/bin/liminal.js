@@ -5,7 +5,7 @@ import { bundleOfSources } from './bundle.js';
 import { takeOwnEnvironment } from './own-environment.js';
 
 const bundle = bundleOfSources();
-// Where none could be made, and while someone works on the sources, these serve as well, only slower.
+// Without a bundle, and while the sources are being changed, the sources themselves run, only slower.
 const isMade = existsSync(bundle);
 if (isMade) enableCompileCache(`${bundle}/cache`);
 const args = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// Makes the bundle of the sources as they are, unless it is there.
+// Makes the bundle of the present sources, unless it exists.
 import {
   existsSync,
   mkdirSync,
@@ -14,10 +14,10 @@ import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { bundleOfSources, bundles, root } from './bundle.js';
 
-/** How many stay: a server that runs still loads parts of its own. */
+/** How many bundles are kept: a running server still loads parts of its own. */
 const kept = 5;
 
-/** What a module says of its own place stays true. */
+/** Keeps a module's own path (`import.meta.url`, `__dirname`, `__filename`) as in the sources. */
 const places = {
   name: 'places',
   transform(/** @type {string} */ code, /** @type {string} */ file) {
@@ -43,7 +43,7 @@ async function make(/** @type {string} */ bundle) {
         'warm-up': 'packages/cli/bin/warm-up.js',
       },
       platform: 'node',
-      // The one finds its program beside itself; the other may not be there, and looks for libraries to change.
+      // The first library finds its program beside itself. The second may be missing, and modifies other libraries.
       external: ['@anthropic-ai/claude-agent-sdk', '@traceloop/node-server-sdk'],
       plugins: [places],
       logLevel: 'silent',

@@ -1,17 +1,17 @@
-// Plain JavaScript, since the launcher needs it before there is a Node that reads TypeScript.
+// Plain JavaScript: the launcher runs this file before it has a Node that reads TypeScript.
 import { closeSync, openSync, readFileSync, readSync, realpathSync, writeSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 
-/** What marks the processes of an outer Liminal's agent must stay, so that the outer one can end them. */
+/** Keep the process mark set by an outer Liminal: it needs the mark to end us. */
 const kept = ['LIMINAL_MARK'];
 
 /** @param {string} name */
 const isOwn = (name) => name.startsWith('LIMINAL_') && !kept.includes(name);
 
 /**
- * Takes Liminal's own variables, the token among them, out of an environment that agents will inherit.
+ * Removes Liminal's own variables, including the token, from an environment that agents will inherit.
  * @param {NodeJS.ProcessEnv} env
- * @returns {Record<string, string>} What was taken.
+ * @returns {Record<string, string>} The removed variables.
  */
 export function takeOwnVariables(env) {
   /** @type {Record<string, string>} */
@@ -25,8 +25,8 @@ export function takeOwnVariables(env) {
 }
 
 /**
- * Takes the programs that npm has installed with Liminal off the search path, a Node among them: agents find what people
- * have, as in a terminal. npm and the launcher put them before all others.
+ * Removes the programs that npm installed with Liminal, including a Node, from the search path, where npm and the
+ * launcher put them first: agents must find the same programs as in a terminal.
  * @param {NodeJS.ProcessEnv} env
  */
 export function takeOwnPrograms(env) {
@@ -35,7 +35,7 @@ export function takeOwnPrograms(env) {
 }
 
 /**
- * Whether programs in a folder are Liminal's: the Node that runs this is among them.
+ * Whether a folder has Liminal's programs: the running Node is among them.
  * @param {string} folder
  */
 function isOwnFolder(folder) {
@@ -48,10 +48,10 @@ function isOwnFolder(folder) {
 }
 
 /**
- * Takes both out of this process' environment, and overwrites what the system goes on showing of it to all processes of
- * the same user: Linux keeps the environment and the arguments that a program was started with in the program's own
- * memory, and reads them there for `/proc/PID/environ` and `/proc/PID/cmdline`. Call it before anything is started.
- * Where that memory cannot be written, nothing is; `exposedIn` finds what is still to be seen.
+ * Removes Liminal's variables and programs from this process' environment, and overwrites the copy that the system
+ * shows to all processes of the same user: Linux keeps the environment and the arguments of a program's start in the
+ * program's own memory, and reads them there for `/proc/PID/environ` and `/proc/PID/cmdline`. Call it before anything
+ * is started. If that memory cannot be written, nothing is changed; `exposedIn` finds secrets that remain visible.
  * @returns {Record<string, string>} The variables.
  */
 export function takeOwnEnvironment() {
@@ -72,14 +72,14 @@ function overwriteShown() {
       closeSync(memory);
     }
   } catch {
-    // Not every system lets a program write there.
+    // Not every system lets a program write to its memory file.
   }
 }
 
-/** Addresses: the fields arg_start, arg_end, env_start and env_end of proc_pid_stat(5). */
+/** The memory addresses: the fields arg_start, arg_end, env_start and env_end of proc_pid_stat(5). */
 function shownPlaces() {
   const stat = readFileSync('/proc/self/stat', 'latin1');
-  // The second field is the program's name in brackets, which may itself hold spaces and brackets.
+  // The second field is the program's name in brackets; the name may contain spaces and brackets.
   const fields = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
@@ -89,7 +89,7 @@ function shownPlaces() {
 }
 
 /**
- * Overwrites only what is, byte for byte, what the system shows.
+ * Overwrites the memory only if it holds exactly the bytes that the system shows.
  * @param {number} memory
  * @param {'environ' | 'cmdline'} shown
  * @param {{ start: number, end: number }} place
@@ -104,7 +104,7 @@ function overwrite(memory, shown, { start, end }, change) {
 }
 
 /**
- * The texts in a row of them that each end with a zero; they share its memory.
+ * Splits NUL-terminated strings. The results are views of the same buffer.
  * @param {Buffer} bytes
  */
 function split(bytes) {

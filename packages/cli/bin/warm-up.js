@@ -1,4 +1,4 @@
-// Starts a server on nothing and ends it, so that the compile cache has all that a start loads.
+// Starts and stops an empty server, so that the compile cache has everything that a start loads.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

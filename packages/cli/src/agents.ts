@@ -16,7 +16,7 @@ import type { ModelConfig } from './config/models.ts';
 
 /**
  * Every agent type that Liminal knows, whether or not it can run here; configured agents come last.
- * @param tasks - The way to workers for tools, where servers share a Redis.
+ * @param tasks - The queue to workers for tools, if servers share a Redis.
  */
 export function createAgents(config: Config, tasks?: ToolQueue): ProviderRegistry {
   const { agents: entries, claude, mcpServers, userCommands } = config;
@@ -52,7 +52,7 @@ function configured(
     ...options,
     cliType,
     name: name ?? cliType,
-    description: description ?? `${entry.command}, as the configuration says.`,
+    description: description ?? `${entry.command}, from the configuration.`,
   });
 }
 
@@ -79,7 +79,7 @@ function modelServer({ cliType: name, ...config }: ModelConfig): ModelServer {
   return { ...config, name, client, takesAudio: takesAudio(config) };
 }
 
-/** Of all interfaces only Chat Completions takes sounds. OpenAI's own server has Responses, too, and is asked by that. */
+/** Only Chat Completions accepts audio. OpenAI's own server also has the Responses API, which is its default here. */
 function takesAudio({ type, baseUrl, api }: Omit<ModelConfig, 'cliType'>): boolean {
   const spoken = api ?? (baseUrl === undefined ? 'responses' : 'chat');
   return type === 'openai' && spoken === 'chat';

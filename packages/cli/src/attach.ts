@@ -1,4 +1,4 @@
-// mime knows a file's type by the end of its name: it is typed, small, and has nothing below it.
+// mime derives a file's type from its extension: the library is typed, small, and has no dependencies.
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { describeFile, type Requests } from '@liminal/client';
@@ -19,10 +19,10 @@ export interface AttachedFile {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Reads the files before anything is started. Throws ConfigError if one cannot be attached. */
+/** Reads the files before anything is started. Throws ConfigError if a file cannot be attached. */
 export async function readAttachments(paths: readonly string[]): Promise<AttachedFile[]> {
   if (paths.length > BLOCKS_MAX)
-    throw new ConfigError(`--attach takes ${BLOCKS_MAX} files at most.`);
+    throw new ConfigError(`--attach accepts at most ${BLOCKS_MAX} files.`);
   const files: AttachedFile[] = [];
   let together = 0;
   for (const path of paths) {
@@ -30,14 +30,14 @@ export async function readAttachments(paths: readonly string[]): Promise<Attache
     together += size;
     const why =
       whyTooLarge(size, BLOB_MAX, `"${path}"`) ??
-      whyTooLarge(together, BLOBS_TOGETHER_MAX, 'What is attached');
+      whyTooLarge(together, BLOBS_TOGETHER_MAX, 'The total of the attached files');
     if (why !== undefined) throw new ConfigError(`--attach: ${why}`);
     files.push({ name: basename(path), bytes: new Uint8Array(await readFile(path)) });
   }
   return files;
 }
 
-/** Brings files to the server; gives the blocks that name them. Rejects as the server refuses. */
+/** Uploads files and returns content blocks that refer to them. Throws ApiError if the server refuses a file. */
 export async function uploadAttachments(
   requests: Pick<Requests, 'putBlob'>,
   files: readonly AttachedFile[],
@@ -59,10 +59,10 @@ function typeOf(block: ContentBlock): string {
 async function sizeOf(path: string): Promise<number> {
   const found = await stat(path).catch((error: unknown) => {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (isMissing) throw new ConfigError(`--attach: there is no file "${path}".`);
+    if (isMissing) throw new ConfigError(`--attach: the file "${path}" does not exist.`);
     throw new ConfigError(`--attach: "${path}" cannot be read: ${messageOf(error)}`);
   });
-  if (!found.isFile()) throw new ConfigError(`--attach: "${path}" is no file.`);
+  if (!found.isFile()) throw new ConfigError(`--attach: "${path}" is not a file.`);
   if (found.size === 0) throw new ConfigError(`--attach: "${path}" is empty.`);
   return found.size;
 }

@@ -42,7 +42,7 @@ test.each([[['nosuch']], [['--port', '1', 'nosuch']]])(
   '%j is refused with the unknown command and the known ones',
   (typed) => {
     expect(() => commandFirst(program, typed)).toThrow(
-      'There is no command "nosuch". There are: serve, doctor.',
+      'There is no command "nosuch". The commands are: serve, doctor.',
     );
   },
 );

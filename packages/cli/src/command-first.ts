@@ -2,8 +2,8 @@ import type { Command, Option } from 'commander';
 import { ConfigError } from './config/errors.ts';
 
 /**
- * The command line with its command in front: `--port 1 doctor` becomes `doctor --port 1`. Throws `ConfigError` for an
- * unknown command, which would otherwise be taken for an argument of the default command.
+ * Moves the command to the front: `--port 1 doctor` becomes `doctor --port 1`. Throws `ConfigError` for an unknown
+ * command, which would otherwise be read as an argument of the default command.
  */
 export function commandFirst(program: Command, args: readonly string[]): string[] {
   const at = placeOfCommand(args, [
@@ -14,7 +14,7 @@ export function commandFirst(program: Command, args: readonly string[]): string[
   if (name === undefined || name.startsWith('-')) return [...args];
   const known = program.commands.map((command) => command.name());
   if (name !== 'help' && !known.includes(name)) {
-    throw new ConfigError(`There is no command "${name}". There are: ${known.join(', ')}.`);
+    throw new ConfigError(`There is no command "${name}". The commands are: ${known.join(', ')}.`);
   }
   return [name, ...args.slice(0, at), ...args.slice(at + 1)];
 }

@@ -7,12 +7,12 @@ export interface Connection {
   /** Without a trailing slash. */
   url: string;
   token: string;
-  /** Whether the server goes on without us; otherwise it was started for this command alone. */
+  /** Whether the server keeps running after this command; otherwise it was started only for the command. */
   isShared: boolean;
   close: () => Promise<void>;
 }
 
-/** Connects to the server that runs on the data folder; without one, starts our own, which ends with the command. */
+/** Connects to the server that runs on the data folder. Without one, starts a server that ends with the command. */
 export async function connect(config: Config): Promise<Connection> {
   const running = await findServer(config.dataDir);
   if (running) {
@@ -21,7 +21,7 @@ export async function connect(config: Config): Promise<Connection> {
     const client = createClient({ baseUrl: url, token });
     return { client, url, token, isShared: true, close: async () => client.close() };
   }
-  // Beside a running server a command has no need of all that it is made of.
+  // With a running server a command does not need these modules.
   const { startLiminal } = await import('./start-liminal.ts');
   const own = await startLiminal({ ...config, host: '127.0.0.1', port: 0, portChosen: true });
   const { url, token } = own;
@@ -33,7 +33,7 @@ export async function connect(config: Config): Promise<Connection> {
   return { client, url, token, isShared: false, close };
 }
 
-/** As `connect`, with the session loaded: it may be one that only an agent's own store has. */
+/** Like `connect`, but also loads the session: only an agent's own store may have it. */
 export async function connectTo(sessionId: string, config: Config): Promise<Connection> {
   const connection = await connect(config);
   try {

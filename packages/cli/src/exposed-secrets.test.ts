@@ -27,10 +27,10 @@ test.runIf(process.platform === 'linux')(
   'SAFE: a process whose environment shows a secret is named, the own one or one above it',
   async () => {
     expect(await foundIn(hidden, {}, hidden)).toBe(
-      'Agents can read LIMINAL_TOKEN in the environment of process <own> (node): this system lets no program change what it shows.',
+      'Agents can read LIMINAL_TOKEN in the environment of process <own> (node): this system lets no program hide its environment.',
     );
     expect(await foundIn({}, hidden, hidden)).toBe(
-      'Agents can read LIMINAL_TOKEN in the environment of process <parent> (node), which stays. Give it to ./liminal alone: LIMINAL_TOKEN=… ./liminal',
+      'Agents can read LIMINAL_TOKEN in the environment of process <parent> (node), which keeps running. Set it only for ./liminal: LIMINAL_TOKEN=… ./liminal',
     );
   },
 );

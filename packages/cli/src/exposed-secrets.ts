@@ -1,4 +1,4 @@
-/** Liminal's secrets that agents could still read elsewhere. */
+/** Finds secrets of Liminal that agents could still read in the environments of processes. */
 import { readFileSync } from 'node:fs';
 
 const secrets = [
@@ -9,8 +9,8 @@ const secrets = [
 ];
 
 /**
- * A sentence about the first process, from this one up to the first of the machine, whose environment shows a secret;
- * undefined if none does. Another user's process shows nothing, not even to agents.
+ * A sentence about the first process whose environment shows a secret, from this process up through its parents;
+ * undefined if none does. The environment of another user's process cannot be read, not even by agents.
  * @param own - Liminal's own variables, as given to this process.
  */
 export function exposedSecrets(own: Record<string, string>): string | undefined {
@@ -23,8 +23,8 @@ export function exposedSecrets(own: Record<string, string>): string | undefined 
     const name = found.slice(0, found.indexOf('='));
     const where = `Agents can read ${name} in the environment of process ${pid} (${read(pid, 'comm').trim()})`;
     return pid === process.pid
-      ? `${where}: this system lets no program change what it shows.`
-      : `${where}, which stays. Give it to ./liminal alone: ${name}=… ./liminal`;
+      ? `${where}: this system lets no program hide its environment.`
+      : `${where}, which keeps running. Set it only for ./liminal: ${name}=… ./liminal`;
   }
   return undefined;
 }

@@ -1,9 +1,9 @@
 import { cleanText } from './terminal/clean-text.ts';
 import { oneRow } from './terminal/rows.ts';
 
-/** What a check has found, in a line for people. */
+/** The result of a check, as a line for people. */
 export interface Finding {
-  /** `bad`: it does not work. `poor`: it does, but something is missing. */
+  /** `bad`: it does not work. `poor`: it works, but something is missing. */
   verdict: 'good' | 'poor' | 'bad';
   text: string;
 }

@@ -1,4 +1,4 @@
-/** Whether a text is the address of something that is spoken to by HTTP. */
+/** Whether the text is an http or https URL. */
 export function isHttpAddress(text: string): boolean {
   return ['http:', 'https:'].includes(URL.parse(text)?.protocol ?? '');
 }

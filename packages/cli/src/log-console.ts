@@ -1,12 +1,13 @@
 import { format } from 'node:util';
 import type { Logger } from '@liminal/runtime';
 
-/** The most characters of a message: libraries repeat what a client has sent. */
+/** The longest message, in characters: libraries repeat what a client has sent. */
 const maxLength = 2_000;
 
 /**
  * Logs what libraries write to the console, so that the log has only JSON lines. `console.error` becomes `warn`, since
- * libraries also use it for clients' mistakes; `console.warn` becomes `info`. Returns a function that stops it.
+ * libraries also use it for clients' mistakes; `console.warn` becomes `info`. Returns a function that restores the
+ * console.
  */
 export function logConsole(logger: Logger): () => void {
   const { error, warn } = console;

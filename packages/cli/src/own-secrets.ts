@@ -3,9 +3,9 @@ import { isSecretName } from '@liminal/protocol';
 import type { Config } from './config/load.ts';
 
 /**
- * The secrets that this server is given, which no log and no file of a session may show: the passwords of what it uses
- * and of proxies, keys of models, and every value of its environment, agents and MCP servers whose name says that it is one. A token that
- * it finds in its data folder is to be added.
+ * The secrets given to this server, which no log and no session file may show: the passwords in addresses of Redis,
+ * database and proxies, keys of models, and every value whose name marks a secret in its environment and those of
+ * agents and MCP servers. The caller adds a token from the data folder.
  */
 export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> {
   const { token = '', shared, models, agents, mcpServers } = config;
@@ -36,21 +36,21 @@ export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> 
   return new Set(all.map((secret) => secret.trim()).filter((secret) => secret !== ''));
 }
 
-/** Some programs name a folder so, as shells do with `PWD`: texts are full of its path. */
+/** Some programs name a folder like a password, for example `PWD` in shells; a path occurs in many texts. */
 const isFolder = (name: string, value: string): boolean =>
   /[_-]pwd$/i.test(name) && isAbsolute(value);
 
-/** A header's value, if it may be a key, and what follows its scheme (`Bearer …`). */
+/** A header's value if it may be a key, also without its scheme (`Bearer …`). */
 function secretsIn(name: string, value: string): string[] {
   const isKey = isSecretName(name) || /^(\w+ )?[\w.~+/=-]{16,}$/.test(value);
   return isKey ? [value, value.replace(/^\w+ /, '')] : [];
 }
 
-/** A proxy's address may stand without its scheme. */
+/** A proxy's address may lack its scheme. */
 const inScheme = (address = ''): string =>
   address.includes('://') ? address : `http://${address}`;
 
-/** The password, and what else is named as a secret: as it stands in the address, and as it is. */
+/** The password and the secret parameters of a URL, each as written and decoded. */
 function passwordsIn(url: string): string[] {
   const { password = '', search = '' } = URL.parse(url) ?? {};
   const named = search

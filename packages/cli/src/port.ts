@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { LiminalError } from '@liminal/protocol';
 
-/** How many ports after the default one are tried. */
+/** How many ports after the default port are tried. */
 const tries = 20;
 
 export interface PortWish {
   host: string;
   port: number;
-  /** Whether only this port will do. */
+  /** Whether only this port is acceptable. */
   portChosen: boolean;
 }
 
@@ -35,7 +35,7 @@ export async function isFree(host: string, port: number): Promise<boolean> {
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause) {
       if (cause.code === 'EADDRINUSE') return false;
-      if (cause.code === 'EACCES') throw unusable(`port ${port} is for administrators only`, cause);
+      if (cause.code === 'EACCES') throw unusable(`port ${port} needs administrator rights`, cause);
       throw unusable(`${host} is not an address of this machine (${String(cause.code)})`, cause);
     }
     throw cause;
@@ -45,5 +45,5 @@ export async function isFree(host: string, port: number): Promise<boolean> {
 }
 
 function unusable(why: string, cause: Error): LiminalError {
-  return new LiminalError('HOST_UNUSABLE', `The server cannot listen there: ${why}.`, { cause });
+  return new LiminalError('HOST_UNUSABLE', `The server cannot listen: ${why}.`, { cause });
 }

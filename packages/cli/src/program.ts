@@ -28,10 +28,13 @@ import { version } from './version.ts';
 
 const listHint = '“./liminal sessions” lists them.';
 
-/** Exit code: the command line or configuration cannot be understood. */
+/** The exit code for an invalid command line or configuration. */
 const usageError = 2;
 
-/** Runs one command line and returns its exit code: 0 done, 1 failed, 2 not understood. Failures print one sentence. */
+/**
+ * Runs one command line and returns its exit code: 0 for success, 1 for a failure, 2 for invalid input. Failures print
+ * one sentence.
+ */
 export async function main(args: readonly string[]): Promise<number> {
   let exitCode = 0;
   const program = createProgram((code) => (exitCode = code));
@@ -57,7 +60,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** A command is loaded when it is called: a server need not hold what only the others use. */
+/** Each command is loaded when it is called, so that a server does not hold the code of the others. */
 function createProgram(done: (exitCode: number) => void): Command {
   const program = emptyProgram();
 
@@ -65,7 +68,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     program.command(name).addOption(dataOption).addOption(fileOption);
 
   serverOptions(program.command('serve', { isDefault: true }))
-    .description('starts the server (what happens without a command, too)')
+    .description('starts the server (the default command)')
     .action(async (flags: Flags) => {
       const { serve } = await import('./commands/serve.ts');
       done(await serve(configure(flags)));
@@ -75,17 +78,17 @@ function createProgram(done: (exitCode: number) => void): Command {
     .description('sends a prompt to an agent and streams the answer')
     .option('--agent <type>', 'agent type', 'claude-code')
     .option('--dir <folder>', 'project folder (default: the current one)')
-    .option('--session <id>', 'go on with an existing session')
+    .option('--session <id>', 'continue an existing session')
     .option(
       '--add-dir <folder>',
-      'let the agent work in this folder, too; more than once for several',
+      'also let the agent work in this folder; repeat for several',
       collect,
     )
-    .option('--profile <name>', 'begin the session with this profile of Codex')
+    .option('--profile <name>', 'begin the session with this Codex profile')
     .option('--model <id>', 'ask this model, listed or not')
-    .option('--set <id=value>', 'set an option of the agent; more than once for several', collect)
-    .option('--attach <file>', 'send a file with the prompt; more than once for several', collect)
-    .option('--json', 'one JSON object a line, instead of text')
+    .option('--set <id=value>', 'set an option of the agent; repeat for several', collect)
+    .option('--attach <file>', 'send a file with the prompt; repeat for several', collect)
+    .option('--json', 'print one JSON object per line instead of text')
     .action(async (prompt: string, flags: Flags & RunFlags) => {
       const { run } = await import('./commands/run.ts');
       done(await run(prompt, flags, configure(flags)));
@@ -93,15 +96,15 @@ function createProgram(done: (exitCode: number) => void): Command {
 
   command('tail <sessionId>')
     .description('follows a session')
-    .option('--json', 'one JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .action(async (sessionId: string, flags: Flags & TailFlags) => {
       const { tail } = await import('./commands/tail.ts');
       done(await tail(sessionId, flags, configure(flags)));
     });
 
   command('steer <sessionId> <message>')
-    .description('says something to an agent that is at work, in the turn that runs')
-    .option('--attach <file>', 'send a file with it; more than once for several', collect)
+    .description('sends a message to a working agent, in the running turn')
+    .option('--attach <file>', 'send a file with the message; repeat for several', collect)
     .action(async (sessionId: string, message: string, flags: Flags & SteerFlags) => {
       const { steer } = await import('./commands/steer.ts');
       done(await steer(sessionId, message, flags, configure(flags)));
@@ -115,28 +118,28 @@ function createProgram(done: (exitCode: number) => void): Command {
   housekeepingCommands(command, done);
 
   command('link')
-    .description('prints a link that signs one more browser in, once')
+    .description('prints a link that signs in one more browser, once')
     .action(async (flags: Flags) => {
       const { printLink } = await import('./commands/link.ts');
       done(await printLink(configure(flags)));
     });
 
   command('sign-out')
-    .description('signs every browser out')
+    .description('signs out every browser')
     .action(async (flags: Flags) => {
       const { signOut } = await import('./commands/sign-out.ts');
       done(await signOut(configure(flags)));
     });
 
   command('projector')
-    .description('brings runs into history beside servers that share a Redis and a database')
+    .description('projects runs into history, for servers that share a Redis and a database')
     .action(async (flags: Flags) => {
       const { projector } = await import('./commands/projector.ts');
       done(await projector(configure(flags)));
     });
 
   command('tools')
-    .description('runs tools of bare models beside servers that share a Redis and a database')
+    .description('runs the tools of bare models, for servers that share a Redis and a database')
     .action(async (flags: Flags) => {
       const { tools } = await import('./commands/tools.ts');
       done(await tools(configure(flags)));
@@ -148,24 +151,24 @@ function createProgram(done: (exitCode: number) => void): Command {
 
 const emptyProgram = (): Command =>
   new Command('liminal')
-    .description('Runs coding agents and loses nothing they say.')
+    .description('Runs coding agents and stores everything they say.')
     .version(version)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(inWords(text)) })
-    .showHelpAfterError('(./liminal --help lists what there is)');
+    .showHelpAfterError('(./liminal --help lists the commands)');
 
-/** What most people forget, in words that say what to do. */
+/** Replaces commander's error for a common mistake by what to do. */
 const inWords = (text: string): string =>
   text.replace(
     /^error: missing required argument 'session(?:Id)?'/,
-    `Name a session by its id: ${listHint}`,
+    `Give the session’s id: ${listHint}`,
   );
 
-/** For the list of commands: `bin/liminal.js` runs it without all the others. */
+/** Only for the list of commands: `bin/liminal.js` runs `acp` without the other commands. */
 function acpCommand(program: Command, done: (exitCode: number) => void): void {
   program
     .command('acp')
-    .description('is an ACP agent on stdin and stdout, for editors; starts a server if none runs')
+    .description('runs an ACP agent on stdin and stdout, for editors; starts a server if none runs')
     .helpOption(false)
     .allowUnknownOption()
     .allowExcessArguments()
@@ -175,10 +178,10 @@ function acpCommand(program: Command, done: (exitCode: number) => void): void {
     });
 }
 
-/** Commands about one turn: they end it, go back to it, or show where its time went. */
+/** Commands about one turn: they end it, rewind to it, or show where its time went. */
 function turnCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
   command('background <sessionId>')
-    .description('lets running commands and subagents go on in the background')
+    .description('moves running commands and subagents to the background')
     .option('--call <id>', 'only this tool call')
     .action(async (sessionId: string, flags: Flags & BackgroundFlags) => {
       const { background } = await import('./commands/background.ts');
@@ -186,20 +189,18 @@ function turnCommands(command: (name: string) => Command, done: (exitCode: numbe
     });
 
   command('notify <session>')
-    .description(
-      'ends the turn that runs as complete; also takes what Codex tells its notify program',
-    )
-    .option('--turn <id>', 'only if it is this one')
+    .description('ends the running turn as complete; also accepts notifications from Codex')
+    .option('--turn <id>', 'only if this turn runs')
     .action(async (session: string, flags: Flags & NotifyFlags) => {
       const { notify } = await import('./commands/notify.ts');
       done(await notify(session, flags, configure(flags)));
     });
 
   command('fork <sessionId>')
-    .description('forks a session, and prints the new one’s id')
+    .description('forks a session, and prints the new session’s id')
     .option(
       '--turn <number or id>',
-      'the last turn that both have (default: the last that has ended)',
+      'the last turn that both sessions share (default: the last ended turn)',
     )
     .action(async (sessionId: string, flags: Flags & ForkFlags) => {
       const { fork } = await import('./commands/fork.ts');
@@ -207,101 +208,103 @@ function turnCommands(command: (name: string) => Command, done: (exitCode: numbe
     });
 
   command('rewind <sessionId>')
-    .description('takes files, the conversation, or both back to how they were before a turn')
-    .requiredOption('--turn <number or id>', 'the turn before which they are wanted')
+    .description('restores files, the conversation, or both to their state before a turn')
+    .requiredOption('--turn <number or id>', 'the turn to rewind to before')
     .addOption(
-      new Option('--scope <scope>', 'what goes back')
+      new Option('--scope <scope>', 'what is rewound')
         .choices(['files', 'conversation', 'both'])
         .default('files'),
     )
-    .option('--send <message>', 'sends this message when the conversation has gone back')
-    .option('--dry-run', 'only says what would go back')
-    .option('--yes', 'without a question')
+    .option('--send <message>', 'send this message after the conversation was rewound')
+    .option('--dry-run', 'only print what would change')
+    .option('--yes', 'do not ask for confirmation')
     .action(async (sessionId: string, flags: Flags & RewindFlags) => {
       const { rewind } = await import('./commands/rewind.ts');
       done(await rewind(sessionId, flags, configure(flags)));
     });
 
   command('trace <runOrSession>')
-    .description('shows where the time of a run, or of each of a session’s, went: its spans')
-    .option('--json', 'as OTLP in JSON, in one line')
-    .option('--send', 'sends them to OTEL_EXPORTER_OTLP_ENDPOINT instead')
-    .option('--capture-content', 'with prompts, answers, and what tools are given and give')
+    .description('shows the spans of a run, or of each run of a session: where the time went')
+    .option('--json', 'print OTLP in JSON, on one line')
+    .option('--send', 'send the spans to OTEL_EXPORTER_OTLP_ENDPOINT instead')
+    .option('--capture-content', 'include prompts, answers, and the inputs and outputs of tools')
     .action(async (id: string, flags: Flags & TraceFlags) => {
       const { trace } = await import('./commands/trace.ts');
       done(await trace(id, flags, configure(flags), process.env));
     });
 }
 
-/** Commands about what holds in a session and its agent, and questions to its model. */
+/** Commands about the setup of a session and its agent, and questions to its model. */
 function setupCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
   command('mcp <sessionId>')
     .description('lists the MCP servers of a session’s agent, or changes one')
-    .addOption(mcpChange('--reconnect <name>', 'connects one anew'))
-    .addOption(mcpChange('--on <name>', 'switches one on'))
-    .addOption(mcpChange('--off <name>', 'switches one off'))
-    .addOption(mcpChange('--sign-in <name>', 'prints the page on which to sign in to one'))
+    .addOption(mcpChange('--reconnect <name>', 'reconnect a server'))
+    .addOption(mcpChange('--on <name>', 'switch a server on'))
+    .addOption(mcpChange('--off <name>', 'switch a server off'))
+    .addOption(mcpChange('--sign-in <name>', 'print the page to sign in to a server'))
     .action(async (sessionId: string, flags: Flags & McpFlags) => {
       const { mcp } = await import('./commands/mcp.ts');
       done(await mcp(sessionId, flags, configure(flags)));
     });
 
   command('aside <sessionId> <question>')
-    .description('asks a session’s model beside the conversation, and prints the answer')
+    .description(
+      'asks a session’s model a question outside the conversation, and prints the answer',
+    )
     .action(async (sessionId: string, question: string, flags: Flags) => {
       const { aside } = await import('./commands/aside.ts');
       done(await aside(sessionId, question, configure(flags)));
     });
 
   command('setup <sessionId>')
-    .description('lists what holds in a session: account, permission rules, hooks, skills')
+    .description('lists a session’s setup: account, permission rules, hooks, skills')
     .action(async (sessionId: string, flags: Flags) => {
       const { setup } = await import('./commands/setup.ts');
       done(await setup(sessionId, configure(flags)));
     });
 
   command('directories <sessionId>')
-    .description('lists the folders that a session has beside its project’s, or changes them')
-    .option('--add <folder>', 'adds one; more than once for several', collect)
-    .option('--remove <folder>', 'takes one away; more than once for several', collect)
+    .description('lists or changes a session’s additional folders')
+    .option('--add <folder>', 'add a folder; repeat for several', collect)
+    .option('--remove <folder>', 'remove a folder; repeat for several', collect)
     .action(async (sessionId: string, flags: Flags & DirectoriesFlags) => {
       const { directories } = await import('./commands/directories.ts');
       done(await directories(sessionId, flags, configure(flags)));
     });
 }
 
-/** Commands about a session's files, and about sessions as files. */
+/** Commands about a session's files, and about session files. */
 function fileCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
   command('diff <sessionId>')
     .description('shows how a session’s git work tree differs from its last commit')
-    .option('--stat', 'only the files, with counts of lines')
-    .option('--json', 'as one JSON object')
+    .option('--stat', 'print only the files, with counts of lines')
+    .option('--json', 'print one JSON object')
     .action(async (sessionId: string, flags: Flags & DiffFlags) => {
       const { diff } = await import('./commands/diff.ts');
       done(await diff(sessionId, flags, configure(flags)));
     });
 
   command('export <sessionId>')
-    .description('writes a session into a file, without secrets, and prints its name')
-    .option('--out <file>', 'the file; .gz at its end packs it (default: liminal-….jsonl)')
+    .description('writes a session to a file, without secrets, and prints the file’s name')
+    .option('--out <file>', 'the file’s name; the ending .gz packs it (default: liminal-….jsonl)')
     .action(async (sessionId: string, flags: Flags & ExportFlags) => {
       const { exportSession } = await import('./commands/export.ts');
       done(await exportSession(sessionId, flags, configure(flags)));
     });
 
   command('import <file>')
-    .description('reads such a file; the session can be looked at, and does not go on')
+    .description('imports an exported file; its session can be read, but not continued')
     .action(async (file: string, flags: Flags) => {
       const { importSession } = await import('./commands/import.ts');
       done(await importSession(file, configure(flags)));
     });
 }
 
-/** It needs neither a server nor a data folder. */
+/** `replay` needs neither a server nor a data folder. */
 function replayCommand(program: Command, done: (exitCode: number) => void): void {
   program
     .command('replay <file>')
-    .description('plays such a file in the browser, from a small server of its own')
+    .description('replays an exported file in the browser, with a small server of its own')
     .option('--port <number>', 'port (default: a free one)')
     .option('--no-open', 'do not open a browser')
     .action(async (file: string, flags: Flags) => {
@@ -310,25 +313,25 @@ function replayCommand(program: Command, done: (exitCode: number) => void): void
     });
 }
 
-/** Commands about sessions rather than in them. */
+/** Commands that list, mark and delete sessions. */
 function housekeepingCommands(
   command: (name: string) => Command,
   done: (exitCode: number) => void,
 ): void {
   command('sessions')
     .description('lists sessions, pinned ones first')
-    .option('--archived', 'the archived ones, which are left out otherwise')
-    .option('--json', 'one JSON object a line')
+    .option('--archived', 'list only archived sessions, which are left out otherwise')
+    .option('--json', 'print one JSON object per line')
     .action(async (flags: Flags & SessionsFlags) => {
       const { listSessions } = await import('./commands/sessions.ts');
       done(await listSessions(flags, configure(flags)));
     });
 
   const marks = {
-    archive: 'puts a session away; a message brings it back',
-    unarchive: 'brings an archived session back',
+    archive: 'archives a session; a message unarchives it',
+    unarchive: 'unarchives a session',
     pin: 'keeps a session at the top of lists',
-    unpin: 'lets a session stand in lists by its time again',
+    unpin: 'sorts a session by its time again',
   };
   for (const name of Object.keys(marks) as (keyof typeof marks)[]) {
     command(`${name} <sessionId>`)
@@ -340,42 +343,42 @@ function housekeepingCommands(
   }
 
   command('delete <sessionId>')
-    .description('deletes for good what Liminal keeps of a session')
-    .option('--yes', 'without a question')
+    .description('permanently deletes Liminal’s data of a session')
+    .option('--yes', 'do not ask for confirmation')
     .action(async (sessionId: string, flags: Flags & { yes?: boolean }) => {
       const { deleteSession } = await import('./commands/housekeeping.ts');
       done(await deleteSession(sessionId, flags, configure(flags)));
     });
 }
 
-/** Commands that say what works here. */
+/** Commands that check the installation. */
 function checkCommands(
   program: Command,
   command: (name: string) => Command,
   done: (exitCode: number) => void,
 ): void {
   serverOptions(program.command('doctor'))
-    .description('says which agents can run here, and what else is in the way')
+    .description('checks which agents can run here, and what else is missing')
     .action(async (flags: Flags) => {
       const { doctor } = await import('./commands/doctor.ts');
       done(await doctor(configure(flags)));
     });
 
   command('verify')
-    .description('sends a prompt through an agent, and says whether all of it works, to the trace')
-    .option('--agent <type>', 'agent type; without it, the types are listed')
-    .option('--prompt <text>', 'what to say', verificationPrompt)
-    .option('--set <id=value>', 'set an option of the agent; more than once for several', collect)
+    .description('sends a prompt through an agent, and checks every step up to the trace')
+    .option('--agent <type>', 'agent type; without this option, the types are listed')
+    .option('--prompt <text>', 'the prompt', verificationPrompt)
+    .option('--set <id=value>', 'set an option of the agent; repeat for several', collect)
     .option('--timeout <seconds>', 'how long the turn may take', '120')
-    .option('--find-trace <address>', 'where the trace is to arrive, with {traceId} for its id')
-    .option('--json', 'one JSON object a line, also for each event of the log')
+    .option('--find-trace <address>', 'the URL of the trace, with {traceId} for its id')
+    .option('--json', 'print one JSON object per line, including each event of the log')
     .action(async (flags: Flags & VerifyFlags) => {
       const { verify } = await import('./commands/verify.ts');
       done(await verify(flags, configure(flags)));
     });
 }
 
-/** Of seed 001 (A.6): any agent can answer it, without a tool. */
+/** The prompt of seed 001 (A.6): any agent can answer it, without a tool. */
 const verificationPrompt = 'Hello world, explain quantum physics in one sentence.';
 
 /** Makes an option repeatable. */
@@ -383,7 +386,7 @@ function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
-/** One change of one server at a time. */
+/** Options for one change of one MCP server, which exclude each other. */
 const mcpChange = (flags: string, description: string): Option =>
   new Option(flags, description).conflicts(
     ['reconnect', 'on', 'off', 'signIn'].filter((name) => name !== optionName(flags)),
@@ -401,15 +404,15 @@ function serverOptions(command: Command): Command {
   return command
     .option('--port <number>', 'port (default: 4747, or the next free one)')
     .option('--host <host>', 'address to listen on (default: 127.0.0.1)')
-    .option('--insecure-host', 'listen where others can reach the server, without encryption')
-    .option('--token <token>', 'the secret that lets clients in (default: made at the first start)')
+    .option('--insecure-host', 'allow an address that other machines can reach, without encryption')
+    .option('--token <token>', 'the secret that clients need (default: made at the first start)')
     .option('--no-open', 'do not open a browser')
     .addOption(dataOption)
     .addOption(fileOption);
 }
 
 /**
- * Reads the configuration. After that, no agent can inherit its secrets, or read them in the environment of processes.
+ * Reads the configuration. Afterwards no agent can inherit its secrets, or read them in the environment of processes.
  */
 function configure(flags: Flags): Config {
   const own = takeOwnEnvironment();

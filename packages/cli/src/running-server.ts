@@ -4,7 +4,7 @@ import type { Config } from './config/load.ts';
 import { findServer, type ServerFile } from './data/server-file.ts';
 import { link } from './link.ts';
 
-/** Time limit for an answer (ms). */
+/** Time limit for a response, in ms. */
 const patience = 10_000;
 
 type Server = Pick<ServerFile, 'url' | 'token'>;
@@ -19,7 +19,7 @@ export async function runningServer({ dataDir, token }: Config): Promise<Server>
   );
 }
 
-/** A link that signs one browser in, once. Throws a LiminalError with the server's message. */
+/** A link that signs in one browser, once. Throws a LiminalError with the server's message. */
 export async function linkTo(server: Server): Promise<string> {
   const { code } = SignInLink.parse(await ask(server, serverOperations.createSignInLink.path));
   return link(server.url, code);

@@ -3,7 +3,7 @@ import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
 import { z } from 'zod';
 import { isHttpAddress } from './http-address.ts';
 
-/** In ms, as OpenTelemetry has it. */
+/** In ms, OpenTelemetry's default. */
 const TIMEOUT_MS = 10_000;
 const Answer = z.object({
   partialSuccess: z
@@ -12,9 +12,9 @@ const Answer = z.object({
 });
 
 /**
- * Posts OTLP in JSON to where the standard variables say
- * (https://opentelemetry.io/docs/specs/otel/protocol/exporter/). By hand, since it is one request: OpenTelemetry's
- * exporter would bring an SDK whose spans are made live. Throws LiminalError `TRACES_NOT_SENT`.
+ * Posts OTLP in JSON to the endpoint of the standard variables
+ * (https://opentelemetry.io/docs/specs/otel/protocol/exporter/). Uses plain `fetch` for the single request:
+ * OpenTelemetry's exporter would need an SDK that makes live spans. Throws LiminalError `TRACES_NOT_SENT`.
  */
 export async function sendSpans(request: object, env: NodeJS.ProcessEnv): Promise<void> {
   const url = endpointIn(env);
@@ -22,7 +22,7 @@ export async function sendSpans(request: object, env: NodeJS.ProcessEnv): Promis
   const body = JSON.stringify(request);
   const ms = Number(env['OTEL_EXPORTER_OTLP_TRACES_TIMEOUT'] || env['OTEL_EXPORTER_OTLP_TIMEOUT']);
   const signal = AbortSignal.timeout(ms > 0 ? ms : TIMEOUT_MS);
-  // An answer could send what is in the headers elsewhere.
+  // A redirect could send the headers to another server.
   const asked = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
   const answer = await fetch(url, asked).catch((error: unknown) => {
     throw notSent(`${url.origin} cannot be reached${throughProxy(url)}: ${reasonOf(error)}`);
@@ -32,21 +32,21 @@ export async function sendSpans(request: object, env: NodeJS.ProcessEnv): Promis
   const { partialSuccess } = readAnswer(text);
   if (!partialSuccess || partialSuccess.rejectedSpans === 0) return;
   const { rejectedSpans, errorMessage: why } = partialSuccess;
-  throw notSent(`${url.origin} refused ${rejectedSpans} of them. ${why}`);
+  throw notSent(`${url.origin} rejected ${rejectedSpans} of them. ${why}`);
 }
 
 function endpointIn(env: NodeJS.ProcessEnv): URL {
   const whole = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   const base = env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!whole && !base) {
-    throw notSent('Say where to, in OTEL_EXPORTER_OTLP_ENDPOINT: http://localhost:4318 for one.');
+    throw notSent('Set OTEL_EXPORTER_OTLP_ENDPOINT, for example to http://localhost:4318.');
   }
   const given = whole || `${base?.replace(/(?<!\/)\/+$/, '')}/v1/traces`;
   if (isHttpAddress(given)) return new URL(given);
-  throw notSent('OTEL_EXPORTER_OTLP_ENDPOINT is no http:// or https:// address.');
+  throw notSent('OTEL_EXPORTER_OTLP_ENDPOINT is not an http:// or https:// address.');
 }
 
-/** `name=value` by commas; values are percent-encoded. */
+/** The headers: `name=value`, separated by commas; values are percent-encoded. */
 function headersIn(env: NodeJS.ProcessEnv): Record<string, string> {
   const text = env['OTEL_EXPORTER_OTLP_TRACES_HEADERS'] || env['OTEL_EXPORTER_OTLP_HEADERS'] || '';
   const pairs = text.split(',').filter((pair) => pair.trim() !== '');
@@ -59,11 +59,11 @@ function headersIn(env: NodeJS.ProcessEnv): Record<string, string> {
       }),
     );
   } catch {
-    throw notSent('OTEL_EXPORTER_OTLP_HEADERS is to be name=value, with commas between them.');
+    throw notSent('OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs, separated by commas.');
   }
 }
 
-/** Some answer with nothing, or with words of their own. */
+/** Some servers answer with an empty body, or in another format. */
 function readAnswer(text: string): z.infer<typeof Answer> {
   try {
     return Answer.parse(JSON.parse(text));
@@ -72,7 +72,7 @@ function readAnswer(text: string): z.infer<typeof Answer> {
   }
 }
 
-/** What `fetch` throws has its reason as its cause. */
+/** The reason of an error of `fetch`, which is its cause. */
 export function reasonOf(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
   const said = cause instanceof Error ? cause.message || cause.name : String(cause);

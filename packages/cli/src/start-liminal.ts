@@ -26,20 +26,20 @@ export interface Liminal {
   token: string;
   /** A link that signs one browser in, once. */
   newLink: () => string;
-  /** Lets no new turn begin, and resolves when none is under way or `hurry` aborts; see `Runtime.finish`. */
+  /** Starts no new turns; resolves when no turn runs or `hurry` aborts; see `Runtime.finish`. */
   finish: (hurry: AbortSignal) => Promise<void>;
-  /** Ends every agent and every connection, and releases the data folder. */
+  /** Stops every agent, closes every connection, and releases the data folder. */
   close: () => Promise<void>;
 }
 
 /** The built web app. */
 export const webDir = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
-/** Closes what has been opened so far, in the opposite order. */
+/** Functions that close what was opened, in the order of opening. */
 type Closers = (() => Promise<unknown>)[];
 
 /**
- * Opens the data folder and starts everything on it. Throws a LiminalError with a sentence on what to do, such as
+ * Opens the data folder and starts everything on it. Throws a LiminalError that says what to do, such as
  * `INVALID_CONFIG`, `DATA_DIR_IN_USE`, `PORT_IN_USE`, `INSECURE_HOST`.
  */
 export async function startLiminal(config: Config): Promise<Liminal> {
@@ -56,7 +56,7 @@ async function start(config: Config, closers: Closers) {
   const { dataDir, host } = config;
   if (config.tools.workers === true && config.shared === undefined) {
     throw new ConfigError(
-      'The configuration says "tools": { "workers": true }, and the way to workers is a Redis that servers share: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL, or leave "workers" out.',
+      'The configuration has "tools": { "workers": true }, but workers need a Redis that servers share: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL, or remove "workers".',
     );
   }
   const secrets = ownSecrets(config, process.env);
@@ -65,12 +65,12 @@ async function start(config: Config, closers: Closers) {
   const rejectionsEndUs = outliveRejections(logger);
   closers.push(async () => rejectionsEndUs());
   const telemetry = await startTelemetry(config.telemetry, logger, 'server');
-  // Last: what ends still tells its spans.
+  // Closed last, since everything else sends its last spans while it closes.
   if (telemetry) closers.push(telemetry.close);
   const storage = await openStorage(config);
   closers.push(() => storage.close());
   for (const sentence of storage.setAside ?? []) {
-    logger.warn({}, `${sentence} It is left as it is; all else is there.`);
+    logger.warn({}, `${sentence} It is left unchanged; everything else was loaded.`);
   }
   const token = config.token ?? (await usingDataDir(dataDir, () => dataFolderToken(dataDir)));
   secrets.add(token);
@@ -82,7 +82,7 @@ async function start(config: Config, closers: Closers) {
   const { roots, settings } = config;
   const metrics = new Metrics();
   const providers = createAgents(config, storage.coordination?.tasks);
-  // It reads the data of an earlier server, which may be damaged.
+  // The runtime reads the data of an earlier server, which may be damaged.
   const runtime = await usingDataDir(dataDir, async () =>
     createRuntime({
       storage,
@@ -98,7 +98,7 @@ async function start(config: Config, closers: Closers) {
       ...tracing,
     }),
   );
-  // Agents end first, so that readers still see how their turns end.
+  // Close agents first, so that clients still see how their turns end.
   const closeRuntime = () => runtime.close();
   const signedOut = await usingDataDir(dataDir, () => keptSignedOut(dataDir));
   if (storage.coordination) {
@@ -136,10 +136,10 @@ async function start(config: Config, closers: Closers) {
 /** Ends the processes of an earlier server. */
 async function endOrphans(dataDir: string, logger: Logger): Promise<void> {
   const { ended } = await usingDataDir(dataDir, async () => reapOrphans(dataDir));
-  if (ended > 0) logger.warn({ ended }, 'processes that an earlier server left have been ended');
+  if (ended > 0) logger.warn({ ended }, 'ended the processes that an earlier server left behind');
 }
 
-/** A host as it stands in a URL; for "every address" the local name of the machine. */
+/** The host as part of a URL; `localhost` for "every address". */
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;

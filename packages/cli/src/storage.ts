@@ -1,4 +1,4 @@
-/** Picks the storage: the data folder alone, or the Redis and the database that several servers share. */
+/** Chooses the storage: the data folder alone, or the Redis and the database that several servers share. */
 import { LiminalError } from '@liminal/protocol';
 import { type OpenedDatabase, type OpenedStorage } from '@liminal/storage';
 import { openConvex } from '@liminal/storage/convex';
@@ -11,7 +11,9 @@ import { isConvex, type SharedConfig } from './config/shared.ts';
 import { readServerFile } from './data/server-file.ts';
 import { linkTo } from './running-server.ts';
 
-/** Throws a LiminalError that says what to do; `DATA_DIR_IN_USE` says where the other server is. */
+/**
+ * Opens the configured storage. Throws a LiminalError that says what to do; `DATA_DIR_IN_USE` names the other server.
+ */
 export async function openStorage(config: Config): Promise<OpenedStorage> {
   const { dataDir, shared } = config;
   refuseToKeep(config);
@@ -22,15 +24,15 @@ export async function openStorage(config: Config): Promise<OpenedStorage> {
   }
 }
 
-/** Throws `ConfigError` if events are to be kept where they cannot be. */
+/** Throws `ConfigError` if events must be kept but the database cannot keep them. */
 export function refuseToKeep({ shared, settings }: Pick<Config, 'shared' | 'settings'>): void {
   if (settings.keepEvents !== true || !shared || !isConvex(shared.databaseUrl)) return;
   throw new ConfigError(
-    'The configuration says "keepEvents": true, and a Convex deployment keeps no events: use PostgreSQL, or leave "keepEvents" out.',
+    'The configuration has "keepEvents": true, but a Convex deployment keeps no events: use PostgreSQL, or remove "keepEvents".',
   );
 }
 
-/** Storage that several servers share; needs no data folder. */
+/** Opens storage that several servers share, without a data folder. */
 export async function openShared(shared: SharedConfig): Promise<SharedStorage> {
   const database = await openDatabase(shared);
   try {

@@ -1,4 +1,4 @@
-/** The news of a session since the last look, in their order. */
+/** A change of a session that is printed once. */
 import type { JoinedTurn } from '@liminal/client';
 import type { UpsertObject } from '@liminal/protocol';
 
@@ -9,11 +9,11 @@ export type Line =
   | { kind: 'approval'; item: Extract<UpsertObject, { type: 'approval' }> }
   | { kind: 'turn'; turn: JoinedTurn };
 
-/** Remembers what has been reported, so that each thing is reported once, however often the view changes. */
+/** Remembers what was printed, so that each item, request and turn is returned once. */
 export class Transcript {
   readonly #said = new Set<string>();
 
-  /** The news in these turns. An item is news when it has finished, or its turn has. */
+  /** The lines not returned before. An item is returned when it, or its turn, has ended. */
   read({ turns }: { turns: readonly JoinedTurn[] }): Line[] {
     return turns.flatMap((turn) => this.#readTurn(turn));
   }

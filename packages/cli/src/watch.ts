@@ -2,8 +2,8 @@ import type { LiminalClient, SessionView } from '@liminal/client';
 import { LiminalError } from '@liminal/protocol';
 
 /**
- * Calls `isDone` with a session's view now and after each change, until it returns true or `signal` is aborted.
- * Rejects if the session cannot be opened or is deleted, or the server no longer lets us in.
+ * Calls `isDone` with a session's view now and after each change, until it returns true or `signal` is aborted. Rejects
+ * if the session cannot be opened or is deleted, or the server rejects our token.
  */
 export async function watch(
   client: LiminalClient,
@@ -37,6 +37,9 @@ export async function watch(
 function checkDoor(client: LiminalClient, reject: (error: Error) => void): void {
   if (client.connection.getSnapshot().state !== 'refused') return;
   reject(
-    new LiminalError('UNAUTHORIZED', 'The server does not take our token: give it with --token.'),
+    new LiminalError(
+      'UNAUTHORIZED',
+      'The server rejects the token: give the right one with --token.',
+    ),
   );
 }

@@ -30,7 +30,7 @@ test.each([
 
 test.each([
   ['{"error":{"code":"UNAUTHORIZED","message":"Who are you?"}}', 'Who are you?'],
-  ['no JSON', 'The server does not take ACP clients: HTTP/1.1 401 Unauthorized.'],
+  ['no JSON', 'The server does not accept ACP clients: HTTP/1.1 401 Unauthorized.'],
 ])('a refusal is told in the server’s words: %s', async (body, message) => {
   const where = await answers(`HTTP/1.1 401 Unauthorized\r\n\r\n${body}`);
   const error: unknown = await connectLines(where, () => {}).catch((reason: unknown) => reason);

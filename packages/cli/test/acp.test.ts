@@ -197,7 +197,7 @@ describe('with a server', () => {
       1,
       /^There is no agent nobody\. Choose one of: .*demo.*\n$/,
     ],
-    ['no agent', [], 2, /^Say which agent: --agent claude-code\.\n.*--help.*\n$/],
+    ['no agent', [], 2, /^Name the agent, for example: --agent claude-code\.\n.*--help.*\n$/],
     ['an unknown flag', ['--agent', 'demo', '--fast'], 2, /'--fast'.*\n.*--help.*\n$/],
     ['a word too many', ['demo'], 2, /'demo'.*\n.*--help.*\n$/],
     ['--help', ['--help'], 0, /^Usage: liminal acp --agent <type>/],

@@ -64,7 +64,7 @@ test('doctor starts each configured agent, and reports its answer, missing defau
   const answered =
     'It calls itself “Scripted agent”, speaks ACP 1, and can load sessions, list sessions, take images.';
   expect(told).toEqual([
-    `ok    Agent fits: fits 1.0.0. ${answered} Its ways to sign in: Log in.`,
+    `ok    Agent fits: fits 1.0.0. ${answered} Ways to sign in: Log in.`,
     `note  Agent picky: picky 1.0.0. A default in the configuration was left out. “code” is no value of “mode”. There are: ask. ${answered}`,
     ...[
       expect.stringMatching(

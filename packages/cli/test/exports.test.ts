@@ -34,7 +34,7 @@ test('a session goes from one server to another through a file without secrets, 
   expect(await exporting.exitCode).toBe(0);
   expect(exporting.stdout).toBe(`${file}\n`);
   expect(exporting.stderr).toMatch(
-    /^1 turn, 0 files, [\d.]+ MiB\.\nTaken out: .*anthropic-key \d+×/,
+    /^1 turn, 0 files, [\d.]+ MiB\.\nRemoved secrets: .*anthropic-key \d+×/,
   );
   expect((await stat(file)).mode & 0o077).toBe(0);
 

@@ -77,6 +77,6 @@ test('a start whose browser fails says to follow the link', async () => {
   // Without the programs of this machine, of which one may open pages as well.
   const env = { DISPLAY: ':0', BROWSER: '/bin/false', XDG_DATA_DIRS: home.folder };
   const server = home.start(['serve', '--port', '0'], env);
-  await server.says(/^No browser could be opened: follow the link yourself\.$/m);
+  await server.says(/^No browser could be opened: open the link yourself\.$/m);
   expect(server.stdout).toMatch(/^Liminal is at \S+$/m);
 });

@@ -16,7 +16,9 @@ test('SAFE: an unhandled rejection is logged, and ends nothing', async () => {
   expect(ended).toMatchObject({ code: 1 });
   expect(ended).toHaveProperty(
     'stdout',
-    expect.stringMatching(/the server goes on Error: Nobody waits for this\.[^]*Still here\.\n$/),
+    expect.stringMatching(
+      /the server keeps running Error: Nobody waits for this\.[^]*Still here\.\n$/,
+    ),
   );
   expect(ended).toHaveProperty('stderr', expect.stringContaining('Late.'));
 });

@@ -282,13 +282,13 @@ test('doctor shows how each configured address is asked, without the password of
     .split('\n')
     .filter((line) => / is asked | cannot be asked/.test(line));
   expect(lines).toEqual([
-    `ok    far (http://models.example) is asked through the proxy ${proxy}`,
-    `ok    near (${new URL(api.url).origin}) is asked directly: it is this machine`,
-    'ok    excepted (http://10.9.9.9:1) is asked directly: NO_PROXY names it',
+    `ok    far (http://models.example) is reached through the proxy ${proxy}`,
+    `ok    near (${new URL(api.url).origin}) is reached directly: it is this machine`,
+    'ok    excepted (http://10.9.9.9:1) is reached directly: NO_PROXY names it',
     expect.stringMatching(
       /^note {2}MCP server tools \(https:\/\/tools\.example\) cannot be asked\. HTTPS_PROXY must be .*SOCKS/,
     ),
-    `ok    OTLP (http://spans.example) is asked through the proxy ${proxy}`,
+    `ok    OTLP (http://spans.example) is reached through the proxy ${proxy}`,
   ]);
   expect(command.stdout).toContain(
     `could not be reached at http://models.example through the proxy ${proxy} (ECONNREFUSED)`,
@@ -344,7 +344,7 @@ test.each([
     expect(failing.stderr).toMatch(reason);
     expect(failing.stderr).not.toContain('secret');
   }
-  await eventually(() => server.command.stderr).toContain(`Spans go ${through}: `);
+  await eventually(() => server.command.stderr).toContain(`Spans are sent ${through}: `);
   const logged = server.command.stdout + server.command.stderr;
   expect(logged).not.toContain('secret');
   const sent = home.start(['doctor'], env);

@@ -76,7 +76,7 @@ test('rewind says which files it would change back, asks, and changes them', asy
   expect(await rewind('--turn', '2', '--yes')).toEqual({
     exitCode: 0,
     stdout: '',
-    stderr: 'No file that the agent edited differs from then.\n',
+    stderr: 'No file that the agent edited has changed since.\n',
   });
 });
 

@@ -145,7 +145,7 @@ test('SAFE: tail makes no row of a line break', async () => {
 test('SAFE: delete asks about a title in one row', async () => {
   const terminal = home.atTerminal(['delete', sessionId]);
   await terminal.shows(/y\/N: $/);
-  expect(terminal.output).toMatch(/^\? Delete “a text⏎EVIL row⏎EVIL again” for good\?/m);
+  expect(terminal.output).toMatch(/^\? Delete “a text⏎EVIL row⏎EVIL again” permanently\?/m);
   terminal.type('n');
   await terminal.exited;
 });

@@ -32,7 +32,7 @@ test('a run is one of its sessions, and a permission request that nobody can ans
   const command = demo('approve');
   const sessionId = await sessionOf(command);
   expect(await command.exitCode).toBe(0);
-  expect(command.stderr).toContain('Nobody is at the terminal to be asked, so this was rejected');
+  expect(command.stderr).toContain('There is no terminal for an answer, so this was rejected');
   expect(command.stdout).toContain('You refused it');
   expect(await state(sessionId)).toBe('idle');
 });
@@ -72,7 +72,7 @@ test('SIGINT pauses the queue behind its turn, which the list says; of a turn th
     (await home.play('sessions')).stdout.split('\n').find((line) => line.includes(sessionId));
   waiting.signal('SIGINT');
   expect(await waiting.exitCode).toBe(1);
-  expect(waiting.stderr).toContain('Not sent: the message was taken out of the queue.');
+  expect(waiting.stderr).toContain('Not sent: the message was removed from the queue.');
   expect(await state(sessionId)).toBe('running');
 
   command.signal('SIGINT');
@@ -184,8 +184,8 @@ describe('run --attach', () => {
   );
 
   test.each([
-    ['a file that is not there', 'nowhere.png', /there is no file "nowhere.png"\./],
-    ['a folder', '.', /"." is no file/],
+    ['a file that is not there', 'nowhere.png', /the file "nowhere.png" does not exist\./],
+    ['a folder', '.', /"." is not a file/],
     ['an empty file', 'empty.txt', /"empty.txt" is empty/],
     ['a file that is too large', 'large.bin', /"large.bin" has 21 MiB, but the limit is 20 MiB/],
   ])('says what is wrong with %s, and starts nothing', async (_, file, sentence) => {

@@ -62,7 +62,7 @@ describe('serve', () => {
     const client = clientOf(first);
     await eventually(() => client.requests.status(sessionId)).toMatchObject({ state: 'running' });
     first.command.signal('SIGTERM');
-    await first.command.says(/Turns are under way: they have 600 s to end/);
+    await first.command.says(/Turns are still running: they have 600 s to finish/);
     await expect(client.requests.send(sessionId, 'And now?')).rejects.toMatchObject({
       code: 'SHUTTING_DOWN',
       status: 503,
@@ -147,7 +147,7 @@ describe('a wrong command line or configuration ends with a sentence', () => {
     writeFileSync(file, '{"roots": "everything"}');
     const { exitCode, stderr } = await alone.play('--config', file);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`The configuration in ${file} is wrong. "roots"`);
+    expect(stderr).toContain(`The configuration in ${file} is not valid. "roots"`);
   });
 
   test('help and version are no failure', async () => {

@@ -41,7 +41,7 @@ function failures({ exitCode, stdout, stderr }: Outcome, agent = 'local'): strin
   const lines = stdout.trimEnd().split('\n');
   const failed = lines.filter((line) => line.startsWith('FAIL  ')).map((line) => line.slice(6));
   const count = failed.length === 1 ? '1 check' : `${failed.length} checks`;
-  expect(lines.at(-1)).toBe(`It does not all work with ${agent}: ${count} failed.`);
+  expect(lines.at(-1)).toBe(`Not everything works with ${agent}: ${count} failed.`);
   expect(foldersLeft(home)).toEqual([]);
   return failed;
 }
@@ -60,10 +60,10 @@ async function withModel(reply: ModelReply, ...args: string[]) {
 test('a command line that is wrong is refused with what there is, before anything is made', async () => {
   const types = 'claude-code, codex, openai, anthropic, demo';
   const wrong = [
-    [[], `Say which agent, with --agent. There are: ${types}.`],
-    [['--agent', 'gemini'], `There is no “gemini”. There are: ${types}.`],
+    [[], `Name the agent with --agent. The agents are:  ${types}.`],
+    [['--agent', 'gemini'], `There is no agent “gemini”. The agents are: ${types}.`],
     [['--agent', 'demo', '--timeout', '1m'], '--timeout needs a number of seconds, not "1m".'],
-    [['--agent', 'demo', '--prompt', ' '], '--prompt needs something to say.'],
+    [['--agent', 'demo', '--prompt', ' '], '--prompt must not be empty.'],
     [['--agent', 'demo', '--set', 'pace'], '--set needs an option and its value'],
     [['--agent', 'demo', '--find-trace', 'jaeger'], '--find-trace needs an address'],
   ] as const;
@@ -108,7 +108,7 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
       configure(home, { models: { local: { type: 'openai', baseUrl, model: 'm' } } });
       return failures(await home.play('verify', '--agent', 'local', '--timeout', '6'));
     },
-    told: /^The run had no end within 6 s, .*The agent waits: .* at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\. Check that it runs/,
+    told: /^The run did not end within 6 s \(.*The agent waits: .* at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\. Check that it runs/,
   },
   'a model that answers with an error': {
     play: async () => withModel(httpError(400, 'There is no model m.')),
@@ -124,18 +124,18 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
       onTestFinished(() => never.open());
       return withModel(held(never, streamed), '--timeout', '1.5');
     },
-    told: /^The run had no end within 1\.5 s, and (?:\d+ events|nothing) of it by GET \/api\/run\/.+\/events\. Look at the agent\. To give it longer, use --timeout\.$/,
+    told: /^The run did not end within 1\.5 s \((?:\d+|no) events read by GET \/api\/run\/.+\/events\)\. Check the agent\. Use --timeout to wait longer\.$/,
   },
   'a model that uses a tool': {
     play: async () => withModel(answer(functionCall('bash', { command: 'touch made' }))),
-    told: /^The agent asked for a permission, which nobody gives in a check: “touch made”\. Choose a --prompt that needs no tools\.$/,
+    told: /^The agent asked for a permission, which a check cannot give: “touch made”\. Choose a --prompt that needs no tools\.$/,
   },
   'roots in which no folder can be made': {
     play: async () => {
       configure(home, { roots: ['/proc'] });
       return failures(await home.play('verify', '--agent', 'demo'), 'demo');
     },
-    told: /^No project folder can be made below the allowed roots \(\/proc\): .*\. Let one of them be written to, or name another in "roots"\.$/,
+    told: /^No project folder can be made below the allowed roots \(\/proc\): .*\. Make one of them writable, or name another in "roots"\.$/,
   },
 };
 
@@ -179,7 +179,7 @@ testAtLength('a server that writes to another Redis is told', async () => {
   const { play } = await besideServer();
   expect(await play()).toEqual([
     expect.stringMatching(
-      /^The server says that the run has ended, and there was nothing of it by XREAD of .+-other:run:.+:events, without its end\. See that the server has the same LIMINAL_REDIS_URL and redisPrefix as this command\.$/,
+      /^The server says that the run has ended, but its end was not received \(no events read by XREAD of .+-other:run:.+:events\)\. Check that the server has the same LIMINAL_REDIS_URL and redisPrefix as this command\.$/,
     ),
   ]);
 });
@@ -197,7 +197,7 @@ const inRedis: Record<string, [plant: Parameters<typeof copyRuns>[2], told: stri
   'an end that is missing': [
     (fields) => (fields['type'] === 'response_done' ? undefined : fields),
     [
-      'The server says that the run has ended, and there was N events of it by XREAD of KEY, without its end. See that the server has the same LIMINAL_REDIS_URL and redisPrefix as this command.',
+      'The server says that the run has ended, but its end was not received (N events read by XREAD of KEY). Check that the server has the same LIMINAL_REDIS_URL and redisPrefix as this command.',
     ],
   ],
 };
@@ -207,7 +207,7 @@ for (const [name, [plant, told]] of Object.entries(inRedis)) {
     const { prefixes, config, play } = await besideServer();
     copyRuns(config.redisUrl, prefixes, plant);
     const failed = (await play()).map((line) =>
-      line.replace(/there was \d+ /, 'there was N ').replace(/XREAD of \S+:events/, 'XREAD of KEY'),
+      line.replace(/\(\d+ events/, '(N events').replace(/XREAD of \S+:events/, 'XREAD of KEY'),
     );
     expect(failed.slice(0, told.length)).toEqual(told);
   });
@@ -217,14 +217,14 @@ testAtLength('a database that no projector brings the run to is told', async () 
   const { config } = await sharedStorage();
   configure(home, { ...config, projector: false });
   expect(failures(await home.play('verify', ...instant, '--timeout', '10'), 'demo')).toEqual([
-    'History did not get the run within 10 s. See that a projector is at work (./liminal projector, or a server without "projector": false), and that it reaches the database.',
+    'History did not get the run within 10 s. Check that a projector runs (./liminal projector, or a server without "projector": false), and that it reaches the database.',
   ]);
 });
 
 const between: Record<string, { front: Front; told: RegExp }> = {
   'a proxy that drops traceparent': {
     front: { onRequest: (headers) => delete headers['traceparent'] },
-    told: /^Event 0 belongs to trace [0-9a-f]{32}, not to that of the request\. A proxy before the server must pass traceparent on\. The same holds for \d+ more\.$/,
+    told: /^Event 0 belongs to trace [0-9a-f]{32}, not to that of the request\. A proxy in front of the server must forward traceparent\. The same holds for \d+ more\.$/,
   },
   'history that is not what was said': {
     front: {
@@ -233,7 +233,7 @@ const between: Record<string, { front: Front; told: RegExp }> = {
         change: (body) => body.replace('"status":"complete"', '"status":"aborted"'),
       },
     },
-    told: /^History does not have the run as its events tell it: “status” differs\. This is a fault of Liminal: please report it\.$/,
+    told: /^History does not match the run’s events: “status” differs\. This is a fault of Liminal: please report it\.$/,
   },
   'a session that cannot be deleted': {
     front: {
@@ -242,7 +242,7 @@ const between: Record<string, { front: Front; told: RegExp }> = {
           ? { error: { code: 'STORE_WRITE_FAILED', message: 'The disk is full.' } }
           : undefined,
     },
-    told: /^Session (\S+) could not be deleted: The disk is full\. Once that is mended: \.\/liminal delete \1 --yes$/,
+    told: /^Session (\S+) could not be deleted: The disk is full\. Once this is fixed, run: \.\/liminal delete \1 --yes$/,
   },
 };
 
@@ -281,7 +281,7 @@ testAtLength(
     const missing = await play();
     const [, traceId] = /^trace_id: (.+)$/m.exec(missing.stdout) ?? [];
     expect(failures(missing)).toEqual([
-      `Langfuse at ${host} had no trace ${traceId} after 15 s. See that the server sends its traces there.`,
+      `Langfuse at ${host} had no trace ${traceId} after 15 s. Check that the server sends its traces there.`,
     ]);
     // The server sends what this one does not keep.
     const ofCheck = asked.filter((path) => path !== '/api/public/otel/v1/traces');
@@ -298,7 +298,7 @@ testAtLength('FR-001-37: Ctrl-C ends it, and nothing is left', async () => {
   await command.says(/^trace_id: /m);
   command.signal('SIGINT');
   const outcome = { exitCode: await command.exitCode, stdout: command.stdout, stderr: '' };
-  expect(failures(outcome, 'demo')).toEqual(['It was stopped.']);
+  expect(failures(outcome, 'demo')).toEqual(['The check was stopped.']);
   expect(command.stdout).toContain('Deleted again: the session, its run, and its folder');
   const client = clientOf(server);
   expect(await client.requests.listProjects()).toEqual([]);

@@ -31,7 +31,7 @@ async function passes(command: Command, agent: string): Promise<string[]> {
   });
   const lines = linesOf(command);
   expect(lines.filter((line) => !/^(ok {4}|note {2}|trace_id: [0-9a-f]{32}$)/.test(line))).toEqual([
-    `All of it works with ${agent}.`,
+    `All checks passed with ${agent}.`,
   ]);
   expect(foldersLeft(home)).toEqual([]);
   return lines;
@@ -96,7 +96,7 @@ test('FR-001-34: the server that runs is checked, and read from', async () => {
   const lines = await passes(command, 'local');
   expect(lines).toContain(`ok    A server runs at ${server.url}`);
   expect(lines).toContainEqual(
-    expect.stringMatching(/^ok {4}It answered within \d+\.\d s: “Very small/),
+    expect.stringMatching(/^ok {4}The agent answered within \d+\.\d s: “Very small/),
   );
   expect(lines).toContainEqual(
     expect.stringMatching(/^ok {4}GET \/api\/run\/.+\/events gives \d+ events/),

@@ -113,7 +113,7 @@ test.each<[string[], RegExp]>([
   ],
   [
     ['run', 'Hi', '--agent', 'demo', '--dir', 'PROJECT', '--attach', '/nope'],
-    /there is no file "\/nope"\./,
+    /the file "\/nope" does not exist\./,
   ],
   [['run', '', '--agent', 'demo', '--dir', 'PROJECT'], /empty/],
 ])('%j', async (args, words) => {
@@ -124,6 +124,6 @@ test('directories of a session that has none says so', async () => {
   expect(await home.play('directories', demo)).toEqual({
     exitCode: 0,
     stdout: '',
-    stderr: 'The session has no folders beside its project’s.\n',
+    stderr: 'The session has no additional folders.\n',
   });
 });

@@ -1,4 +1,4 @@
-/** As much of JSON-RPC as is needed to pass its messages on, and to answer for a side that is not there. */
+/** The parts of JSON-RPC needed to relay messages, and to answer for a server that is not reachable. */
 
 export type Id = string | number | null;
 
@@ -10,10 +10,10 @@ export interface Message {
   error?: unknown;
 }
 
-/** A message of ours for one side. */
+/** A message of the relay itself, as JSON. */
 export const line = (message: Message): string => JSON.stringify({ jsonrpc: '2.0', ...message });
 
-/** One message; undefined if the text is none. */
+/** Parses one message; undefined if the text is not a message. */
 export function readMessage(text: string): Message | undefined {
   const value = readJson(text);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -28,26 +28,29 @@ function readJson(text: string): unknown {
   }
 }
 
-/** The answer to a line that is no message. */
+/** The response to a line that is not a message. */
 export const noMessage = (text: string): string =>
   readJson(text) === undefined
-    ? line({ id: null, error: { code: -32_700, message: 'This line is no JSON.' } })
-    : line({ id: null, error: { code: -32_600, message: 'This line is no JSON-RPC message.' } });
+    ? line({ id: null, error: { code: -32_700, message: 'This line is not JSON.' } })
+    : line({ id: null, error: { code: -32_600, message: 'This line is not a JSON-RPC message.' } });
 
-/** The most that the server takes in one message: its limit `acpMessageBytes`, which is too much to load for a number. */
+/**
+ * The largest message that the server accepts: its limit `acpMessageBytes`, copied because importing it would load too
+ * much.
+ */
 export const mostBytes = 32 * 1024 * 1024;
 
-/** The answer to a message that the server would not take; undefined if it does. */
+/** The response to a message that is too large for the server; undefined for a smaller one. */
 export function tooLarge(text: string, { id = null }: Message): string | undefined {
-  // No character has more than three bytes for each of its code units.
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
   if (text.length * 3 <= mostBytes) return undefined;
   const bytes = Buffer.byteLength(text);
   if (bytes <= mostBytes) return undefined;
   const [has, most] = [bytes, mostBytes].map((size) => `${Math.ceil(size / 1024 / 1024)} MiB`);
-  const message = `This message has ${has}, and at most ${most} are taken. Send less at once, or name a file by a link.`;
+  const message = `This message has ${has}; the limit is ${most}. Send less at once, or link to a file instead.`;
   return line({ id, error: { code: -32_600, message, data: { code: 'MESSAGE_TOO_LARGE' } } });
 }
 
-/** The answer to a request that nobody answers any more. */
+/** The response to a request whose server was lost. */
 export const lost = (id: Id, message: string): string =>
   line({ id, error: { code: -32_603, message, data: { code: 'SERVER_LOST' } } });

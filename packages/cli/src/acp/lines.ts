@@ -11,28 +11,29 @@ export interface Place {
   path: string;
 }
 
-/** A connection on which each message is a line. */
+/** A connection that carries one message per line. */
 export interface Lines {
-  /** Resolves when the connection is no more. */
+  /** Resolves when the connection is closed. */
   closed: Promise<void>;
-  /** False if the next one should wait. @param onTaken - Called when the system has taken this one. */
+  /** Returns false if the next line should wait. @param onTaken - Called when the system has accepted this line. */
   write(line: string, onTaken?: () => void): boolean;
   pause(): void;
   resume(): void;
-  /** Resolves when the system has taken all that was written, or a server that reads no more has had its time. */
+  /** Resolves when the system has accepted all lines, or after a time limit if the server no longer reads. */
   close(): Promise<void>;
 }
 
-/** How long a server may take to agree, ms. */
+/** How long a server may take to accept the upgrade, in ms. */
 const patience = 30_000;
-/** How long a server may take to read what was said last, ms. */
+/** How long a server may take to read the last lines, in ms. */
 const patienceAtEnd = 5_000;
-/** The most that an answer's head, or a refusal, may have, bytes. */
+/** The largest response head or error, in bytes. */
 const mostAnswer = 64 * 1024;
 
 /**
- * Opens lines to a server: the request of an upgrade by hand, since Node's HTTP takes more memory than all the rest.
- * Rejects if there is no server (`ECONNREFUSED`, `ECONNRESET`), or in its own words where it refuses.
+ * Opens a connection of lines. Writes the upgrade request by hand, since Node's HTTP client takes more memory than all
+ * the rest. Rejects if there is no server (`ECONNREFUSED`, `ECONNRESET`), or with the server's message if the server
+ * refuses.
  */
 export async function connectLines(
   { url, token, path }: Place,
@@ -61,7 +62,7 @@ export async function connectLines(
   };
 }
 
-/** Resolves to what comes behind the head of an answer that agrees. */
+/** Resolves with the bytes after the response head once the server has accepted the upgrade. */
 async function answered(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
@@ -82,9 +83,9 @@ async function answered(socket: Socket): Promise<string> {
   });
 }
 
-const slow = `The Liminal server does not answer within ${patience / 1000} s. Try again, or restart it.`;
+const slow = `The Liminal server did not answer within ${patience / 1000} s. Try again, or restart it.`;
 
-/** A refusal in the server's own words; with the code of a reset connection if the server is about to end. */
+/** The server's error, with the code `ECONNRESET` if the server is about to stop. */
 function refusal(answer: string): Error {
   const [status = ''] = answer.split('\r\n');
   const isEnding = status === '' || status.startsWith('HTTP/1.1 503 ');
@@ -93,6 +94,6 @@ function refusal(answer: string): Error {
   const message =
     typeof error.message === 'string'
       ? error.message
-      : `The server does not take ACP clients: ${status === '' ? 'it hung up' : status}.`;
+      : `The server does not accept ACP clients: ${status === '' ? 'it closed the connection' : status}.`;
   return Object.assign(new Error(message), isEnding && { code: 'ECONNRESET' });
 }

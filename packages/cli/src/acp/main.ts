@@ -1,7 +1,7 @@
 /**
- * `liminal acp`: an ACP agent on stdin and stdout for editors, which hands all to the server. An editor runs one for each
- * agent that it has open, so it is small and starts fast: it has no part of the other commands, and runs on every Node
- * that the launcher does.
+ * `liminal acp`: an ACP agent on stdin and stdout for editors, which relays all messages to the server. An editor runs
+ * one process per open agent, so the program is small and starts fast: it has no part of the other commands, and runs
+ * on every Node version that the launcher supports.
  */
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -11,13 +11,13 @@ import { connectAgain, connectToServer } from './server-for.ts';
 
 const usage = `Usage: liminal acp --agent <type> [options]
 
-Is an ACP agent on stdin and stdout, for editors. It talks to the server that runs on the data folder, or starts one, which
-stays when the editor goes.
+Runs an ACP agent on stdin and stdout, for editors. It connects to the server that runs on the data folder, or starts one,
+which keeps running when the editor closes.
 
 Options:
-  --agent <type>    claude-code, codex, or another that the server has
+  --agent <type>    claude-code, codex, or another agent type of the server
   --data <folder>   data folder (default: ~/.liminal)
-  --config <file>   configuration file of a server that it starts
+  --config <file>   configuration file for a server that it starts
   -h, --help        this text`;
 
 const options = {
@@ -28,9 +28,10 @@ const options = {
 } as const;
 
 /**
- * Runs until the client closes stdin, and returns the exit code: 0 done, 1 there is no server, 2 not understood.
- * @param args - What stands behind `acp`.
- * @param own - Variables of Liminal's own, taken out of the environment.
+ * Runs until the client closes stdin. Returns the exit code: 0 for success, 1 if there is no server, 2 for invalid
+ * arguments.
+ * @param args - The arguments after `acp`.
+ * @param own - Liminal's own variables, removed from the environment.
  */
 export async function main(args: readonly string[], own: NodeJS.ProcessEnv): Promise<number> {
   let flags;
@@ -44,7 +45,8 @@ export async function main(args: readonly string[], own: NodeJS.ProcessEnv): Pro
     return 0;
   }
   const { agent, config } = flags;
-  if (agent === undefined) return misunderstood('Say which agent: --agent claude-code.');
+  if (agent === undefined)
+    return misunderstood('Name the agent, for example: --agent claude-code.');
   const dataDir = resolve(flags.data ?? (own['LIMINAL_DATA_DIR'] || join(homedir(), '.liminal')));
   const path = `/acp?agent=${encodeURIComponent(agent)}`;
   const server = { dataDir, config, own, path };
@@ -64,10 +66,10 @@ export async function main(args: readonly string[], own: NodeJS.ProcessEnv): Pro
 }
 
 function misunderstood(problem: string): number {
-  console.error(`${problem}\n(./liminal acp --help says what there is)`);
+  console.error(`${problem}\n(./liminal acp --help lists the options)`);
   return 2;
 }
 
-/** The protocol has one, too, which would bring all of its schemas along. */
+/** A copy of the protocol's function, whose import would load all of the protocol's schemas. */
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

@@ -7,13 +7,13 @@ import { splitLines } from './split-lines.ts';
 
 export interface AcpRelayOptions {
   /**
-   * Connects to the server; rejects if there can be none.
-   * @param needed - Only after a server has gone: resolves when there is something to say to the next one.
+   * Connects to the server; rejects if there is none and none can be started.
+   * @param needed - Only after a server was lost: resolves when there is a message for the next server.
    */
   connect: (onLine: (line: string) => void, needed?: Promise<void>) => Promise<Lines>;
-  /** What the client says. */
+  /** The client's messages. */
   stdin: Readable;
-  /** What it is told. */
+  /** The messages to the client. */
   stdout: Writable;
 }
 
@@ -22,11 +22,11 @@ interface Said {
   message: Message;
 }
 
-/** How many messages may wait for the server. */
+/** How many messages may wait for a server. */
 const mostUnsent = 1000;
 const serverLost =
-  'The Liminal server was restarted, or cannot be reached. What was said until then is kept; send the message again.';
-/** What the protocol says of a session that the client has opened: with it, it is opened again. */
+  'The Liminal server was restarted or cannot be reached. The conversation so far is stored; send the message again.';
+/** Methods that open a session. The relay stores their parameters to open the session again on the next server. */
 const openings: ReadonlySet<string> = new Set([
   'session/new',
   'session/load',
@@ -35,36 +35,36 @@ const openings: ReadonlySet<string> = new Set([
 ]);
 const endings: ReadonlySet<string> = new Set(['session/close', 'session/delete']);
 const cancelRequest = '$/cancel_request';
-/** Some programs begin their output with one. */
+/** Some programs begin their output with a byte order mark. */
 const byteOrderMark = /^\uFEFF/;
-/** How long a client that has said all gets answers, ms. */
+/** How long a client that has closed its input still gets responses, in ms. */
 const patienceAtEnd = 10_000;
 
 /**
- * Passes an ACP client's messages to the server and back, a line each. It knows as much of them as it needs to outlive
- * the server: whoever waits for an answer gets one, and the next server is told which sessions are open.
+ * Relays an ACP client's messages to the server and back, one message per line. It reads only what it needs to survive
+ * a lost server: each waiting request gets a response, and the next server opens the same sessions.
  */
 export class AcpRelay {
   readonly #options: AcpRelayOptions;
   #server: Lines | undefined;
-  /** Whether the server knows all that the one before knew. */
+  /** Whether the server has opened all sessions of the server before. */
   #isReady = false;
-  /** What the client has said that no server has yet. */
+  /** The client's messages that wait for a server. */
   #unsent: Said[] = [];
   #onUnsent = () => {};
-  /** Requests of the client that wait for their answers; of those that open a session, with what. */
+  /** The client's requests without a response yet, by id; for those that open a session, with their parameters. */
   readonly #asked = new Map<Id, Record<string, unknown> | undefined>();
-  /** Those of them that do not wait for a turn. */
+  /** Those of the requests that are not prompts. */
   readonly #brief = new Set<Id>();
   #onAnswer = () => {};
-  /** Questions of the server that the client has not answered: the server's id of each, by the client's. */
+  /** Questions of the server that the client has not answered: the server's id by the client's id. */
   readonly #questions = new Map<Id, Id>();
-  /** How each open session was opened. */
+  /** The parameters that opened each open session. */
   readonly #sessions = new Map<string, Record<string, unknown>>();
   #initialize: Record<string, unknown> | undefined;
-  /** How many there were. */
+  /** How many servers were connected so far. */
   #servers = 0;
-  /** Answers that are for us. */
+  /** The relay's own requests: their callbacks by id. */
   readonly #own = new Map<Id, () => void>();
   #count = 0;
   #hasEnded = false;
@@ -73,11 +73,11 @@ export class AcpRelay {
     this.#options = options;
   }
 
-  /** Resolves when the client has left. Rejects if there is no server, or it takes nobody of this agent type. */
+  /** Resolves when the client has left. Rejects if there is no server, or the server rejects the agent type. */
   async run(): Promise<void> {
     const { stdin, stdout } = this.#options;
     const left = once(stdin, 'close').then(async () => this.#answerTheLast());
-    // A client that reads no more has left, too.
+    // A closed output also means that the client has left.
     stdout.on('error', () => stdin.destroy());
     stdout.on('drain', () => this.#server?.resume());
     stdin.setEncoding('utf8').on(
@@ -92,14 +92,14 @@ export class AcpRelay {
     }
   }
 
-  /** One server after another. Rejects when there is none any more. */
+  /** Serves the client by one server after another. Rejects when no server can be reached or started. */
   async #serve(): Promise<never> {
     const onLine = (text: string) => this.#fromServer(text);
     let server = await this.#options.connect(onLine);
     for (;;) {
       this.#server = server;
       this.#servers++;
-      // A server may go before it knows all.
+      // The server may be lost before it has opened all sessions.
       this.#isReady = await Promise.race([this.#takeUp(), server.closed.then(() => false)]);
       if (this.#isReady) for (const said of this.#unsent.splice(0)) this.#send(said);
       this.#onAnswer();
@@ -112,7 +112,7 @@ export class AcpRelay {
     }
   }
 
-  /** A client that has closed its end may still read; the turns that it has begun go on without it. */
+  /** Waits for the last responses: a client that has closed its input may still read. Its turns continue without it. */
   async #answerTheLast(): Promise<void> {
     if (!this.#options.stdin.readableEnded) return;
     const late = delay(patienceAtEnd, true, { ref: false });
@@ -137,7 +137,7 @@ export class AcpRelay {
     if (this.#unsent.length >= mostUnsent) this.#options.stdin.pause();
   }
 
-  /** Undefined if its question went with its server: the next one may ask another by the same id. */
+  /** Undefined if the question's server was lost: the next server may use the same id for another question. */
   #answerOf(message: Message, text: string): Said | undefined {
     const { id = null } = message;
     const asked = this.#questions.get(id);
@@ -162,14 +162,14 @@ export class AcpRelay {
   }
 
   #fromServer(text: string): void {
-    // Most are updates, and concern nobody but the client.
+    // Most messages are updates, which are only for the client.
     const isUpdate = text.startsWith('{"jsonrpc":"2.0","method":"session/update"');
     const message = isUpdate ? undefined : readMessage(text);
     const told = message === undefined ? text : this.#toldOf(message, text);
     if (told !== undefined) this.#write(told);
   }
 
-  /** What the client is told of a message; undefined if it is for us. */
+  /** The message as the client gets it; undefined if it answers a request of the relay. */
   #toldOf(message: Message, text: string): string | undefined {
     const { id, method, params, result } = message;
     if (method === cancelRequest) {
@@ -196,7 +196,10 @@ export class AcpRelay {
     return text;
   }
 
-  /** Each server counts its questions anew, and the client may not yet have closed those of the last. */
+  /**
+   * Each server counts its questions from the beginning, and the client may still have open questions of the last
+   * server.
+   */
   #nameOf(id: Id): Id {
     return this.#servers === 1 ? id : `${this.#servers}-${id}`;
   }
@@ -207,7 +210,7 @@ export class AcpRelay {
     if (typeof sessionId === 'string') this.#sessions.set(sessionId, { ...given, sessionId });
   }
 
-  /** The server is gone: who waits for it is answered. */
+  /** The server was lost: rejects the waiting requests, and cancels the open questions. */
   #lose(): void {
     this.#server = undefined;
     this.#isReady = false;
@@ -223,7 +226,7 @@ export class AcpRelay {
     this.#questions.clear();
   }
 
-  /** Tells the next server what the one before knew; resolves to true. */
+  /** Opens the sessions of the last server on the next one; resolves to true. */
   async #takeUp(): Promise<true> {
     if (this.#initialize === undefined) return true;
     await this.#ask('initialize', this.#initialize);
@@ -241,7 +244,7 @@ export class AcpRelay {
 
   #write(text: string): void {
     const { stdout } = this.#options;
-    // What comes together leaves together.
+    // Write the messages of one tick together.
     if (stdout.writableCorked === 0) {
       stdout.cork();
       process.nextTick(() => stdout.uncork());

@@ -8,28 +8,31 @@ import { connectLines, type Lines } from './lines.ts';
 
 export interface ServerOptions {
   dataDir: string;
-  /** Of a server that is started. */
+  /** The configuration file for a server that is started. */
   config: string | undefined;
-  /** Liminal's own variables: the token may be there, and a server that is started gets them. */
+  /** Liminal's own variables, which may contain the token; a started server gets them. */
   own: NodeJS.ProcessEnv;
-  /** On the server, with its query. */
+  /** The path on the server, with its query. */
   path: string;
 }
 
-/** How long a server may take to start, ms. */
+/** How long a server may take to start, in ms. */
 const patience = 60_000;
-/** How long one may take that somebody else starts at the same time, ms. */
+/** How long a server may take that another process starts at the same time, in ms. */
 const patienceWithOther = 5_000;
-/** How long the next one may take that whoever ended the last starts, before it is started here, ms. */
+/** How long to wait for a restart by whoever stopped the last server, before starting one here, in ms. */
 const patienceWithNext = 2_000;
-/** The exit code of one that cannot understand its configuration: another would not, either. */
+/** The exit code for an invalid configuration: another attempt would fail too. */
 const usageError = 2;
 const lookMs = 50;
 const lookAgainMs = 500;
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** Connects to the server that runs on the data folder; without one, it is started, and stays. Rejects with what to do. */
+/**
+ * Connects to the server that runs on the data folder. Without one, starts a server, which keeps running. Rejects with
+ * an error that says what to do.
+ */
 export async function connectToServer(
   options: ServerOptions,
   onLine: (line: string) => void,
@@ -38,8 +41,8 @@ export async function connectToServer(
 }
 
 /**
- * As `connectToServer`, after a server has gone: whoever ended it may be about to start the next, or wants none. It is
- * started only when it is needed, and does not come by itself.
+ * Like `connectToServer`, after a server was lost: whoever stopped it may restart it, or want none. A server is started
+ * only when it is needed and nobody else starts one.
  */
 export async function connectAgain(
   options: ServerOptions,
@@ -74,7 +77,7 @@ async function startAndConnect(
   throw new Error(`The Liminal server did not start. Its log ${log} ends with: ${lastLine(log)}`);
 }
 
-/** Undefined if no server is there. */
+/** Undefined if no server runs. */
 async function connectTo(
   { dataDir, own, path }: ServerOptions,
   onLine: (line: string) => void,
@@ -90,13 +93,16 @@ async function connectTo(
   }
 }
 
-/** A record may outlive its server, and its process' number be given to another; and a server may be about to end. */
+/**
+ * The record may be older than a crash, and its pid may belong to another process by now; or the server is about to
+ * stop.
+ */
 const isNobody = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&
   (error.code === 'ECONNREFUSED' || error.code === 'ECONNRESET');
 
-/** Starts a server with a life of its own, which writes to a log. */
+/** Starts a detached server that writes to a log. */
 function start({ dataDir, config, own }: ServerOptions, log: string) {
   const output = openLog(dataDir, log);
   const program = join(root, 'packages/cli/bin/liminal.js');

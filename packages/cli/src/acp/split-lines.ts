@@ -1,12 +1,12 @@
 /**
- * Takes text in pieces and gives each line that is whole. Only a line feed ends one: Node's readline would end it at
- * other characters, too, that may stand in a JSON string.
+ * Accepts text in pieces and passes on each complete line. Only a line feed ends a line: Node's readline would also end
+ * it at other characters, which may occur in a JSON string.
  */
 export function splitLines(onLine: (line: string) => void): (text: string) => void {
   let rest = '';
   return (text) => {
     const end = text.lastIndexOf('\n');
-    // Of a long line in many pieces, none is looked through twice.
+    // Do not search the pieces of a long line twice.
     if (end === -1) {
       rest += text;
       return;

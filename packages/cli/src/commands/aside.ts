@@ -3,7 +3,7 @@ import type { Config } from '../config/load.ts';
 import { connectTo } from '../connect.ts';
 import { withMarkedRows } from '../terminal/rows.ts';
 
-/** Asks a session's model beside its conversation, and prints the answer. */
+/** Asks a session's model a question outside the conversation, and prints the answer. */
 export async function aside(sessionId: string, question: string, config: Config): Promise<number> {
   if (question.trim() === '') throw new ConfigError('The question is empty: write one.');
   const { client, close } = await connectTo(sessionId, config);

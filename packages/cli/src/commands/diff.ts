@@ -15,7 +15,7 @@ export interface DiffFlags {
   stat?: boolean;
 }
 
-/** Prints how a session's work tree differs from its last commit. */
+/** Prints the differences between a session's work tree and its last commit. */
 export async function diff(sessionId: string, flags: DiffFlags, config: Config): Promise<number> {
   const { client, close } = await connectTo(sessionId, config);
   try {
@@ -46,7 +46,7 @@ function headOf({ change, path, oldPath, added, removed }: ChangedFile): string 
   return `${change.padEnd(9)}  ${oneRow(name)}${counts}`;
 }
 
-/** Each row is indented, so that no line of a file looks like the head of another. */
+/** Indents each row, so that no line of a file looks like the head of another file. */
 function fileRows(file: ChangedFile): string[] {
   return [
     ...changedFileNotes(file).map(oneRow),

@@ -11,7 +11,7 @@ export interface DirectoriesFlags {
   remove?: string[];
 }
 
-/** Adds folders to a session, or takes some away, and prints those that it has beside its project's. */
+/** Adds folders to a session, or removes some, and prints the session's additional folders. */
 export async function directories(
   sessionId: string,
   { add = [], remove = [] }: DirectoriesFlags,
@@ -28,7 +28,7 @@ export async function directories(
     });
     for (const folder of additionalDirectories) console.log(oneRow(folder));
     if (additionalDirectories.length === 0) {
-      console.error('The session has no folders beside its project’s.');
+      console.error('The session has no additional folders.');
     }
     return 0;
   } finally {
@@ -50,7 +50,7 @@ async function assertHas(
   throw new LiminalError('DIRECTORY_NOT_FOUND', message);
 }
 
-/** Where a folder really is, or the path as it is. */
+/** The folder's real path, or the given path if the folder does not exist. */
 function realPath(folder: string): string {
   try {
     return realpathSync(folder);

@@ -1,4 +1,4 @@
-/** Doctor's check of agents: each agent that can run is started, asked for its description, and ended. */
+/** Doctor's check of agents: each agent that can run is started, asked for its description, and stopped. */
 import { messageOf } from '@liminal/protocol';
 import { type AgentIntroduction, type CliProvider, StartLimit, startGuard } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
@@ -6,20 +6,20 @@ import { createAgents } from '../agents.ts';
 import type { Config } from '../config/load.ts';
 import type { Finding } from '../finding.ts';
 
-/** Time limit for an agent's answer (ms). */
+/** Time limit for an agent's answer, in ms. */
 const answerLimitMs = 10_000;
-/** How many are started at the same time. */
+/** How many agents are started at the same time. */
 const atOnce = 4;
 
-/** Reports one finding per agent. When this returns, every started process has ended. */
+/** Reports one finding per agent. When this resolves, every started process has ended. */
 export async function checkAgents(config: Config, tell: (finding: Finding) => void): Promise<void> {
   const agents = createAgents(config).list();
   const limit = new StartLimit(atOnce);
-  // If this process is killed, they end too.
+  // Ends the agents if this process is killed.
   const guard = await startGuard();
   try {
     const checks = agents.map((provider) => limit.run(() => checkAgent(provider)));
-    // In the order in which agents are listed everywhere.
+    // Report in the order in which agents are listed everywhere.
     for (const check of checks) tell(await check);
   } finally {
     await Promise.all(agents.map((provider) => provider.close()));
@@ -38,7 +38,7 @@ async function checkAgent(provider: CliProvider): Promise<Finding> {
   }
 }
 
-/** What is to be known of an agent. `introduction` is its own answer, if it was asked. */
+/** The finding about an agent. `introduction` is the agent's own answer, if it was started. */
 export function describeAgent(info: AgentInfo, introduction?: AgentIntroduction): Finding {
   const { cliType, name, available, reason, program } = info;
   const version = introduction?.version ?? info.version;
@@ -61,6 +61,6 @@ function describeIntroduction({ name, protocol, abilities, signIn }: AgentIntrod
   const can = abilities.length === 0 ? '' : `, and can ${abilities.join(', ')}`;
   return [
     `${called} speaks ${protocol}${can}`,
-    ...(signIn.length === 0 ? [] : [`Its ways to sign in: ${signIn.join('; ')}`]),
+    ...(signIn.length === 0 ? [] : [`Ways to sign in: ${signIn.join('; ')}`]),
   ];
 }

@@ -1,4 +1,4 @@
-/** Doctor's check of proxies: which way a request to each configured address takes. */
+/** Doctor's check of proxies: whether requests to each configured address use a proxy. */
 import { hasProxies, shownProxy, type Way, wayTo } from '@liminal/agents/proxy';
 import { messageOf } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
@@ -6,10 +6,10 @@ import { isConvex } from '../config/shared.ts';
 import type { Finding } from '../finding.ts';
 import { addressesOf } from '../telemetry/proxied.ts';
 
-/** The makers' own addresses. */
+/** The providers' own addresses. */
 const makers = { openai: 'https://api.openai.com', anthropic: 'https://api.anthropic.com' };
 
-/** A finding for each configured HTTP address; none where no proxy's variable is set. */
+/** One finding for each configured HTTP address; none if no proxy variable is set. */
 export function checkProxies(config: Config, env: NodeJS.ProcessEnv): Finding[] {
   if (!hasProxies(env)) return [];
   return addressesIn(config, env).map(([name, address]) => {
@@ -27,12 +27,12 @@ function describeWay(name: string, way: Way): Finding {
     case 'proxy':
       return {
         verdict: 'good',
-        text: `${name} is asked through the proxy ${shownProxy(way.proxy)}`,
+        text: `${name} is reached through the proxy ${shownProxy(way.proxy)}`,
       };
     case 'direct':
-      return { verdict: 'good', text: `${name} is asked directly: ${reasons[way.reason]}` };
+      return { verdict: 'good', text: `${name} is reached directly: ${reasons[way.reason]}` };
     case 'unusable':
-      return { verdict: 'poor', text: `${name} cannot be asked. ${way.problem}` };
+      return { verdict: 'poor', text: `${name} cannot be reached. ${way.problem}` };
   }
 }
 
@@ -42,7 +42,7 @@ const reasons = {
   NO_PROXY: 'NO_PROXY names it',
 };
 
-/** By a name for people. */
+/** The addresses with their names for people. */
 function addressesIn(config: Config, env: NodeJS.ProcessEnv): [name: string, address: string][] {
   const { models, mcpServers, telemetry, shared } = config;
   return [

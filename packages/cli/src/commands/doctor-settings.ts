@@ -8,12 +8,12 @@ import { describeRedis } from '@liminal/storage/redis';
 import { isConvex, type SharedConfig } from '../config/shared.ts';
 import type { Finding } from '../finding.ts';
 
-/** The first Node that runs TypeScript directly and has node:sqlite. */
+/** The first Node version that runs TypeScript directly and has node:sqlite. */
 const oldestNode = 24;
 
 export function checkNode(): Finding {
   const isNew = Number(process.versions.node.split('.')[0]) >= oldestNode;
-  const wish = isNew ? '' : `: Liminal needs ${oldestNode}, which ./liminal brings`;
+  const wish = isNew ? '' : `: Liminal needs Node ${oldestNode}; ./liminal installs it`;
   return { verdict: isNew ? 'good' : 'bad', text: `Node ${process.versions.node}${wish}` };
 }
 

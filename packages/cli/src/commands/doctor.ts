@@ -8,7 +8,7 @@ import { checkAgents } from './doctor-agents.ts';
 import { checkProxies } from './doctor-proxies.ts';
 import { checkDataFolder, checkNode, checkShared } from './doctor-settings.ts';
 
-/** Reports what works here and what does not, and why. Returns 1 if the server could not start. */
+/** Prints whether the server and each agent can run, and why not. Returns 1 if the server could not start. */
 export async function doctor(config: Config): Promise<number> {
   let isBad = false;
   const tell = (finding: Finding): void => {
@@ -33,7 +33,10 @@ async function checkServer({ dataDir, host, port, portChosen }: Config): Promise
   if (await isFree(host, port)) return { verdict: 'good', text: `Port ${port} on ${host} is free` };
   return portChosen
     ? { verdict: 'bad', text: `Port ${port} on ${host} is in use. Choose another with --port.` }
-    : { verdict: 'poor', text: `Port ${port} on ${host} is in use: the next free one is taken` };
+    : {
+        verdict: 'poor',
+        text: `Port ${port} on ${host} is in use: the server uses the next free one`,
+      };
 }
 
 function checkProcesses(): Finding {

@@ -15,7 +15,7 @@ export interface ExportFlags {
   out?: string;
 }
 
-/** What a file turned out to have. */
+/** The contents of the written file. */
 interface Contents {
   runs: number;
   withEvents: number;
@@ -24,8 +24,8 @@ interface Contents {
 }
 
 /**
- * Writes a session into a file, packed if its name ends in `.gz`, and prints the file's name. The file gets its name only
- * once it has been read again to its end. Throws LiminalError.
+ * Writes a session to a file, packed if its name ends in `.gz`, and prints the file's name. The file gets its name only
+ * after all of it was read again and checked. Throws LiminalError.
  */
 export async function exportSession(
   sessionId: string,
@@ -51,7 +51,7 @@ export async function exportSession(
   }
 }
 
-/** The session may be one that only an agent's own store has, or not all of it may be here yet. */
+/** Loads the session first: only an agent's own store may have it, or Liminal may have only a part. */
 async function fileOf({ requests }: LiminalClient, sessionId: string) {
   await requests.loadSession(sessionId).catch(() => undefined);
   return requests.exportSession(sessionId);
@@ -60,7 +60,7 @@ async function fileOf({ requests }: LiminalClient, sessionId: string) {
 async function write(file: ReadableStream<Uint8Array>, part: string, name: string): Promise<void> {
   const isPacked = name.endsWith('.gz');
   try {
-    // Others on this machine must not read it.
+    // Other users of this machine must not read the file.
     const there = createWriteStream(part, { mode: 0o600, flush: true });
     const bytes = Readable.from(file);
     await (isPacked ? pipeline(bytes, createGzip(), there) : pipeline(bytes, there));
@@ -79,7 +79,7 @@ async function contentsOf(part: string): Promise<Contents> {
     if (one.type === 'run' && one.events) withEvents += 1;
     if (one.type === 'end') return { runs, withEvents, blobs, secrets: one.end.secrets };
   }
-  throw new LiminalError('NOT_EXPORTED', 'The server broke off. Its log says why.');
+  throw new LiminalError('NOT_EXPORTED', 'The server ended the export early. See its log.');
 }
 
 function sentences({ runs, withEvents, blobs, secrets }: Contents, size: number): string[] {
@@ -88,12 +88,12 @@ function sentences({ runs, withEvents, blobs, secrets }: Contents, size: number)
   return [
     `${count(runs, 'turn')}, ${count(blobs, 'file')}, ${(size / 1024 / 1024).toFixed(1)} MiB.`,
     found.length === 0
-      ? 'No secrets were found in it. Look at it before you give it away: rules do not find everything.'
-      : `Taken out: ${found.join(', ')}. Look at it before you give it away: rules do not find everything.`,
+      ? 'No secrets were found. Check the file before you share it: the rules do not find everything.'
+      : `Removed secrets: ${found.join(', ')}. Check the file before you share it: the rules do not find everything.`,
     ...(without === 0
       ? []
       : [
-          `The events of ${count(without, 'turn')} were not kept: replay rebuilds them from what came of them ("keepEvents" in the configuration keeps those of later turns).`,
+          `The events of ${count(without, 'turn')} were not kept: replay rebuilds them from the stored result (set "keepEvents" in the configuration to keep the events of later turns).`,
         ]),
   ];
 }

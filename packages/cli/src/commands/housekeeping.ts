@@ -27,7 +27,7 @@ export async function deleteSession(
   config: Config,
 ): Promise<number> {
   if (!yes && !canAsk()) {
-    throw new ConfigError('Nobody is at the terminal to be asked: delete it with --yes.');
+    throw new ConfigError('There is no terminal to ask for confirmation: use --yes.');
   }
   const { client, close } = await connect(config);
   try {
@@ -41,4 +41,4 @@ export async function deleteSession(
 }
 
 const question = (title: string) =>
-  `Delete “${title}” for good? What its agent itself keeps of it stays, and is not listed any more.`;
+  `Delete “${title}” permanently? The agent’s own copy remains, but is no longer listed.`;

@@ -5,14 +5,14 @@ import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/load.ts';
 import { connect } from '../connect.ts';
 
-/** Reads a session's file into the server, and prints the session's id there. Throws LiminalError. */
+/** Imports a session's file into the server, and prints the session's id there. Throws LiminalError. */
 export async function importSession(path: string, config: Config): Promise<number> {
   const file = await blobOf(path);
   const { client, close } = await connect(config);
   try {
     const { sessionId, wasThere } = await client.requests.importSession(file);
     console.log(sessionId);
-    if (wasThere) console.error('It was imported before: nothing was added.');
+    if (wasThere) console.error('The session was imported before: nothing was added.');
     return 0;
   } finally {
     await close();
@@ -21,7 +21,7 @@ export async function importSession(path: string, config: Config): Promise<numbe
 
 async function blobOf(path: string): Promise<Blob> {
   try {
-    // What it says is clearer.
+    // The error of `access` is clearer.
     await access(path, constants.R_OK);
     return await openAsBlob(path);
   } catch (error) {

@@ -10,19 +10,19 @@ export interface NotifyFlags {
   turn?: string;
 }
 
-/** What Codex gives its `notify` program as the last argument; measured with 0.169. */
+/** The last argument that Codex passes to its `notify` program; measured with 0.169. */
 const CodexEvent = z.looseObject({
   type: z.string(),
   'thread-id': z.string().min(1).optional(),
   'turn-id': z.string().min(1).optional(),
 });
 
-/** Ordinary answers to Codex: the turn has ended by itself, or is one of a terminal's. */
+/** Expected errors after a notification from Codex: the turn has already ended, or is a turn of a terminal. */
 const ordinary: ReadonlySet<string> = new Set(['NOTHING_TO_END', 'SESSION_NOT_FOUND']);
 
 /**
- * Ends the turn that runs in a session as complete, and prints its id. `what` is the session's id, or what Codex says:
- * Codex notifies after every turn, so that with nothing to end nothing is said, and no server is started.
+ * Ends the running turn of a session as complete, and prints the turn's id. `what` is the session's id, or Codex's
+ * notification. Codex notifies after every turn: without a turn to end, nothing is printed, and no server is started.
  */
 export async function notify(what: string, flags: NotifyFlags, config: Config): Promise<number> {
   if (what.trimStart().startsWith('{')) return codexNotifies(readEvent(what), config);
@@ -33,7 +33,7 @@ export async function notify(what: string, flags: NotifyFlags, config: Config): 
 async function codexNotifies(event: z.infer<typeof CodexEvent>, config: Config): Promise<number> {
   const { 'thread-id': thread, 'turn-id': agentTurnId } = event;
   const isEnd = event.type === 'agent-turn-complete';
-  // Without both, a later turn might be ended.
+  // Without both ids, a later turn might be ended.
   if (!isEnd || thread === undefined || agentTurnId === undefined) return 0;
   if ((await findServer(config.dataDir)) === undefined) return 0;
   try {
@@ -64,7 +64,7 @@ function readEvent(text: string): z.infer<typeof CodexEvent> {
   try {
     return CodexEvent.parse(JSON.parse(text));
   } catch (error) {
-    const problem = 'This is neither a session’s id nor what Codex gives its notify program.';
+    const problem = 'The argument is neither a session’s id nor a notification from Codex.';
     throw new ConfigError(problem, { cause: error });
   }
 }

@@ -7,12 +7,12 @@ import { ownSecrets } from '../own-secrets.ts';
 import { openShared, refuseToKeep } from '../storage.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 
-/** Brings runs into history beside the servers, until a signal ends it. */
+/** Projects runs into history, alongside the servers, until a signal ends it. */
 export async function projector(config: Config): Promise<number> {
   const { shared, logLevel, settings } = config;
   if (!shared) {
     throw new ConfigError(
-      'A projector works for servers that share a Redis and a database: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL. One server alone needs none.',
+      'A projector needs the Redis and the database that servers share: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL. A single server needs no projector.',
     );
   }
   refuseToKeep({ shared, settings });
@@ -26,7 +26,7 @@ export async function projector(config: Config): Promise<number> {
     settings: { ...settings, projects: true },
     ...(telemetry && { tracing: telemetry.tracing }),
   });
-  console.log('The projector is at work.');
+  console.log('The projector is running.');
   await stopped;
   await worker.close();
   await storage.close();

@@ -19,8 +19,8 @@ const host = '127.0.0.1';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Plays a session's file in the browser until a signal ends it. Nothing of it reaches the data folder: its blobs lie in a
- * folder of their own until then. Throws LiminalError `EXPORT_UNREADABLE` before anything is shown.
+ * Replays a session's file in the browser until a signal ends it. Writes nothing to the data folder: the file's blobs
+ * lie in a temporary folder. Throws LiminalError `EXPORT_UNREADABLE` before anything is shown.
  */
 export async function replay(path: string, config: Config): Promise<number> {
   const stopped = Promise.race(signals.map((signal) => once(process, signal)));
@@ -46,7 +46,7 @@ export async function replay(path: string, config: Config): Promise<number> {
   }
 }
 
-/** Checks a file to its end, and lays its blobs into the folder. */
+/** Checks a whole file, and writes its blobs into the folder. */
 async function readWhole(path: string, folder: string): Promise<ReplayedFile> {
   const blobs: Map<string, { mimeType: string; read: () => Promise<Uint8Array> }> = new Map();
   let sessionId: string | undefined;
@@ -60,7 +60,10 @@ async function readWhole(path: string, folder: string): Promise<ReplayedFile> {
     blobs.set(part.hash, { mimeType: part.mimeType, read: async () => readFile(place) });
   }
   if (sessionId === undefined || runs === 0) {
-    throw new LiminalError('EXPORT_UNREADABLE', 'There is nothing to play: the file has no turn.');
+    throw new LiminalError(
+      'EXPORT_UNREADABLE',
+      'There is nothing to replay: the file has no turn.',
+    );
   }
   return { sessionId, blobs, read: () => unpacked(createReadStream(path)) };
 }

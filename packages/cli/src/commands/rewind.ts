@@ -10,15 +10,15 @@ export interface RewindFlags {
   /** The turn's number from the session's beginning, or its id. */
   turn: string;
   scope?: RewindScope;
-  /** A message that is sent when the conversation has gone back. */
+  /** A message that is sent after the conversation was rewound. */
   send?: string;
   dryRun?: boolean;
   yes?: boolean;
 }
 
 /**
- * Takes files, the conversation, or both back to how they were before a turn, after a question unless `yes`, and prints
- * which files; with `dryRun` only says what would be. Returns 1 if the answer was no.
+ * Restores files, the conversation, or both to their state before a turn, after a question unless `yes`, and prints the
+ * files; with `dryRun` only prints what would change. Returns 1 if the answer was no.
  */
 export async function rewind(
   sessionId: string,
@@ -27,13 +27,11 @@ export async function rewind(
 ): Promise<number> {
   if (send !== undefined && scope === 'files') {
     const problem =
-      '--send is for a conversation that goes back: add --scope conversation, or both.';
+      '--send needs a rewound conversation: add --scope conversation, or --scope both.';
     throw new ConfigError(problem);
   }
   if (!dryRun && !yes && !canAsk()) {
-    throw new ConfigError(
-      'Nobody is at the terminal to be asked: rewind with --yes, or --dry-run.',
-    );
+    throw new ConfigError('There is no terminal to ask for confirmation: use --yes or --dry-run.');
   }
   const { client, close } = await connectTo(sessionId, config);
   const { requests } = client;
@@ -43,15 +41,15 @@ export async function rewind(
     const { files, takenBack } = planned;
     for (const file of files) console.log(oneRow(file));
     if (files.length === 0 && scope !== 'conversation') {
-      console.error('No file that the agent edited differs from then.');
+      console.error('No file that the agent edited has changed since.');
     }
     if (dryRun && takenBack) console.error(`${turns(takenBack)} would be taken back.`);
     if (dryRun || (files.length === 0 && takenBack === undefined)) return 0;
     const isSure = yes || (await confirm(question(planned)));
     if (!isSure) return 1;
     const { skipped = 0, problem, ...done } = await requests.rewind(sessionId, turnId, { scope });
-    if (skipped > 0) console.error(`${skipped} of them stay as they are: they are links now.`);
-    if (problem !== undefined) console.error(`The files stay as they are. ${problem}`);
+    if (skipped > 0) console.error(`${skipped} of them are not changed: they are links now.`);
+    if (problem !== undefined) console.error(`The files are not changed. ${problem}`);
     if (done.takenBack) console.error(`${turns(done.takenBack)} taken back.`);
     if (send !== undefined) await requests.send(sessionId, send);
     return problem === undefined ? 0 : 1;

@@ -119,7 +119,7 @@ test('SAFE: a request that offers no refusal stops the turn if nobody can be ask
   server.show({ turnId: 't1', status: 'aborted', items: [] });
   expect(await exitCode).toBe(1);
   expect(server.answered).toEqual(['p']);
-  expect(said).toContain('Nobody is at the terminal to be asked, so the turn was stopped: Run it?');
+  expect(said).toContain('There is no terminal for an answer, so the turn was stopped: Run it?');
 });
 
 test('without a person at the terminal, a message starts without the settings that its project folder brings', async () => {

@@ -28,23 +28,23 @@ export interface RunFlags {
   agent: string;
   dir?: string;
   session?: string;
-  /** Paths of folders beside the project's in which the agent may work. */
+  /** Paths of additional folders in which the agent may work. */
   addDir?: string[];
-  /** The name of a profile of Codex; for a new session. */
+  /** The name of a Codex profile; only for a new session. */
   profile?: string;
   /** The id of a model. */
   model?: string;
   /** Config options of the agent, each `id=value`. */
   set?: string[];
-  /** Paths of files that go with the prompt. */
+  /** Paths of files that are sent with the prompt. */
   attach?: string[];
   /** Print the answer as JSON, one object per line. */
   json?: boolean;
 }
 
 /**
- * Sends one prompt; the answer goes to standard output, everything else to standard error. Returns 1 if the turn fails.
- * It ends when the reader of the answer is gone; on a shared server the turn goes on.
+ * Sends one prompt. The answer goes to standard output, everything else to standard error. Returns 1 if the turn fails.
+ * Ends when standard output is closed; on a shared server the turn then continues.
  */
 export async function run(prompt: string, flags: RunFlags, config: Config): Promise<number> {
   const settings = (flags.set ?? []).map(readSetting);
@@ -96,7 +96,7 @@ async function create(client: LiminalClient, flags: RunFlags): Promise<string> {
   return (await client.requests.createSession(wanted)).sessionId;
 }
 
-/** A model's id may have colons: one of a model server gets that server's name before it. */
+/** A model's id may have colons, so the id of a model server's model gets the server's name as prefix. */
 function modelValue(model: string, cliType: string, { models }: Config): string {
   const isServers = models.some((server) => server.cliType === cliType);
   const isNamed = models.some((server) => model.startsWith(`${server.cliType}:`));
@@ -108,11 +108,11 @@ export function readSetting(text: string): [id: string, value: string] {
   const [, id, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (id !== undefined && value !== undefined) return [id, value];
   throw new ConfigError(
-    `--set needs an option and its value, as in --set model=opus; not "${text}".`,
+    `--set needs an option and its value, for example --set model=opus; not "${text}".`,
   );
 }
 
-/** One turn on the terminal, and what goes on with it after its server's end. */
+/** Prints one turn on the terminal, including the turns that continue it after a server's end. */
 export class PrintedTurn {
   readonly #client: LiminalClient;
   readonly #sessionId: string;
@@ -122,13 +122,13 @@ export class PrintedTurn {
   readonly #text = new TextStream((text) => process.stdout.write(text));
   #activity = '';
   #turn: JoinedTurn | undefined;
-  /** The turn in which the server asks before this one. */
+  /** The turn in which the server asks a question before this turn. */
   #before: string | undefined;
-  /** The lines that wait for the end of a question: nothing is printed below it. */
+  /** Lines that wait for the end of a question: nothing is printed below a question. */
   #lines: Line[] = [];
   /** The ids of the requests that are being asked or answered. */
   readonly #asking = new Set<string>();
-  /** The one on the screen. */
+  /** The request on the screen. */
   #asked: Asked | undefined;
 
   constructor(client: LiminalClient, sessionId: string, turnId: string, isJson: boolean) {
@@ -142,7 +142,7 @@ export class PrintedTurn {
   async follow(): Promise<number> {
     const interrupted = new AbortController();
     const cancel = () => void this.#stop(interrupted).catch(complain);
-    // The first signal stops the turn; without this handler the second one ends the process as usual.
+    // The first signal stops the turn. Afterwards there is no handler, so a second signal ends the process as usual.
     process.once('SIGINT', cancel);
     console.error(`Session ${this.#sessionId}`);
     const isGone = readerGone(process.stdout);
@@ -173,7 +173,9 @@ export class PrintedTurn {
     return exitCode;
   }
 
-  /** Stops the turn, which pauses the queue. A turn that has not begun is taken out of the queue; others go on. */
+  /**
+   * Stops the turn, which pauses the queue. A turn that has not begun is removed from the queue; other turns continue.
+   */
   async #stop(interrupted: AbortController): Promise<void> {
     const { requests } = this.#client;
     const { turns } = this.#client.session(this.#sessionId).getSnapshot();
@@ -186,11 +188,11 @@ export class PrintedTurn {
       if (!hasBegun) throw error;
       return requests.cancel(this.#sessionId);
     }
-    console.error('Not sent: the message was taken out of the queue.');
+    console.error('Not sent: the message was removed from the queue.');
     interrupted.abort();
   }
 
-  /** Before the turn begins, its server may ask about the settings of the project folder, in a turn of its own. */
+  /** Before the turn begins, the server may ask about the settings of the project folder, in a turn of its own. */
   #askBefore(turns: readonly JoinedTurn[]): void {
     for (const turn of turns) {
       const asks = turn.status === 'in_progress' && turn.items.some(isProjectSettings);
@@ -207,7 +209,7 @@ export class PrintedTurn {
     }
   }
 
-  /** That question was answered here or elsewhere. */
+  /** Ends the question of the turn before: it was answered here or elsewhere. */
   #endBefore(): void {
     if (this.#before === undefined) return;
     this.#before = undefined;
@@ -218,7 +220,7 @@ export class PrintedTurn {
     this.#turn = turn;
     for (const line of this.#transcript.read({ turns: [turn] })) {
       if (line.kind === 'item' && line.item.type === 'approval') this.#closed(line.item);
-      // Programs wait for nobody.
+      // Programs get a line at once, even during a question.
       if (this.#isJson && !process.stdout.isTTY) console.log(jsonLine(line));
       this.#lines.push(line);
     }
@@ -230,7 +232,7 @@ export class PrintedTurn {
     if (this.#asked && isChanged(this.#asked, turn)) this.#asked.stop.abort(changed);
   }
 
-  /** A request that is over is not asked any more. */
+  /** Stops asking a request that is over. */
   #closed({ approvalId, itemId }: Approval): void {
     this.#lines = this.#lines.filter(
       (line) => line.kind !== 'approval' || line.item.itemId !== itemId,
@@ -243,7 +245,7 @@ export class PrintedTurn {
     this.#asked = undefined;
   }
 
-  /** Prints what is new, up to a question: what came below it could look like another question. */
+  /** Prints new lines, up to a question: a line below the question could look like another question. */
   #print(): void {
     if (this.#asked) return;
     if (!this.#isJson && this.#turn) this.#text.update(this.#turn);
@@ -254,7 +256,7 @@ export class PrintedTurn {
     }
   }
 
-  /** Says what the silent agent waits for, as a retry after an overloaded model. */
+  /** Prints what a silent agent waits for, for example a retry after an overloaded model. */
   #tellActivity(activity: string): void {
     if (activity === this.#activity || this.#asked) return;
     this.#activity = activity;
@@ -267,7 +269,7 @@ export class PrintedTurn {
     if (this.#isJson && process.stdout.isTTY) console.log(jsonLine(line));
     if (line.kind === 'approval') return void this.#ask(line.item);
     if (this.#isJson) return;
-    // Messages have been streamed, or were typed a moment ago.
+    // Messages were streamed already, or just typed.
     if (line.kind === 'item' && line.item.type === 'message') return;
     const text = formatLine(line);
     if (text === '') return;
@@ -275,7 +277,7 @@ export class PrintedTurn {
     console.error(text);
   }
 
-  /** Asks what is not being asked: a turn that goes on asks again what is still on the screen. */
+  /** Asks a request, unless it is being asked: a turn that continues repeats a request that is still on the screen. */
   async #ask(approval: Approval): Promise<void> {
     const { approvalId } = approval;
     if (this.#asking.has(approvalId)) return;
@@ -308,7 +310,7 @@ export class PrintedTurn {
     }
   }
 
-  /** A person's answer to the newest state of a request; undefined if there is none. */
+  /** A person's answer to the latest state of a request; undefined without an answer. */
   async #askHere(approval: Approval): Promise<ApprovalAnswer | undefined> {
     const asked = askedIn(this.#turn, approval);
     this.#asked = asked;
@@ -320,11 +322,11 @@ export class PrintedTurn {
     return this.#askHere(approval);
   }
 
-  /** The refusal to answer with; stops the turn if the request offers none. */
+  /** The rejecting answer; stops the turn if the request has none. */
   async #reject({ title, options }: Approval): Promise<ApprovalAnswer | undefined> {
     const option = defaultOption(options, 'reject');
     const done = option === undefined ? 'the turn was stopped' : 'this was rejected';
-    console.error(`Nobody is at the terminal to be asked, so ${done}: ${oneRow(title)}`);
+    console.error(`There is no terminal for an answer, so ${done}: ${oneRow(title)}`);
     if (option === undefined) await this.#client.requests.cancel(this.#sessionId);
     return option && { optionId: option.optionId };
   }
@@ -333,17 +335,17 @@ export class PrintedTurn {
 const isProjectSettings = (item: UpsertObject): boolean =>
   item.type === 'tool_call' && item.toolName === projectSettingsCall;
 
-/** A request with all that is shown of it. */
+/** A request with the lines shown for it. */
 interface Asked {
   approval: Approval;
   about: readonly string[];
   stop: AbortController;
 }
 
-/** Why a question is aborted that is asked again. */
+/** Why a question was aborted that is then asked again. */
 const changed = 'changed';
 
-/** The newest state of a request and its call. */
+/** The latest state of a request and its call. */
 function askedIn(turn: JoinedTurn | undefined, approval: Approval): Asked {
   const newest = waitingIn(turn, approval) ?? approval;
   const call = turn?.items.find(
@@ -353,7 +355,7 @@ function askedIn(turn: JoinedTurn | undefined, approval: Approval): Asked {
   return { approval: newest, about, stop: new AbortController() };
 }
 
-/** Whether the turn has another state of the request than the one on the screen. */
+/** Whether the turn has a newer state of the request than the screen. */
 function isChanged({ approval, about }: Asked, turn: JoinedTurn): boolean {
   if (waitingIn(turn, approval) === undefined) return false;
   const now = askedIn(turn, approval);

@@ -7,12 +7,12 @@ import { type Liminal, startLiminal } from '../start-liminal.ts';
 import { hasDesktop, openInBrowser } from '../terminal/browser.ts';
 import { aborted, endSignals } from '../terminal/end-signals.ts';
 
-/** How long turns may take to end before people are told that they are waited for, ms. */
+/** How long turns may take to end before the terminal shows that the server waits for them, in ms. */
 const TELL_MS = 200;
 
 /**
- * Runs the server until a signal ends it. Turns under way may then go on for `endLimitMs`; the next signal ends them at
- * once, and the one after that the process.
+ * Runs the server until a signal. Running turns may then continue for `endLimitMs`; the next signal stops them at once,
+ * and a third signal ends the process.
  */
 export async function serve(config: Config): Promise<number> {
   const [told, again, oncemore] = endSignals();
@@ -24,7 +24,7 @@ export async function serve(config: Config): Promise<number> {
     writeServerFile(dataDir, { url, token }),
   );
   console.log(`Liminal is at ${newLink()}`);
-  // A link opens once, and other users can read a program's arguments: the browser gets a link of its own.
+  // A link opens once, and other users can read a program's arguments: the browser gets a second link.
   if (config.open && hasDesktop(process.env)) await openInBrowser(newLink());
 
   await aborted(told);
@@ -45,9 +45,9 @@ async function finishTurns(
   const isSoon = await Promise.race([finished.then(() => true), delay(TELL_MS, false)]);
   if (isSoon) return;
   const seconds = Math.ceil(limitMs / 1_000);
-  // For people: `console.error` would log it.
+  // For people: `console.error` would go to the log.
   process.stderr.write(
-    `Turns are under way: they have ${seconds} s to end by themselves. Another Ctrl+C ends them now.\n`,
+    `Turns are still running: they have ${seconds} s to finish. Press Ctrl+C again to stop them now.\n`,
   );
   await finished;
 }

@@ -4,15 +4,15 @@ import { connect } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
 
 export interface SessionsFlags {
-  /** Only archived ones, which are left out otherwise. */
+  /** Only archived sessions, which are left out otherwise. */
   archived?: boolean;
   json?: boolean;
 }
 
-/** From this many columns on, the list has each session's model and cost. */
+/** The terminal's width in columns from which the list shows each session's model and cost. */
 const WIDE = 140;
 
-/** Prints the sessions, also those in the agents' own stores: pinned ones first, then the newest. */
+/** Prints the sessions, also those of the agents' own stores: pinned sessions first, then the newest. */
 export async function listSessions(flags: SessionsFlags, config: Config): Promise<number> {
   const { client, close } = await connect(config);
   try {
@@ -21,7 +21,7 @@ export async function listSessions(flags: SessionsFlags, config: Config): Promis
       .flatMap(({ sessions }) => sessions)
       .filter(({ archived = false }) => archived === (flags.archived ?? false))
       .toSorted(inOrder);
-    // Programs that read the lines find the title where it has always been.
+    // Programs that read the lines rely on the title's place.
     const isWide = process.stdout.isTTY && process.stdout.columns >= WIDE;
     for (const session of wanted) {
       console.log(flags.json ? jsonOf(session) : lineOf(session, isWide));

@@ -3,7 +3,7 @@ import type { Config } from '../config/load.ts';
 import { connectTo } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
 
-/** Prints what holds in a session: its agent's facts, permission rules, hooks, skills, plugins and memory files. */
+/** Prints a session's setup: its agent's facts, permission rules, hooks, skills, plugins and memory files. */
 export async function setup(sessionId: string, config: Config): Promise<number> {
   const { client, close } = await connectTo(sessionId, config);
   const { requests } = client;
@@ -21,7 +21,7 @@ function rowsOf({ facts, parts }: SessionSetup): string[] {
     ...parts.flatMap(({ kind, entries }) => [
       `${kind}:${entries.length === 0 ? ' none' : ''}`,
       ...entries.map(({ name, detail, source, isOff }) => {
-        const more = [detail, source, ...(isOff === true ? ['not in force'] : [])];
+        const more = [detail, source, ...(isOff === true ? ['not active'] : [])];
         return `  ${[name, ...more.filter((one) => one !== undefined)].join(' | ')}`;
       }),
     ]),

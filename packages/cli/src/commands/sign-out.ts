@@ -5,12 +5,12 @@ import { keptSignedOut } from '../data/signed-out.ts';
 import { usingDataDir } from '../data/using-data-dir.ts';
 import { ask } from '../running-server.ts';
 
-/** Signs every browser out, whether the server runs or not. */
+/** Signs out every browser, whether the server runs or not. */
 export async function signOut(config: Config): Promise<number> {
   const { dataDir } = config;
   const running = await findServer(dataDir);
   if (running) await ask(running, serverOperations.signOut.path, { everywhere: true });
   else await usingDataDir(dataDir, () => keptSignedOut(dataDir).addAll());
-  console.log('Every browser is signed out. “./liminal link” prints a link to sign one in again.');
+  console.log('Every browser is signed out. “./liminal link” prints a link to sign in again.');
   return 0;
 }

@@ -6,7 +6,10 @@ export interface SteerFlags {
   attach?: string[];
 }
 
-/** Says something in the turn that runs, and prints the turn's id. Rejects as the server refuses: nothing may run. */
+/**
+ * Sends a message to the running turn, and prints the turn's id. Rejects if the server refuses, for example because no
+ * turn runs.
+ */
 export async function steer(
   sessionId: string,
   message: string,

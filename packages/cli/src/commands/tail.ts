@@ -12,7 +12,8 @@ export interface TailFlags {
 }
 
 /**
- * Follows a session until a signal. Without a running server nothing more can happen, so it ends with what there is.
+ * Follows a session until a signal. Without a running server nothing more can happen, so it prints the stored session
+ * and ends.
  */
 export async function tail(
   sessionId: string,

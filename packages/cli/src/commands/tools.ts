@@ -6,11 +6,13 @@ import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/load.ts';
 import { usingDataDir } from '../data/using-data-dir.ts';
 
-/** Runs what bare models call beside the servers, until a signal ends it and all that it has started. */
+/**
+ * Runs the tool calls of bare models, alongside the servers, until a signal ends it and all processes that it started.
+ */
 export async function tools({ shared, dataDir, tools, hiddenVariables }: Config): Promise<number> {
   if (!shared) {
     throw new ConfigError(
-      'A worker for tools gets its calls through the Redis that servers share: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL as for the servers. One server alone needs none.',
+      'A worker for tools gets its calls through the Redis that servers share: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL as for the servers. A single server needs no worker.',
     );
   }
   const stop = new AbortController();
@@ -19,7 +21,7 @@ export async function tools({ shared, dataDir, tools, hiddenVariables }: Config)
   const guard = await startGuard();
   try {
     await usingDataDir(dataDir, async () => reapOrphans(dataDir));
-    console.log('The worker for tools is at work.');
+    console.log('The worker for tools is running.');
     await serveTools(
       toolsForWorkers({ fetch: tools.fetch, hiddenFolders: [dataDir], hiddenVariables }),
       redis.coordination.tasks,

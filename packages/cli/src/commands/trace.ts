@@ -21,7 +21,7 @@ export interface TraceFlags {
 
 /**
  * Rebuilds the spans of a stored run, or of every run of a session, and prints or sends them. `env` has the standard
- * variables of OpenTelemetry. Throws LiminalError: for an id that names neither, or if nobody takes the spans.
+ * variables of OpenTelemetry. Throws LiminalError for an unknown id, or if the spans cannot be sent.
  */
 export async function trace(
   id: string,
@@ -55,7 +55,7 @@ async function runsOf(client: LiminalClient, id: string): Promise<Response[]> {
   return Promise.all(turns.map(async (turnId) => client.requests.getRun(turnId)));
 }
 
-/** A line for each span, below the one that it is part of: when it began, how long it took, and its name. */
+/** One line per span, below its parent: its start, its duration and its name. */
 function waterfall(spans: readonly Span[]): string {
   const [turn] = spans;
   if (!turn) return '';

@@ -1,4 +1,4 @@
-/** One command that says whether all of it works: agent, log, history, traces (seed 001, A.6). */
+/** Checks an agent end to end: agent, log, history and traces (seed 001, A.6). */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createRequests } from '@liminal/client';
 import {
@@ -32,13 +32,13 @@ export interface VerifyFlags {
   set?: string[];
   /** How long the turn may take, in seconds. */
   timeout: string;
-  /** The address of a trace, with `{traceId}` in it. */
+  /** The URL of a trace, with `{traceId}` in it. */
   findTrace?: string;
   /** Print JSON, one object per line. */
   json?: boolean;
 }
 
-/** What the command line asks for, understood. */
+/** The checked and parsed flags. */
 interface Asked {
   agent: string;
   prompt: string;
@@ -55,14 +55,14 @@ interface Check extends Asked {
   stop: AbortSignal;
 }
 
-/** How long a run may take into history once it has ended, ms. */
+/** How long a run may take to reach history after its end, in ms. */
 const HISTORY_MS = 30_000;
-/** How long a trace may take to where it is looked for, ms. */
+/** How long a trace may take to reach the trace store, in ms. */
 const TRACE_MS = 60_000;
 
 /**
- * Sends a prompt through an agent, and checks settings, log, history and traces on its way; what it makes is deleted
- * again. Returns 1 if a check fails. Throws ConfigError.
+ * Sends a prompt through an agent, and checks settings, log, history and traces on the way; then deletes the session,
+ * run and folder that it made. Returns 1 if a check fails. Throws ConfigError.
  */
 export async function verify(flags: VerifyFlags, config: Config): Promise<number> {
   const asked = understand(flags, config);
@@ -90,14 +90,14 @@ function understand(flags: VerifyFlags, config: Config): Asked {
   const { agent, prompt, timeout } = flags;
   if (agent === undefined || !types.includes(agent)) {
     const wrong =
-      agent === undefined ? 'Say which agent, with --agent.' : `There is no “${agent}”.`;
-    throw new ConfigError(`${wrong} There are: ${types.join(', ')}.`);
+      agent === undefined ? 'Name the agent with --agent.' : `There is no agent “${agent}”.`;
+    throw new ConfigError(`${wrong} The agents are: ${types.join(', ')}.`);
   }
   const seconds = Number(timeout);
   if (!(seconds > 0 && seconds <= 86_400)) {
     throw new ConfigError(`--timeout needs a number of seconds, not "${timeout}".`);
   }
-  if (prompt.trim() === '') throw new ConfigError('--prompt needs something to say.');
+  if (prompt.trim() === '') throw new ConfigError('--prompt must not be empty.');
   return {
     agent,
     prompt,
@@ -116,12 +116,12 @@ function stopSignal(): AbortSignal {
   return stopped.signal;
 }
 
-/** Runs a part of the check; what it throws is a failure of that part. */
+/** Runs a part of the check; an error is reported as a failure of that part. */
 async function told(report: Report, stop: AbortSignal, part: () => Promise<void>): Promise<void> {
   try {
     await part();
   } catch (error) {
-    const text = stop.aborted ? 'It was stopped.' : hideUrlSecrets(messageOf(error));
+    const text = stop.aborted ? 'The check was stopped.' : hideUrlSecrets(messageOf(error));
     report.tell(bad(text));
   }
 }
@@ -148,7 +148,7 @@ async function checkServer(check: Check): Promise<void> {
   }
 }
 
-/** An agent that cannot run is a failure here, as the check needs it. */
+/** An agent that cannot run is a failure here, because the check needs it. */
 function asNeeded(finding: Finding, isAvailable: boolean): Finding {
   return isAvailable ? finding : { ...finding, verdict: 'bad' };
 }
@@ -184,13 +184,13 @@ async function checkTurn(check: Check, leftovers: Leftovers): Promise<void> {
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
   if (trouble !== undefined) throw new LiminalError('RUN_UNREAD', trouble);
   if (run.run?.status === 'complete') {
-    report.tell(good(`It answered within ${seconds} s: “${shorten(run.text)}”`));
+    report.tell(good(`The agent answered within ${seconds} s: “${shorten(run.text)}”`));
   }
   report.tell(...run.findings());
   if (run.run) await checkWhatFollows(check, run.run, request.traceId);
 }
 
-/** What is made of a run: history, and its trace. */
+/** Checks the run's history and trace. */
 async function checkWhatFollows(
   { connection, config, limitMs, report, stop: signal, store }: Check,
   run: Response,
@@ -200,12 +200,12 @@ async function checkWhatFollows(
     const forMs = Math.min(limitMs, HISTORY_MS);
     const isShared = config.shared !== undefined;
     await checkHistory(connection.client.requests, run, { forMs, signal, isShared });
-    report.tell(good('History has the run as its events tell it'));
+    report.tell(good('History matches the run’s events'));
   });
   if (signal.aborted) return;
   if (!store) {
     const text =
-      'Nobody was asked for the trace: set LANGFUSE_PUBLIC_KEY, LANGFUSE_SECRET_KEY and LANGFUSE_HOST, or name an address with --find-trace';
+      'The trace was not checked: set LANGFUSE_PUBLIC_KEY, LANGFUSE_SECRET_KEY and LANGFUSE_HOST, or use --find-trace';
     return report.tell({ verdict: 'poor', text });
   }
   await told(report, signal, async () => {

@@ -1,4 +1,4 @@
-/** The parts of the configuration file that are about agents. */
+/** The parts of the configuration file about agents. */
 import { McpServerName } from '@liminal/protocol';
 import { z } from 'zod';
 
@@ -9,7 +9,7 @@ const AgentName = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9._-]{0,63}$/,
-    'a name has small letters, digits, ".", "_" and "-", and begins with one of the first two',
+    'a name consists of lower-case letters, digits, ".", "_" and "-", and begins with a letter or digit',
   )
   .refine((name) => !builtIn.has(name), 'this agent is built in, and cannot be replaced');
 
@@ -29,7 +29,7 @@ const McpServerEntry = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Most configuration files for agents leave out the type of a program. */
+/** Most configuration files for agents omit the type for a program. */
 const typed = (entry: unknown): unknown =>
   typeof entry === 'object' && entry !== null && !('type' in entry)
     ? { type: 'stdio', ...entry }
@@ -43,23 +43,26 @@ export const AgentEntry = z.strictObject({
   /** A program on PATH, or a path relative to this file's folder. */
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
-  /** Added to what the agent inherits. */
+  /** Variables added to the agent's inherited environment. */
   env: Variables.default({}),
-  /** Its name for people. */
+  /** The agent's name for people. */
   name: z.string().min(1).optional(),
   /** One sentence for people. */
   description: z.string().min(1).optional(),
   /** Settings of a new session by id, as the agent names them: `mode`, `model`, … */
   defaults: z.record(z.string(), z.string()).default({}),
-  /** Whether it may read and write files through Liminal; by default every agent may, except Gemini CLI. */
+  /** Whether the agent may read and write files through Liminal; by default every agent may, except Gemini CLI. */
   files: z.boolean().optional(),
-  /** One process for all sessions of this agent, if it can: less memory, but they end together. */
+  /**
+   * Whether one process serves all sessions of this agent, if the agent supports it: less memory, but the sessions end
+   * together.
+   */
   sharedProcess: z.boolean().default(false),
-  /** Time limit for its first answer after the start (ms). */
+  /** Time limit for the agent's first answer after its start, in ms. */
   startLimitMs: z.int().positive().optional(),
-  /** Time limit for opening a session, MCP servers and sign-in included (ms). */
+  /** Time limit for opening a session, including MCP servers and sign-in, in ms. */
   openLimitMs: z.int().positive().optional(),
-  /** In place of those that every agent gets; false: none. */
+  /** Replaces the MCP servers that every agent gets; false: none. */
   mcpServers: z.union([z.literal(false), McpServerEntries]).optional(),
 });
 export type AgentEntry = z.infer<typeof AgentEntry>;
@@ -68,7 +71,7 @@ export const AgentEntries = z.record(AgentName, AgentEntry);
 
 /** Claude Code, which is built in. */
 export const ClaudeEntry = z.strictObject({
-  /** Added to its own system prompt, in every session. */
+  /** Added to Claude Code's own system prompt, in every session. */
   appendSystemPrompt: z.string().trim().min(1).max(100_000).optional(),
 });
 export type ClaudeEntry = z.infer<typeof ClaudeEntry>;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ConfigError, describeIssues } from './errors.ts';
 
-/** The first candidate that is set; its name says where a wrong value came from. Throws `ConfigError`. */
+/** The first candidate that is set; errors name the candidate. Throws `ConfigError`. */
 export function choose<T>(
   schema: z.ZodType<T>,
   ...candidates: [name: string, value: string | undefined][]

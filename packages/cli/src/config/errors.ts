@@ -1,14 +1,14 @@
 import { LiminalError } from '@liminal/protocol';
 import type { z } from 'zod';
 
-/** The configuration or command line cannot be understood; the message names the flag, variable or file and field. */
+/** Invalid configuration or command line; the message names the flag, variable or file and field. */
 export class ConfigError extends LiminalError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('INVALID_CONFIG', message, options);
   }
 }
 
-/** Names each wrong field and what is wrong with it. */
+/** Lists each wrong field with its problem. */
 export function describeIssues(error: z.ZodError): string {
   return error.issues
     .map((issue) => {
@@ -18,7 +18,7 @@ export function describeIssues(error: z.ZodError): string {
     .join('; ');
 }
 
-/** For a key, the problem behind it says more than that the key is wrong. */
+/** For a wrong key, the problem of the key itself is more precise. */
 function describeProblem(issue: z.core.$ZodIssue): string {
   const inner = issue.code === 'invalid_key' ? issue.issues[0] : undefined;
   return inner?.message ?? issue.message;

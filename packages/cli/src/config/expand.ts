@@ -1,27 +1,25 @@
-/** Placeholders in the texts of the file: `~`, `${NAME}`, and `$$` for a plain `$`. */
+/** Placeholders in the texts of the configuration file: `~`, `${NAME}`, and `$$` for a plain `$`. */
 import type { McpServer, McpServers } from '@liminal/protocol';
 import type { AgentEntry } from './agents.ts';
 import { ConfigError } from './errors.ts';
 
-/** Replaces the placeholders in a text; `field` names it for people. */
+/** Replaces the placeholders in a text; errors name the text by `field`. */
 export type Expand = (text: string, field: string) => string;
 
 /**
- * A `~` at the beginning is the home folder; `${NAME}` is a variable of the environment that Liminal was started in.
- * Throws `ConfigError` for an unset variable: an agent would fail on it later, and not say why.
+ * A leading `~` is the home folder; `${NAME}` is a variable of the environment in which Liminal was started. Throws
+ * `ConfigError` for an unset variable: otherwise an agent would fail later without a clear reason.
  */
 export function expander(path: string, env: NodeJS.ProcessEnv, home: string): Expand {
   return (text, field) => {
     const wrong = (problem: string): ConfigError =>
-      new ConfigError(`The configuration in ${path} is wrong. "${field}": ${problem}`);
+      new ConfigError(`The configuration in ${path} is not valid. "${field}": ${problem}`);
     return text.replaceAll(/^~(?=$|\/)|\$\$|\$\{[^}]*\}?/g, (found) => {
       if (found === '~') return home;
       if (found === '$$') return '$';
       const name = /^\$\{([A-Za-z_]\w*)\}$/.exec(found)?.[1];
       if (name === undefined) {
-        throw wrong(
-          `"${found}" is no variable, which is written \${NAME}. Write $$ for a plain $.`,
-        );
+        throw wrong(`"${found}" is not a variable: write \${NAME}. Write $$ for a plain $.`);
       }
       const value = env[name];
       if (value === undefined) {
@@ -55,7 +53,7 @@ function expandMcpServer(server: McpServer, expand: Expand, field: string): McpS
   };
 }
 
-/** The headers of a model server, with their variables. */
+/** Replaces variables in the headers of a model server. */
 export const expandHeaders = <Entry extends { headers?: Record<string, string> | undefined }>(
   entry: Entry,
   expand: Expand,

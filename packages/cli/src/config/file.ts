@@ -28,39 +28,41 @@ const UpsertsEntry = z.strictObject({
   retryMaxMs: ms.exactOptional(),
 });
 
-/** The configuration file. The token is not in it, so that the file may be shared. */
+/** The configuration file. The token is not part of it, so that the file may be shared. */
 export const ConfigFile = z.strictObject({
   port: Port.optional(),
   host: Host.optional(),
-  /** Listen on an address that others can reach, without encryption. */
+  /** Listen on an address that other machines can reach, without encryption. */
   insecureHost: z.boolean().optional(),
-  /** Open the link in a browser at the start. */
+  /** Open the link in a browser after the start. */
   open: z.boolean().optional(),
   /** Each project folder must lie under one of these. Relative to this file; `~` is the home folder. */
   roots: z.array(z.string().min(1)).min(1).optional(),
-  /** Further names of the server, `name` or `name:port`. */
+  /** More names of the server, `name` or `name:port`. */
   allowedHosts: z.array(z.string().min(1).toLowerCase()).optional(),
-  /** Further origins whose pages may use the server, `https://name`. */
+  /** More origins whose pages may use the server, `https://name`. */
   allowedOrigins: z.array(z.url()).optional(),
   logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
-  /** How long turns may go on once the server is told to end; 0: they end at once (ms). */
+  /** How long turns may continue after the server was asked to stop, in ms; 0: they stop at once. */
   endLimitMs: ms.max(24 * 60 * 60_000).optional(),
-  /** Whether spans tell prompts, answers, and what tools are given and give. */
+  /** Whether spans contain prompts, answers, and the inputs and outputs of tools. */
   captureContent: z.boolean().optional(),
-  /** An agent that is silent in a turn for this long is ended; 0: never (ms). */
+  /** An agent that is silent in a turn for this long is ended, in ms; 0: never. */
   idleLimitMs: ms.optional(),
-  /** Permission requests without an answer; a deadline of 0 waits without limit (ms). */
+  /** Permission requests without an answer; `deadlineMs` in ms, 0: no limit. */
   approvals: z.strictObject({ deadlineMs: ms, fallback: z.enum(['reject', 'allow']) }).optional(),
   maxSessions: z.int().positive().optional(),
   maxQueue: z.int().positive().optional(),
   maxIdleProcesses: ms.optional(),
-  /** Whether messages that begin with `!` are run as commands, as in the terminals of Claude Code and Codex. */
+  /** Whether messages that begin with `!` run as commands, as in the terminals of Claude Code and Codex. */
   userCommands: z.boolean().optional(),
-  /** Whether the events of a turn are kept when it is over. */
+  /** Whether a turn's events are kept after its end. */
   keepEvents: z.boolean().optional(),
-  /** For how long an agent's words are gathered into one event (ms). */
+  /** How long an agent's text is collected into one event, in ms. */
   cadenceMs: z.int().min(0).max(1_000).optional(),
-  /** Redis and database that several servers share; both or neither. Better put a password in LIMINAL_…_URL. */
+  /**
+   * Redis and database that several servers share; both or neither. Passwords belong in LIMINAL_…_URL rather than here.
+   */
   redisUrl: RedisUrl.optional(),
   databaseUrl: DatabaseUrl.optional(),
   redisPrefix: z.string().min(1).optional(),
@@ -68,13 +70,13 @@ export const ConfigFile = z.strictObject({
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a name in small letters')
     .optional(),
-  /** How long after a server's death others take over its sessions (ms). */
+  /** How long after a server's death other servers take over its sessions, in ms. */
   leaseMs: z.int().min(1_000).optional(),
-  /** Whether this server also brings runs into history; if none does, `./liminal projector` must. */
+  /** Whether this server also projects runs into history; if none does, `./liminal projector` must. */
   projector: z.boolean().optional(),
-  /** Whether upserts are published in Redis, for readers in any language. */
+  /** Whether upserts are published in Redis, for programs in any language. */
   publishUpserts: z.boolean().optional(),
-  /** How they are published; see `UpsertSettings`. */
+  /** How upserts are published; see `UpsertSettings`. */
   upserts: UpsertsEntry.optional(),
   agents: AgentEntries.optional(),
   claude: ClaudeEntry.optional(),
@@ -84,7 +86,10 @@ export const ConfigFile = z.strictObject({
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;
 
-/** Reads a configuration file. If it is missing: `undefined`, unless it is `required`. Throws `ConfigError`. */
+/**
+ * Reads a configuration file. Returns an empty configuration for a missing file, unless it is `required`. Throws
+ * `ConfigError`.
+ */
 export function readConfigFile(
   path: string,
   { required, home, env }: { required: boolean; home: string; env: NodeJS.ProcessEnv },
@@ -93,13 +98,15 @@ export function readConfigFile(
   if (text === undefined) return {};
   const parsed = ConfigFile.safeParse(parseJson(path, text));
   if (!parsed.success) {
-    throw new ConfigError(`The configuration in ${path} is wrong. ${describeIssues(parsed.error)}`);
+    throw new ConfigError(
+      `The configuration in ${path} is not valid. ${describeIssues(parsed.error)}`,
+    );
   }
   const { roots, agents = {}, mcpServers = {}, models = {} } = parsed.data;
   const both = Object.keys(models).find((name) => name in agents);
   if (both !== undefined) {
     const problem = `"${both}" is both in "agents" and in "models". Give one of them another name.`;
-    throw new ConfigError(`The configuration in ${path} is wrong. ${problem}`);
+    throw new ConfigError(`The configuration in ${path} is not valid. ${problem}`);
   }
   const expand = expander(path, env, home);
   const fromHere = (command: string): string =>
@@ -118,13 +125,13 @@ export function readConfigFile(
 
 function readText(path: string, required: boolean): string | undefined {
   try {
-    // A file that is named may be a pipe, such as one of a shell.
+    // A required file may be a pipe, for example one of a shell.
     return required ? readFileSync(path, 'utf8') : readSmall(path);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     const missing = code === 'ENOENT' || code === 'ENOTDIR';
     if (missing && !required) return undefined;
-    const why = missing ? 'there is no such file' : messageOf(cause);
+    const why = missing ? 'the file does not exist' : messageOf(cause);
     throw new ConfigError(
       `The configuration file ${path} cannot be read: ${why.replace(/\.$/, '')}.`,
       { cause },

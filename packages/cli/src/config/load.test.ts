@@ -234,11 +234,11 @@ describe('agents and MCP servers', () => {
     [{ command: '${NOWHERE}/x' }, '"agents.a.command": the variable NOWHERE is not set'],
     [{ command: 'x', args: ['', '${NOWHERE}'] }, '"agents.a.args.1": the variable NOWHERE'],
     [{ command: 'x', env: { KEY: '${NOWHERE}' } }, '"agents.a.env.KEY": the variable NOWHERE'],
-    [{ command: 'x', args: ['${A-B}'] }, '"${A-B}" is no variable'],
-    [{ command: 'x', args: ['${A'] }, '"${A" is no variable'],
+    [{ command: 'x', args: ['${A-B}'] }, '"${A-B}" is not a variable'],
+    [{ command: 'x', args: ['${A'] }, '"${A" is not a variable'],
   ])('are refused with the field if a variable is not set (%j)', (entry, complaint) => {
     const file = writeFile('a.json', { agents: { a: entry } });
-    expect(() => load({ config: file })).toThrow(`The configuration in ${file} is wrong. `);
+    expect(() => load({ config: file })).toThrow(`The configuration in ${file} is not valid. `);
     expect(() => load({ config: file })).toThrow(complaint);
   });
 
@@ -369,10 +369,16 @@ describe('servers of bare models', () => {
       /must be the name of a variable, in capitals, not a key/,
     ],
     [{ x: { type: 'openai', apiKeyEnv: 'gsk_secret' } }, /must be the name of a variable/],
-    [{ x: { type: 'openai', apiKey: 'k' } }, /has no "apiKey"; .*name that one in "apiKeyEnv"/],
-    [{ x: { type: 'openai', baseURL: 'http://a/v1' } }, /has no "baseURL"; there are: .*baseUrl/],
+    [
+      { x: { type: 'openai', apiKey: 'k' } },
+      /has no field "apiKey"; .*name the variable in "apiKeyEnv"/,
+    ],
+    [
+      { x: { type: 'openai', baseURL: 'http://a/v1' } },
+      /has no field "baseURL"; the fields are: .*baseUrl/,
+    ],
     [{ x: { type: 'openai', baseUrl: 'file:///etc' } }, /baseUrl/],
-    [{ x: { type: 'openai', baseUrl: 'a:1/v1' } }, /a whole address, as "http:/],
+    [{ x: { type: 'openai', baseUrl: 'a:1/v1' } }, /a complete URL, for example "http:/],
     [{ x: { type: 'other' } }, /type/],
     [
       { x: { type: 'openai', api: 'chat', webSearch: true } },
@@ -384,8 +390,12 @@ describe('servers of bare models', () => {
 
   test.each([
     ['k\n', 'k', undefined],
-    ['…', '…', 'OPENAI_API_KEY has characters that no key has: set it to the key itself.'],
-    ['a b', 'a b', 'OPENAI_API_KEY has characters that no key has: set it to the key itself.'],
+    ['…', '…', 'OPENAI_API_KEY has characters that a key cannot have: set it to the key itself.'],
+    [
+      'a b',
+      'a b',
+      'OPENAI_API_KEY has characters that a key cannot have: set it to the key itself.',
+    ],
     [' ', '', 'Set OPENAI_API_KEY before Liminal is started.'],
   ])('the key %j can be sent, or it is said that it is none', (key, apiKey, problem) => {
     expect(models({}, { OPENAI_API_KEY: key })[0]).toMatchObject({ apiKey, problem });
@@ -393,7 +403,9 @@ describe('servers of bare models', () => {
 
   test('a variable with half an address is said to have one', () => {
     const env = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: '127.0.0.1:1/v1' };
-    expect(models({}, env)[0]?.problem).toMatch(/^OPENAI_BASE_URL must be a whole address, as/);
+    expect(models({}, env)[0]?.problem).toMatch(
+      /^OPENAI_BASE_URL must be a complete URL, for example/,
+    );
   });
 
   test('a name is an agent’s or a model server’s, not both', () => {

@@ -1,5 +1,6 @@
 /**
- * The one place that reads flags, variables and the file. A flag overrides a variable, a variable overrides the file.
+ * The only place that reads flags, variables and the configuration file. Flags override variables, and variables
+ * override the file.
  */
 import type { McpServers } from '@liminal/protocol';
 import { join, resolve } from 'node:path';
@@ -12,7 +13,7 @@ import { sharedConfig, type SharedConfig } from './shared.ts';
 import { telemetryConfig, telemetrySecrets, type TelemetryConfig } from './telemetry.ts';
 import { Host, PortText, Token } from './values.ts';
 
-/** As commander gives them; all values are still text. */
+/** The flags as commander returns them; all values are still text. */
 export interface Flags {
   port?: string;
   host?: string;
@@ -35,7 +36,7 @@ export interface Config {
   /** Absent: all data is in the data folder. */
   shared: SharedConfig | undefined;
   port: number;
-  /** Whether a port was set explicitly. */
+  /** Whether the port was set explicitly. */
   portChosen: boolean;
   host: string;
   insecureHost: boolean;
@@ -46,27 +47,27 @@ export interface Config {
   allowedHosts: string[];
   allowedOrigins: string[];
   logLevel: string;
-  /** How long turns may go on once the server is told to end, ms. */
+  /** How long turns may continue after the server was asked to stop, in ms. */
   endLimitMs: number;
-  /** Absent: nobody wants spans. */
+  /** Absent: no spans are made. */
   telemetry: TelemetryConfig | undefined;
   settings: Partial<RuntimeSettings>;
   /** Configured ACP agents, by type. */
   agents: Record<string, AgentEntry>;
   claude: ClaudeEntry;
-  /** Whether people's messages that begin with `!` are run as commands. */
+  /** Whether people's messages that begin with `!` run as commands. */
   userCommands: boolean;
   mcpServers: McpServers;
-  /** Servers of bare models: the two makers first. */
+  /** Servers of bare models: OpenAI and Anthropic first. */
   models: ModelConfig[];
-  /** What those are given. */
+  /** The tools of bare models. */
   tools: ToolsEntry;
-  /** Variables that no command of theirs sees. */
+  /** Variables that no command of a bare model sees. */
   hiddenVariables: string[];
 }
 
 const defaultPort = 4747;
-/** With what ending the rest takes, less than the ten seconds that Docker gives a container. */
+/** Together with the rest of the shutdown, less than the ten seconds that Docker gives a container. */
 const defaultEndLimitMs = 5_000;
 
 /** Throws `ConfigError`. */
@@ -92,7 +93,7 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
     host: host ?? file.host ?? '127.0.0.1',
     insecureHost: flags.insecureHost ?? file.insecureHost ?? false,
     token: choose(Token, ['--token', flags.token], ['LIMINAL_TOKEN', variable('LIMINAL_TOKEN')]),
-    // Commander's --no-open makes `open` true by default, so only false says anything.
+    // Commander's --no-open makes `open` true by default, so only false is meaningful.
     open: flags.open === false ? false : (file.open ?? true),
     roots: file.roots ?? [home, cwd],
     allowedHosts: file.allowedHosts ?? [],

@@ -1,53 +1,53 @@
-/** The parts of the configuration that are about bare models. */
+/** The parts of the configuration about bare models. */
 import { z } from 'zod';
 
 const price = z.number().nonnegative();
 
-const wholeAddress = 'must be a whole address, as "http://127.0.0.1:11434/v1"';
+const wholeAddress = 'must be a complete URL, for example "http://127.0.0.1:11434/v1"';
 
-/** Headers that say how a request is sent. */
+/** Headers that control how a request is sent. */
 const ownHeaders = ['connection', 'content-length', 'content-type', 'host', 'transfer-encoding'];
 
 const headerName = z
   .string()
   .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header')
   .refine((name) => !ownHeaders.includes(name.toLowerCase()), 'is set by Liminal itself');
-// Only these characters can be sent everywhere.
+// Only these characters can be sent by every client.
 const headerValue = z.string().regex(/^[\t\x20-\x7e]*$/, 'must be one line of ASCII');
 
 const modelFields = {
-  /** Whose interface it speaks. */
+  /** Whose API the server has. */
   type: z.enum(['openai', 'anthropic']),
-  /** Default: the maker's own. */
+  /** Default: the provider's own address. */
   baseUrl: z.url({ protocol: /^https?$/, error: wholeAddress }).optional(),
-  /** The variable of the environment that has the key; none for a server that needs no key. */
+  /** The environment variable with the key; none for a server without keys. */
   apiKeyEnv: z
     .string()
-    // Some makers' keys are of letters, digits and "_" as well, and a name may be printed.
+    // Some providers' keys also consist of letters, digits and "_", and errors may print a name.
     .regex(/^[A-Z_][A-Z0-9_]*$/, 'must be the name of a variable, in capitals, not a key')
     .optional(),
-  /** Headers of every request, besides the interface's own. */
+  /** Headers of every request, besides the API's own. */
   headers: z.record(headerName, headerValue).optional(),
-  /** The model of new sessions; default the first that the server lists. */
+  /** The model of new sessions; by default the first in the server's list. */
   model: z.string().min(1).optional(),
-  /** US dollars for a million tokens, of that model. */
+  /** US dollars per million tokens of `model`. */
   prices: z
     .strictObject({
       input: price,
       output: price,
       cacheRead: price.optional(),
       cacheWrite: price.optional(),
-      /** For a thousand searches of the web by the maker. */
+      /** Per thousand web searches by the provider. */
       webSearch: price.optional(),
     })
     .optional(),
-  /** Tokens that it takes. */
+  /** The size of the context window, in tokens. */
   contextWindow: z.int().positive().optional(),
-  /** What an OpenAI server has, if it should not be asked. */
+  /** The API of an OpenAI server, if Liminal should not detect it. */
   api: z.enum(['responses', 'chat']).optional(),
-  /** Whether its models may search the web by the server's own tool. */
+  /** Whether its models may search the web with the server's own tool. */
   webSearch: z.boolean().optional(),
-  /** Its name for people. */
+  /** The server's name for people. */
   name: z.string().min(1).optional(),
 };
 
@@ -67,7 +67,7 @@ const ModelName = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9._-]{0,63}$/,
-    'a name has small letters, digits, ".", "_" and "-", and begins with one of the first two',
+    'a name consists of lower-case letters, digits, ".", "_" and "-", and begins with a letter or digit',
   )
   .refine(
     (name) => !['claude-code', 'codex', 'demo'].includes(name),
@@ -79,36 +79,36 @@ export const ModelEntries = z
   .refine(
     (entries) =>
       (['openai', 'anthropic'] as const).every((name) => (entries[name]?.type ?? name) === name),
-    '"openai" and "anthropic" are of the type of their name',
+    'the entries "openai" and "anthropic" must have the type of the same name',
   );
 
 export const ToolsEntry = z.strictObject({
-  /** Whether models may read pages of the web. */
+  /** Whether models may read web pages. */
   fetch: z.boolean().optional(),
-  /** Whether models may run scripts that call the tools; default yes. */
+  /** Whether models may run scripts that call the tools; by default yes. */
   scripts: z.boolean().optional(),
-  /** How often a model is asked in one turn, at most. */
+  /** How many requests a model gets in one turn, at most. */
   maxRounds: z.int().positive().optional(),
-  /** Whether `./liminal tools` runs what takes long; only where servers share a Redis. */
+  /** Whether `./liminal tools` runs long tool calls; only if servers share a Redis. */
   workers: z.boolean().optional(),
 });
 export type ToolsEntry = z.infer<typeof ToolsEntry>;
 
 function unknownFields(names: readonly string[]): string {
   const advice = names.includes('apiKey')
-    ? ' A key is not kept here: set a variable to it, and name that one in "apiKeyEnv".'
+    ? ' Keys do not belong here: put the key into a variable, and name the variable in "apiKeyEnv".'
     : '';
-  return `has no "${names.join('", "')}"; there are: ${Object.keys(modelFields).join(', ')}.${advice}`;
+  return `has no field "${names.join('", "')}"; the fields are: ${Object.keys(modelFields).join(', ')}.${advice}`;
 }
 
 /** A model server, with its key. */
 export interface ModelConfig extends Omit<ModelEntry, 'apiKeyEnv' | 'name'> {
   /** The agent type. */
   cliType: string;
-  /** For people. */
+  /** The server's name for people. */
   title: string;
   apiKey?: string | undefined;
-  /** Why it cannot be used, and what to do. */
+  /** Why the server cannot be used, and what to do. */
   problem?: string | undefined;
 }
 
@@ -117,7 +117,7 @@ const makers = {
   anthropic: { title: 'Anthropic models', key: 'ANTHROPIC_API_KEY', url: 'ANTHROPIC_BASE_URL' },
 };
 
-/** The two makers, as the environment and the file say, and then the file's other servers. */
+/** The two providers, from the environment and the file, and then the file's other servers. */
 export function modelConfigs(
   entries: Record<string, ModelEntry>,
   variable: (name: string) => string | undefined,
@@ -131,21 +131,21 @@ export function modelConfigs(
   return Object.entries(all).map(([cliType, entry]) => modelConfig(cliType, entry, variable));
 }
 
-/** The variables that hold keys: no command of an agent of ours sees them. */
+/** The variables that hold keys: hidden from all commands of bare models. */
 export function keyVariables(
   entries: Record<string, ModelEntry>,
   env: NodeJS.ProcessEnv,
 ): string[] {
   const named = Object.values(entries).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
   const headers = Object.values(entries).flatMap((entry) => Object.values(entry.headers ?? {}));
-  // A header may have been made with a variable.
+  // A header may contain the value of a variable.
   const used = Object.entries(env).flatMap(([name, value = '']) =>
     value.length >= shortestKey && headers.some((header) => header.includes(value)) ? [name] : [],
   );
   return [...Object.values(makers).map(({ key }) => key), ...named, ...used];
 }
 
-/** Characters of a key; shorter values are in many headers by chance. */
+/** The shortest key, in characters; shorter values occur in many headers by chance. */
 const shortestKey = 8;
 
 function modelConfig(
@@ -155,7 +155,7 @@ function modelConfig(
 ): ModelConfig {
   const maker = makers[entry.type];
   const baseUrl = entry.baseUrl ?? variable(maker.url);
-  // A key is sent only to the server that it is for.
+  // A key is sent only to the server that it belongs to.
   const keyName = apiKeyEnv ?? (entry.baseUrl === undefined ? maker.key : undefined);
   const apiKey = keyName === undefined ? undefined : variable(keyName)?.trim();
   const title = name ?? (cliType === entry.type ? maker.title : cliType);
@@ -169,9 +169,9 @@ function modelConfig(
 
 function keyProblem(name: string, key = ''): string | undefined {
   if (key === '') return `Set ${name} before Liminal is started.`;
-  // Nothing else can be sent; it may be the “…” of an example.
+  // A header cannot carry other characters; the value may be the “…” of an example.
   const isSendable = /^[\x21-\x7e]+$/.test(key);
   return isSendable
     ? undefined
-    : `${name} has characters that no key has: set it to the key itself.`;
+    : `${name} has characters that a key cannot have: set it to the key itself.`;
 }

@@ -45,7 +45,7 @@ describe('is told what to do about', () => {
     [{ LIMINAL_REDIS_URL: redis }, 'LIMINAL_REDIS_URL needs LIMINAL_DATABASE_URL'],
     [{ LIMINAL_DATABASE_URL: postgres }, 'LIMINAL_DATABASE_URL needs LIMINAL_REDIS_URL'],
     [{ LIMINAL_REDIS_URL: 'localhost:6379' }, 'LIMINAL_REDIS_URL must be redis://'],
-    [{ LIMINAL_REDIS_URL: 'redis://a:7000,b:7000' }, 'several with commas between them'],
+    [{ LIMINAL_REDIS_URL: 'redis://a:7000,b:7000' }, 'several separated by commas'],
     [{ LIMINAL_REDIS_URL: 'redis://a,redis://b:port' }, 'LIMINAL_REDIS_URL must be redis://'],
     [
       { LIMINAL_REDIS_URL: redis, LIMINAL_DATABASE_URL: 'mysql://secret@db' },

@@ -11,12 +11,12 @@ export interface SharedConfig {
   redisPrefix: string;
   /** The PostgreSQL schema of the tables. */
   databaseSchema: string;
-  /** The secret that a Convex deployment requires with each call; only for those. */
+  /** The secret that a Convex deployment requires with each call; only for Convex. */
   databaseSecret: string | undefined;
 }
 
 /**
- * Redis for the log and the database for history: several servers need both, and one needs neither. Throws
+ * Redis for the log and a database for history: several servers need both, a single server needs neither. Throws
  * `ConfigError`.
  */
 export function sharedConfig(
@@ -34,7 +34,7 @@ export function sharedConfig(
   const databaseSecret = variable('LIMINAL_DATABASE_SECRET');
   if (isConvex(databaseUrl) && databaseSecret === undefined) {
     throw new ConfigError(
-      'A Convex deployment answers nobody who does not know its LIMINAL_SECRET: set LIMINAL_DATABASE_SECRET to the same.',
+      'A Convex deployment requires its LIMINAL_SECRET with each call: set LIMINAL_DATABASE_SECRET to the same value.',
     );
   }
   return {
@@ -52,6 +52,6 @@ export function isConvex(databaseUrl: string): boolean {
 
 function lonely(given: string, missing: string): ConfigError {
   return new ConfigError(
-    `${given} needs ${missing} beside it: servers that share their sessions need a Redis and a database. One server alone needs neither.`,
+    `${given} also needs ${missing}: servers that share their sessions need a Redis and a database. A single server needs neither.`,
   );
 }

@@ -54,8 +54,8 @@ test('what cannot be done is said, and the server starts all the same', () => {
     captureContent: false,
     sampler: 'all',
     problems: [
-      'OTEL_EXPORTER_OTLP_ENDPOINT is no http:// or https:// address: nothing is sent there.',
-      'TRACELOOP_BASE_URL is no http:// or https:// address: nothing is sent there.',
+      'OTEL_EXPORTER_OTLP_ENDPOINT is not an http:// or https:// address: no spans are sent there.',
+      'TRACELOOP_BASE_URL is not an http:// or https:// address: no spans are sent there.',
     ],
   });
   const wrong = configOf({ ...endpoint, ...share, OTEL_TRACES_SAMPLER_ARG: 'half' });
@@ -79,6 +79,6 @@ test('FR-001-33: variables of Langfuse that are not whole are named', () => {
     `LANGFUSE_SECRET_KEY and LANGFUSE_HOST are ${needs}`,
   );
   expect(problemOf({ ...keys, LANGFUSE_HOST: 'here' })).toBe(
-    'LANGFUSE_HOST is no http:// or https:// address: nothing is sent there.',
+    'LANGFUSE_HOST is not an http:// or https:// address: no spans are sent there.',
   );
 });

@@ -1,8 +1,8 @@
-/** Who wants spans, by the variables that OpenTelemetry, Langfuse and OpenLLMetry have for it. */
+/** The destinations of spans, from the variables of OpenTelemetry, Langfuse and OpenLLMetry. */
 import { isHttpAddress } from '../http-address.ts';
 import type { ConfigFile } from './file.ts';
 
-/** Variables with keys, or with headers that are as good. */
+/** Variables with keys, or with headers that may contain keys. */
 export const telemetrySecrets = [
   'LANGFUSE_SECRET_KEY',
   'TRACELOOP_API_KEY',
@@ -13,22 +13,22 @@ export const telemetrySecrets = [
 
 type Variable = (name: string) => string | undefined;
 
-/** The least that is needed; what else the variables say, each exporter reads by itself. */
+/** The least that is needed; each exporter reads its other variables itself. */
 export interface TelemetryConfig {
   captureContent: boolean;
   otlp?: 'http/protobuf' | 'http/json';
   langfuse?: { publicKey: string; secretKey: string; baseUrl: string };
-  /** Its key; '' where the variables give headers instead, or none is needed. */
+  /** The API key; '' if the variables give headers instead, or no key is needed. */
   openllmetry?: { apiKey: string };
   sampler: Sampler;
-  /** Why something that is asked for is not done, in sentences. */
+  /** Why a requested destination is not used, as sentences. */
   problems: string[];
 }
 
-/** Which traces that begin here are told: all, none, or a share of them. */
+/** Which of the traces that begin here are sent: all, none, or a share. */
 export type Sampler = 'all' | 'none' | { share: number };
 
-/** Undefined where nobody wants spans: nothing is loaded or measured then. */
+/** Undefined without a destination: then nothing is loaded or measured. */
 export function telemetryConfig(
   { captureContent: isAsked }: Pick<ConfigFile, 'captureContent'>,
   variable: Variable,
@@ -64,7 +64,7 @@ function otlpProtocol(variable: Variable, problems: string[]): TelemetryConfig['
     'http/protobuf';
   if (protocol === 'http/protobuf' || protocol === 'http/json') return protocol;
   problems.push(
-    `OTEL_EXPORTER_OTLP_PROTOCOL asks for ${protocol}, and spans are sent by http/protobuf or http/json alone: none are sent by OTLP. Most collectors take these on port 4318.`,
+    `OTEL_EXPORTER_OTLP_PROTOCOL is ${protocol}, but only http/protobuf and http/json are supported: no spans are sent by OTLP. Most collectors accept both on port 4318.`,
   );
   return undefined;
 }
@@ -73,7 +73,7 @@ function langfuseAccess(variable: Variable, problems: string[]): TelemetryConfig
   const publicKey = variable('LANGFUSE_PUBLIC_KEY');
   const secretKey = variable('LANGFUSE_SECRET_KEY');
   if (publicKey === undefined && secretKey === undefined) return undefined;
-  // Its newer libraries call it so.
+  // Newer libraries of Langfuse use the second name.
   const baseUrl = variable('LANGFUSE_HOST') ?? variable('LANGFUSE_BASE_URL');
   if (publicKey !== undefined && secretKey !== undefined && baseUrl !== undefined) {
     return isAddress('LANGFUSE_HOST', baseUrl, problems)
@@ -99,21 +99,23 @@ function openllmetryAccess(variable: Variable, problems: string[]): TelemetryCon
   return { apiKey: variable('TRACELOOP_API_KEY') ?? '' };
 }
 
-/** Without one, the exporter has its own. */
+/** An unset address is valid: the exporter has a default. */
 function isAddress(name: string, value: string | undefined, problems: string[]): boolean {
   if (value === undefined || isHttpAddress(value)) return true;
-  problems.push(`${name} is no http:// or https:// address: nothing is sent there.`);
+  problems.push(`${name} is not an http:// or https:// address: no spans are sent there.`);
   return false;
 }
 
-/** What a caller has decided for its trace holds, whatever is said here. */
+/** Applies only to traces that begin here: for others the caller's decision counts. */
 function samplerOf(variable: Variable, problems: string[]): Sampler {
   const name = variable('OTEL_TRACES_SAMPLER')?.replace('parentbased_', '') ?? 'always_on';
   if (name === 'always_on') return 'all';
   if (name === 'always_off') return 'none';
   const share = Number(variable('OTEL_TRACES_SAMPLER_ARG') ?? 1);
   if (name === 'traceidratio' && share >= 0 && share <= 1) return { share };
-  problems.push('OTEL_TRACES_SAMPLER or its _ARG is not known here, so every trace is sent.');
+  problems.push(
+    'OTEL_TRACES_SAMPLER or OTEL_TRACES_SAMPLER_ARG has an unsupported value, so every trace is sent.',
+  );
   return 'all';
 }
 

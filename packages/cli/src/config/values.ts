@@ -1,8 +1,8 @@
-/** Values that come from more than one source and must mean the same in each. */
+/** Values that come from several sources and must mean the same in each. */
 import { splitRedisUrls } from '@liminal/storage/redis';
 import { z } from 'zod';
 
-/** 0 takes any free port. */
+/** 0 chooses any free port. */
 export const Port = z.int('must be a whole number').min(0).max(65_535);
 /** A port as text, from a flag or variable. */
 export const PortText = z.string().regex(/^\d+$/, 'must be a number').transform(Number).pipe(Port);
@@ -11,16 +11,16 @@ export const Host = z
   .min(1)
   .regex(/^\S+$/, 'must be a host name or address')
   .toLowerCase();
-/** Used in links and headers, and guards programs: long enough, and without characters that need quoting. */
+/** Part of links and headers, and protects programs: must be long enough, and need no quoting. */
 export const Token = z
   .string()
   .min(8, 'must have at least 8 characters')
   .regex(/^[\w.~-]+$/, 'may hold only letters, digits and . _ ~ -');
 
-/** One Redis, or nodes of a cluster, separated by commas; a password may contain commas too. */
+/** One Redis, or nodes of a cluster, separated by commas; a password may also contain commas. */
 export const RedisUrl = z.string().refine((urls) => splitRedisUrls(urls).every(isRedisUrl), {
   error:
-    'must be redis://host:port or rediss://host:port; of a Redis Cluster any node, or several with commas between them',
+    'must be redis://host:port or rediss://host:port; for a Redis Cluster one node, or several separated by commas',
 });
 /** PostgreSQL, or a Convex deployment. */
 export const DatabaseUrl = z.url({

@@ -4,8 +4,8 @@ import type { LearntStores } from '@liminal/runtime';
 import { readSmall } from './read-small.ts';
 
 /**
- * Keeps in the data folder what agents reported of their own stores: titles of conversations, readable by its owner
- * only.
+ * Stores in the data folder what agents reported about their own stores, such as titles of conversations; only the
+ * owner can read the file.
  */
 export function learntStores(dataDir: string): LearntStores {
   const path = join(dataDir, 'agent-sessions.json');

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { LiminalError } from '@liminal/protocol/errors';
 
-/** Larger than any small file of the data folder becomes, bytes. */
+/** Larger than any small file of the data folder becomes, in bytes. */
 const LARGEST = 16 * 1024 * 1024;
 
 /**
@@ -9,7 +9,7 @@ const LARGEST = 16 * 1024 * 1024;
  * `DATA_DIR_UNUSABLE` for a pipe or a device, which could be read without end, and for more than 16 MiB.
  */
 export function readSmall(path: string): string {
-  // Without O_NONBLOCK the process would wait for somebody to write into a pipe, and no signal could end it.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer, and no signal could end the process.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
     const found = fstatSync(fd);

@@ -12,13 +12,13 @@ export interface ServerFile {
   token: string;
 }
 
-/** How long a server on this machine may take to answer (ms). */
+/** How long a server on this machine may take to answer, in ms. */
 const patience = 5000;
 
 /**
- * Records this process as the server of a data folder; the result removes the record. The record has the start time of the
- * process, so that after a crash no other process with that pid counts as the server: the program that then listens at the
- * address must not get the token.
+ * Records this process as the server of a data folder; the result removes the record. The record has the start time of
+ * the process: after a crash, another process with that pid must not count as the server, because the program that then
+ * listens at the address must not get the token.
  */
 export function writeServerFile(
   dataDir: string,
@@ -31,7 +31,7 @@ export function writeServerFile(
   return () => rmSync(path, { force: true });
 }
 
-/** The server recorded in the data folder, if it really answers. */
+/** The server recorded in the data folder, if it answers. */
 export async function findServer(dataDir: string): Promise<ServerFile | undefined> {
   const server = readServerFile(dataDir);
   return server && (await answers(server.url)) ? server : undefined;
@@ -65,7 +65,7 @@ function isAlive(pid: number, startedAt: unknown): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // A process of another user is alive too.
+    // A process of another user is also alive.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

@@ -2,13 +2,13 @@ import type { Board } from '@liminal/storage';
 import type { KeptSignedOut } from './signed-out.ts';
 
 const name = 'signed-out';
-/** Longer than a browser keeps its cookie, ms. */
+/** Longer than a browser keeps its cookie, in ms. */
 const ttlMs = 401 * 24 * 60 * 60_000;
 
 /**
- * Makes a sign-out on one server hold on all that share its Redis: they have one token, so a browser that is signed in
- * on one is signed in on all. Resolves when the sign-outs of the others are known; the result ends the sharing.
- * `onProblem` gets what Redis refuses: sign-outs of this server hold on this server all the same.
+ * Shares sign-outs with all servers on the same Redis: they have one token, so a browser that is signed in on one
+ * server is signed in on all. Resolves when the sign-outs of the other servers are known; the result ends the sharing.
+ * `onProblem` gets errors of Redis: the sign-outs of this server still hold on this server.
  */
 export async function shareSignedOut(
   signedOut: KeptSignedOut,

@@ -1,4 +1,4 @@
-/** Which browsers were signed out, across restarts and on every server of a cluster. */
+/** Stores which browsers were signed out, across restarts and on every server of a cluster. */
 import { join } from 'node:path';
 import { LiminalError, messageOf } from '@liminal/protocol';
 import { isBefore, type SignedOut } from '@liminal/server';
@@ -15,30 +15,31 @@ const State = z.object({
 type State = z.infer<typeof State>;
 
 /**
- * How many sign-outs are remembered; one more signs every browser out. None is forgotten by its age: a clock that was
- * wrong for a while would let a signed-out browser in.
+ * How many sign-outs are remembered; one more signs out every browser. None is dropped because of its age: a wrong
+ * clock could then let a signed-out browser in.
  */
 const MAX_DEVICES = 10_000;
 
-/** ms until a file that could not be written is written again. */
+/** The delay before a failed write is retried, in ms. */
 const RETRY_MS = 5_000;
 
-/** The file's state, which several servers can share. */
+/** The sign-outs in the data folder's file, which several servers can share. */
 export interface KeptSignedOut extends SignedOut {
-  /** The state as JSON; the same state is the same text. */
+  /** The state as JSON; equal states have equal texts. */
   readonly text: string;
   /** Adds another server's sign-outs to ours. Throws if the text is not a state. */
   merge(text: string): void;
 }
 
 /**
- * Throws if the data folder cannot be read. A file that cannot be understood signs every browser out. `add`, `addAll`
- * and `merge` take effect at once; they throw LiminalError `STORE_WRITE_FAILED` if the file cannot be written yet.
+ * Opens the data folder's sign-outs. Throws if the folder cannot be read. An invalid file signs out every browser.
+ * `add`, `addAll` and `merge` take effect at once; they throw LiminalError `STORE_WRITE_FAILED` if the file cannot be
+ * written yet.
  */
 export function keptSignedOut(dataDir: string): KeptSignedOut {
   const path = join(dataDir, 'signed-out.json');
   const kept = read(path);
-  // Later than every generation that was counted one by one.
+  // Later than every generation that was counted in steps of one.
   const state = kept ?? { generation: Date.now(), devices: [] };
   const listeners: (() => void)[] = [];
   let retry: NodeJS.Timeout | undefined;
@@ -52,7 +53,7 @@ export function keptSignedOut(dataDir: string): KeptSignedOut {
       throw new LiminalError('STORE_WRITE_FAILED', message, { cause });
     }
   };
-  // Otherwise each start would sign every browser out again.
+  // Otherwise each start would sign out every browser again.
   if (!kept) ignoreErrors(save);
   const changed = (): void => {
     if (state.devices.length > MAX_DEVICES) {
@@ -97,14 +98,14 @@ function textOf({ generation, devices }: State): string {
   return JSON.stringify({ generation, devices: devices.toSorted() });
 }
 
-/** An error is not reported if the file is written again later. */
+/** Ignores an error because the file is written again later. */
 function ignoreErrors(write: () => void): void {
   try {
     write();
   } catch {}
 }
 
-/** Undefined if the file cannot be understood. */
+/** Undefined if the file is invalid. */
 function read(path: string): State | undefined {
   let text: string;
   try {

@@ -14,16 +14,18 @@ export function dataFolderToken(dataDir: string): string {
   chmodSync(path, 0o600);
   const token = Token.safeParse(readSmall(path).trim());
   if (token.success) return token.data;
-  throw new ConfigError(`${path} holds no usable token. Remove it, and a new one is made.`);
+  throw new ConfigError(
+    `${path} does not hold a valid token. Remove the file, and the next start makes a new token.`,
+  );
 }
 
-/** Of two servers that start at once, the second takes the token of the first. */
+/** If two servers start at once, the second uses the token of the first. */
 function putNew(draft: string, path: string): void {
   try {
     linkSync(draft, path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
-    // A file system without hard links.
+    // The file system has no hard links.
     renameSync(draft, path);
   }
 }

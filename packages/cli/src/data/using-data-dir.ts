@@ -1,8 +1,8 @@
 import { LiminalError } from '@liminal/protocol';
 
 /**
- * Runs `work` on the data folder. Errors of the file system or the database there become a LiminalError
- * `DATA_DIR_UNUSABLE` that names the folder.
+ * Runs `work` on the data folder. Errors of the file system or the database become a LiminalError `DATA_DIR_UNUSABLE`
+ * that names the folder.
  */
 export async function usingDataDir<T>(dataDir: string, work: () => T | Promise<T>): Promise<T> {
   try {

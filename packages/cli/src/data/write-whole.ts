@@ -2,16 +2,16 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { dirname } from 'node:path';
 
 /**
- * Replaces a small file of the data folder, readable by its owner only. After a crash, a power cut or on a full disk the
- * path has the old text or the new one, never a part. Throws the file system's error.
- * @param put - Gives the finished file its place. Default: in place of what is there.
+ * Replaces a small file of the data folder, readable only by its owner. After a crash, a power cut or on a full disk
+ * the path has the old text or the new one, never a part. Throws the file system's error.
+ * @param put - Moves the finished file to its path. By default it replaces the present file.
  */
 export function writeWhole(
   path: string,
   text: string,
   put: (draft: string, path: string) => void = renameSync,
 ): void {
-  // An older process may have had this number and left its draft.
+  // An older process may have had the same pid and left its draft.
   const draft = `${path}.${process.pid}.new`;
   try {
     rmSync(draft, { force: true });
@@ -23,13 +23,13 @@ export function writeWhole(
   syncFolder(dirname(path));
 }
 
-/** Makes a new name last. Not every file system can. */
+/** Makes a new name durable. Not every file system supports this. */
 function syncFolder(folder: string): void {
   const fd = openSync(folder, 'r');
   try {
     fsyncSync(fd);
   } catch {
-    // The name lasts as well as this file system lets it.
+    // The name is as durable as this file system allows.
   } finally {
     closeSync(fd);
   }

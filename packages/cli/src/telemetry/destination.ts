@@ -4,24 +4,24 @@ import type { Resource } from '@opentelemetry/resources';
 import type { SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { EndedSpan } from './ended-span.ts';
 
-/** How many spans may wait while the other side is slow or away; more are lost. */
+/** How many spans may wait while the destination is slow or unreachable; further spans are lost. */
 const WAITING_MAX = 50_000;
 
 export interface OpenedProcessor {
   processor: SpanProcessor;
-  /** How many spans it takes before it must be flushed: past that it would lose some. */
+  /** How many spans the processor accepts before it must be flushed; further spans could be lost. */
   atOnce: number;
-  /** Attributes that it has besides ours. */
+  /** Attributes that this destination gets besides ours. */
   besides?: (span: Span) => Span['attributes'];
 }
 
-/** Someone who takes spans, with what waits for them: a large turn ends with thousands of spans at once. */
+/** A destination of spans, with a queue: a large turn ends with thousands of spans at once. */
 export class Destination {
   readonly #opened: OpenedProcessor;
   readonly #resource: Resource;
   readonly #onTrouble: (what: string) => void;
   #waiting: Span[] = [];
-  /** How many the processor has got since it was flushed. */
+  /** How many spans the processor got since its last flush. */
   #given = 0;
   #giving: Promise<void> | undefined;
 
@@ -31,7 +31,7 @@ export class Destination {
     this.#onTrouble = onTrouble;
   }
 
-  /** Only gives them to the processor, which sends them in its time. */
+  /** Queues spans for the processor, which sends them in batches. */
   add(spans: readonly Span[]): void {
     if (spans.length === 0) return;
     const room = WAITING_MAX - this.#waiting.length;
@@ -50,7 +50,7 @@ export class Destination {
   }
 
   async #give(): Promise<void> {
-    // Not in the turn's own tick: its readers come first.
+    // Not in the turn's own tick: its subscribers come first.
     await new Promise((resolve) => setImmediate(resolve));
     const { processor, atOnce } = this.#opened;
     while (this.#waiting.length > 0) {

@@ -15,16 +15,16 @@ interface Access {
 export function openLangfuse(access: Access): OpenedProcessor {
   const processor = new LangfuseSpanProcessor({
     ...access,
-    // Without this only what it takes for a model's would be there, with holes in the waterfall.
+    // By default Langfuse exports only spans of models, which would leave holes in the waterfall.
     shouldExportSpan: () => true,
-    // Spans name images, and have none.
+    // Spans name images, but do not contain them.
     mediaUploadEnabled: false,
     ...exporterFor(access),
   });
   return { processor, atOnce: BATCHED_AT_ONCE, besides: sessionOf };
 }
 
-/** Its own exporter knows no proxies; this one sends the same where there is one. */
+/** Langfuse's own exporter supports no proxy; this exporter sends the same through one. */
 function exporterFor({ publicKey, secretKey, baseUrl }: Access): { exporter?: SpanExporter } {
   const url = `${baseUrl}/api/public/otel/v1/traces`;
   const { httpAgentOptions } = proxied(url);
@@ -38,7 +38,7 @@ function exporterFor({ publicKey, secretKey, baseUrl }: Access): { exporter?: Sp
   return { exporter: new OTLPTraceExporter({ url, headers, httpAgentOptions }) };
 }
 
-/** By this it groups traces. */
+/** Langfuse groups traces by this attribute. */
 function sessionOf({ attributes }: Span): Span['attributes'] {
   const id = attributes['gen_ai.conversation.id'];
   return id === undefined ? {} : { 'session.id': id };

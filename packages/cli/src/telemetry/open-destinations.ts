@@ -18,7 +18,9 @@ import { addressesOf } from './proxied.ts';
 
 type OnTrouble = (what: string) => void;
 
-/** Opens each destination of the configuration. One that cannot be opened is told, and the others serve. */
+/**
+ * Opens each destination of the configuration. A destination that cannot be opened is reported; the others still work.
+ */
 export async function openDestinations(
   config: TelemetryConfig,
   role: string,
@@ -44,17 +46,17 @@ export async function openDestinations(
   return { destinations, samples: samplesBy(config.sampler) };
 }
 
-/** Exporters do not say which proxy they were to go through. */
+/** Adds the proxies to problems, because exporters do not name them. */
 function withProxies(config: TelemetryConfig, onTrouble: OnTrouble): OnTrouble {
   const ways = addressesOf(config, process.env).map(([, address]) => throughProxy(address));
   const proxies = [...new Set(ways)].filter((way) => way !== '');
   if (proxies.length === 0) return onTrouble;
-  return (what) => onTrouble(`Spans go${proxies.join(' or')}: ${what}`);
+  return (what) => onTrouble(`Spans are sent${proxies.join(' or')}: ${what}`);
 }
 
-/** Exporters tell their troubles here, in whatever version of their libraries: each of these finds the same `diag`. */
+/** Receives the exporters' errors: every version of their libraries uses the same global `diag`. */
 function listen(onTrouble: OnTrouble): void {
-  // Some put the name of their part first.
+  // Some exporters put the name of their component first.
   const hear = (said: string, ...more: unknown[]): void =>
     onTrouble(sentenceIn(more.length === 0 ? said : more.map(messageOf).join(' ')));
   const ignore = (): void => {};
@@ -62,7 +64,7 @@ function listen(onTrouble: OnTrouble): void {
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
-/** An error is told as JSON, with its stack and perhaps the answer of the other side. */
+/** Exporters report an error as JSON, with its stack and perhaps the other side's response. */
 function sentenceIn(said: string): string {
   try {
     const { message } = JSON.parse(said) as { message?: unknown };
@@ -72,7 +74,7 @@ function sentenceIn(said: string): string {
   }
 }
 
-/** What the variables say (`OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`) overrides ours. */
+/** The variables `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override ours. */
 function resourceOf(role: string): Resource {
   const ours = resourceFromAttributes({
     'service.name': 'liminal',

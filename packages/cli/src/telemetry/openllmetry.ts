@@ -4,12 +4,12 @@ import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { OpenedProcessor } from './destination.ts';
 import { openLlmetryAddress, proxied } from './proxied.ts';
 
-/** Sent one by one, and its exporter refuses more than 30 at a time. */
+/** Its exporter sends spans one by one, and rejects more than 30 at a time. */
 const AT_ONCE = 20;
 
 /**
- * Through OpenLLMetry's span processor, as its SDK sets it up; the SDK's own `initialize` would instrument every model's
- * library in this process as well. It is large, and loaded only here.
+ * Opens OpenLLMetry's span processor, configured as by its SDK; the SDK's own `initialize` would also instrument every
+ * model's library in this process. The library is large, and loaded only here.
  */
 export async function openOpenLlmetry({ apiKey }: { apiKey: string }): Promise<OpenedProcessor> {
   const { createSpanProcessor, ALL_INSTRUMENTATION_LIBRARIES } =
@@ -23,7 +23,7 @@ export async function openOpenLlmetry({ apiKey }: { apiKey: string }): Promise<O
   return { processor, atOnce: AT_ONCE };
 }
 
-/** Its own exporter knows no proxies; this one sends the same where there is one. */
+/** OpenLLMetry's own exporter supports no proxy; this exporter sends the same through one. */
 function exporterFor(apiKey: string): { exporter?: SpanExporter } {
   const url = openLlmetryAddress(process.env);
   const { httpAgentOptions } = proxied(url);

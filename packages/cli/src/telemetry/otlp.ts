@@ -4,10 +4,13 @@ import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { OpenedProcessor } from './destination.ts';
 import { otlpAddress, proxied } from './proxied.ts';
 
-/** Half of what a batching processor holds (`OTEL_BSP_MAX_QUEUE_SIZE`) before it loses spans. */
+/** Half of the queue of a batching processor (`OTEL_BSP_MAX_QUEUE_SIZE`), past which it loses spans. */
 export const BATCHED_AT_ONCE = 1_024;
 
-/** Whatever takes OTLP over HTTP; where and how, the exporter reads in `OTEL_EXPORTER_OTLP_…` and `OTEL_BSP_…`. */
+/**
+ * Opens any destination that accepts OTLP over HTTP. The exporter reads its address and options in
+ * `OTEL_EXPORTER_OTLP_…` and `OTEL_BSP_…`.
+ */
 export function openOtlp(protocol: 'http/protobuf' | 'http/json'): OpenedProcessor {
   const Exporter = protocol === 'http/json' ? JsonExporter : ProtobufExporter;
   const exporter = new Exporter(proxied(otlpAddress(process.env)));

@@ -1,21 +1,21 @@
-/** OpenTelemetry's exporters use Node's HTTP client, with an agent of their own for each. */
+/** Proxies for OpenTelemetry's exporters, which use Node's HTTP client, each with an agent of its own. */
 import { readFileSync } from 'node:fs';
 import type { Agent } from 'node:http';
 import type { AgentOptions } from 'node:https';
 import { proxyAgentFor } from '@liminal/agents/proxy';
 import type { TelemetryConfig } from '../config/telemetry.ts';
 
-/** Where OTLP spans go; the exporter adds the path. */
+/** The address of OTLP spans; the exporter adds the path. */
 export const otlpAddress = (env: NodeJS.ProcessEnv): string =>
   env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ||
   env['OTEL_EXPORTER_OTLP_ENDPOINT'] ||
   'http://localhost:4318';
 
-/** Where OpenLLMetry's spans go. */
+/** The address of OpenLLMetry's spans. */
 export const openLlmetryAddress = (env: NodeJS.ProcessEnv): string =>
   `${env['TRACELOOP_BASE_URL'] || 'https://api.traceloop.com'}/v1/traces`;
 
-/** Every address that spans are sent to, by the name of who takes them there. */
+/** Every address that spans are sent to, with the name of its exporter. */
 export function addressesOf(
   { otlp, langfuse, openllmetry }: TelemetryConfig,
   env: NodeJS.ProcessEnv,
@@ -28,7 +28,7 @@ export function addressesOf(
 }
 
 /**
- * The options that let an exporter send to this address through the environment's proxy; nothing if it sends directly.
+ * The options that let an exporter send to this address through the environment's proxy; empty if it sends directly.
  * @throws Error if a variable with a proxy or a certificate is unusable.
  */
 export function proxied(address: string): { httpAgentOptions?: () => Agent } {
@@ -36,7 +36,7 @@ export function proxied(address: string): { httpAgentOptions?: () => Agent } {
   return agent === undefined ? {} : { httpAgentOptions: () => agent };
 }
 
-/** As the exporter reads them for an agent of its own. */
+/** The certificates that the exporter would read for an agent of its own. */
 function certificates(): AgentOptions {
   const read = (name: string): Buffer | undefined => {
     const path =

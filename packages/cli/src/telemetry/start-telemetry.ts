@@ -1,6 +1,6 @@
 /**
- * Spans on their way to those who want them. Nothing of this is loaded where nobody does; OpenTelemetry's own exporters
- * batch, compress, try again and read the rest of their variables.
+ * Sends spans to the configured destinations. Without a destination none of this is loaded. OpenTelemetry's own
+ * exporters batch, compress, retry, and read their other variables.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { hideUrlSecrets, type Span } from '@liminal/protocol';
@@ -8,18 +8,18 @@ import type { Logger, Tracing } from '@liminal/runtime';
 import type { TelemetryConfig } from '../config/telemetry.ts';
 import type { Destination } from './destination.ts';
 
-/** How long the end of the program waits for spans to be taken, ms. */
+/** How long the end of the program waits for spans to be sent, in ms. */
 const FLUSH_MS = 3_000;
-/** How many different troubles are logged. */
+/** How many different problems are logged. */
 const TROUBLES_MAX = 10;
 
 export interface Telemetry {
   tracing: Tracing;
-  /** Sends what is left, for a while. */
+  /** Sends the remaining spans, within a time limit. */
   close: () => Promise<void>;
 }
 
-/** @param role - Which program it is, for the spans' resource: `server`, `projector`. */
+/** @param role - The program, for the spans' resource: `server`, `projector`. */
 export async function startTelemetry(
   config: TelemetryConfig | undefined,
   logger: Logger,
@@ -51,13 +51,13 @@ function tracingTo(
   return { captureContent, samples, add };
 }
 
-/** Nobody who reads the log needs to know it each time. */
+/** Logs each different problem only once. */
 function tellOnce(logger: Logger): (what: string) => void {
   const told = new Set<string>();
   return (what) => {
     if (told.has(what) || told.size >= TROUBLES_MAX) return;
     told.add(what);
     const reason = hideUrlSecrets(what).slice(0, 300);
-    logger.warn({ reason }, 'spans could not be sent; this is said once');
+    logger.warn({ reason }, 'spans could not be sent; this problem is logged once');
   };
 }

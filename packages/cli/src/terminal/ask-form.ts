@@ -18,7 +18,7 @@ import {
 } from './ask.ts';
 import { fitted, linesOf, mark, markedRows } from './rows.ts';
 
-/** Lets a person fill in a form, field by field; `undefined` when `signal` aborts it or the input ends. */
+/** Asks a person to fill in a form, field by field; `undefined` when `signal` aborts it or the input ends. */
 export async function askForm(
   form: Form,
   signal: AbortSignal,
@@ -70,7 +70,7 @@ function promptOf(field: Field): string {
 const choicesOf = (field: Field): readonly FieldChoice[] =>
   'choices' in field ? field.choices : [];
 
-/** What a line says; undefined for nothing. */
+/** The value of a typed line; undefined for an empty line. */
 function readValue(line: string, field: Field): FormValue | undefined {
   if (line === '') return undefined;
   switch (field.kind) {
@@ -95,7 +95,7 @@ function readValue(line: string, field: Field): FormValue | undefined {
 
 const parts = (line: string): string[] => line.split(',').map((part) => part.trim());
 
-/** A number outside the choices is a typing mistake, and no words of one's own: then no value fits. */
+/** A number outside the choices is a typing mistake, not a text of one's own: NaN, which no field accepts. */
 const ownWords = (line: string): FormValue => (/^[\d\s,]+$/.test(line) ? Number.NaN : line);
 
 function chosen(text: string, field: Field): string | undefined {

@@ -49,7 +49,7 @@ test('a reason goes with an option that takes one', async () => {
   expect(await answer).toEqual({ option: asked[1], note: 'use the other folder' });
   const said = shown();
   expect(said).toContain('Your choice (1-2; after 2 also why): ');
-  expect(said).toContain('The agent is not told more than the number 1. Give that alone.\n');
+  expect(said).toContain('Option 1 takes no note. Give only the number.\n');
 });
 
 test('a question that somebody else has answered disappears', async () => {

@@ -10,7 +10,7 @@ export interface Terminal {
   output: NodeJS.WritableStream & { columns?: number; rows?: number };
 }
 
-/** An answer, or what to do instead, in one sentence. */
+/** An answer, or the problem with the line, as a sentence. */
 export type Understood<T> = { answer: T } | { problem: string };
 
 /** The size of a terminal that gives none. */
@@ -18,14 +18,14 @@ const usual = { columns: 80, rows: 24 };
 /** How long typed lines may take to arrive, in ms. */
 const ARRIVAL_MS = 20;
 
-/** Whether somebody can answer a question. */
+/** Whether a person can answer questions here. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
 export const here = (): Terminal => ({ input: process.stdin, output: process.stderr });
 
-/** Drops the lines that were typed so far: they were not meant for a question that was not on the screen. */
+/** Drops the lines that were typed so far: the question was not on the screen yet. */
 export async function dropTypedLines({ input }: Terminal = here()): Promise<void> {
   const drop = (): void => {};
   input.on('data', drop).resume();
@@ -35,13 +35,13 @@ export async function dropTypedLines({ input }: Terminal = here()): Promise<void
 
 export interface Choice {
   option: ApprovalOption;
-  /** What the person says with it, for the agent. */
+  /** The person's note to the agent. */
   note?: string;
 }
 
 /**
- * Lets a person choose one of the options; `undefined` when `signal` aborts the question or the input ends. `about` is
- * what the question is about: lines without hidden characters, which are shown whole.
+ * Asks a person to choose one of the options; `undefined` when `signal` aborts the question or the input ends. `about`
+ * describes the subject of the question: lines without hidden characters, which are shown whole.
  */
 export async function ask(
   title: string,
@@ -68,14 +68,14 @@ export async function ask(
     if (!option) return { problem: `Give a number from 1 to ${options.length}.` };
     if (note === '') return { answer: { option } };
     if (option.takesNote === true) return { answer: { option, note } };
-    return { problem: `The agent is not told more than the number ${number}. Give that alone.` };
+    return { problem: `Option ${number} takes no note. Give only the number.` };
   };
   return askLine(question, understand, signal, terminal);
 }
 
 const meaning: Record<string, boolean> = { y: true, yes: true, n: false, no: false, '': false };
 
-/** Asks for a yes; any other end of the question is a no. */
+/** Asks for a yes; everything else counts as no. */
 export async function confirm(question: string): Promise<boolean> {
   const understand = (line: string): Understood<boolean> => {
     const answer = meaning[line.toLowerCase()];
@@ -92,11 +92,11 @@ interface Question {
   prompt: string;
   /** Whether the answer v shows the rows in pages. */
   hasPages?: boolean;
-  /** Whether the answer is not shown while it is typed. */
+  /** Whether the answer is hidden while it is typed. */
   isSecret?: boolean;
 }
 
-/** Asks a question until a line is understood; `undefined` when `signal` aborts it or the input ends. */
+/** Asks a question until a line is valid; `undefined` when `signal` aborts it or the input ends. */
 export async function askLine<T>(
   question: Question,
   understand: (line: string) => Understood<T>,
@@ -105,14 +105,14 @@ export async function askLine<T>(
 ): Promise<T | undefined> {
   const { input, output } = terminal;
   output.write([...question.rows, ...notesBelow(question, terminal), ''].join('\n'));
-  // Not `terminal`, which would take Ctrl-C from us.
+  // Not `terminal: true`, which would handle Ctrl-C itself.
   const lines = createInterface({ input, output, terminal: false, signal });
   const again = () => output.write(question.prompt);
   const showAgain = question.isSecret === true ? hideTyping(input) : undefined;
   try {
     again();
     for await (const line of lines) {
-      // The line break was hidden with the line.
+      // The typed line break was hidden with the line.
       if (showAgain !== undefined) output.write('\n');
       const understood = understand(line.trim());
       if ('answer' in understood) return understood.answer;
@@ -122,16 +122,16 @@ export async function askLine<T>(
   } finally {
     showAgain?.();
   }
-  // Without an answer the cursor is still behind the prompt.
+  // Without an answer the cursor is still after the prompt.
   output.write('\n');
   return undefined;
 }
 
-/** Switches the terminal's echo off. Returns a function that switches it on again; the end of the program also does so. */
+/** Switches off the terminal's echo. Returns a function that switches it on; the end of the program also does so. */
 function hideTyping(input: NodeJS.ReadableStream): () => void {
   if (input !== process.stdin || !process.stdin.isTTY) return () => {};
   const setEcho = (word: 'echo' | '-echo'): void => {
-    // Without stty the answer is visible.
+    // Without stty the answer stays visible.
     spawnSync('stty', [word], { stdio: ['inherit', 'ignore', 'ignore'] });
   };
   const show = (): void => setEcho('echo');
@@ -143,12 +143,12 @@ function hideTyping(input: NodeJS.ReadableStream): () => void {
   };
 }
 
-/** The number of rows that the screen has no room for, and how to read them. */
+/** How many rows do not fit on the screen, and how to read them. */
 function notesBelow({ rows, prompt, hasPages = false }: Question, terminal: Terminal): string[] {
   const room = heightOf(terminal) - Math.ceil(prompt.length / columnsOf(terminal));
   if (rows.length <= room) return [];
   const [how, rest] = ['Scroll up to read them', hasPages ? ', or answer v for pages.' : '.'];
-  // The note takes a row from the others.
+  // The note itself takes a row.
   return [`${rows.length + 1 - room} more lines above. ${how}${rest}`];
 }
 
@@ -156,7 +156,7 @@ export function titleRows(title: string, terminal: Terminal): string[] {
   return fitted(oneRow(title), { first: '? ', further: mark }, columnsOf(terminal));
 }
 
-/** One of the numbered choices below a question; `index` counts from 0. */
+/** A numbered choice below a question; `index` counts from 0. */
 export function choiceRows(index: number, name: string, terminal: Terminal): string[] {
   const heads = { first: `  ${index + 1}  `, further: `  ${mark}  ` };
   return fitted(oneRow(name), heads, columnsOf(terminal));
@@ -173,11 +173,11 @@ class Pages {
 
   constructor(rows: readonly string[], terminal: Terminal) {
     this.#rows = rows;
-    // Two rows for the numbers and the prompt, and one for the answer's own line.
+    // Two rows for the line numbers and the prompt, and one for the answer.
     this.#height = Math.max(heightOf(terminal) - 3, 1);
   }
 
-  /** The next page; after the last one the first. */
+  /** The next page; after the last page the first. */
   next(): string {
     const from = this.#shown;
     const page = this.#rows.slice(from, from + this.#height);

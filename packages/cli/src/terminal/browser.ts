@@ -3,23 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** How long a browser has to read the page that leads to the link, in ms. */
+/** How long a browser has to read the page with the link, in ms. */
 const READ_MS = 60_000;
 
-/** Whether somebody in front of this machine would see a browser open. */
+/** Whether a browser would open on this machine's screen, in front of a user. */
 export function hasDesktop(env: NodeJS.ProcessEnv, platform = process.platform): boolean {
   if (env['CI'] || env['SSH_CONNECTION'] || env['SSH_TTY']) return false;
   return platform === 'darwin' || Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY']);
 }
 
 /**
- * Opens a link that signs in. All users of this machine can read the arguments of programs, so the browser is given a page
- * that only this user can read, and that leads to the link. Never fails: the terminal shows the link as well.
+ * Opens a link that signs in. All users of this machine can read the arguments of programs, so the browser opens a page
+ * that only this user can read, and that leads to the link. Never fails: the terminal also shows the link.
  */
 export async function openInBrowser(url: string): Promise<void> {
   const page = writePage(url);
   try {
-    // Loaded only here: most servers run where there is no desktop.
+    // Loaded only here: most servers have no desktop.
     const { default: open } = await import('open');
     const opener = await open(pathToFileURL(page).href);
     opener.on('error', notOpened);
@@ -32,11 +32,11 @@ export async function openInBrowser(url: string): Promise<void> {
 }
 
 function notOpened(): void {
-  // For people: a server's `console.error` is logged.
-  process.stderr.write('No browser could be opened: follow the link yourself.\n');
+  // For people: a server's `console.error` goes to the log.
+  process.stderr.write('No browser could be opened: open the link yourself.\n');
 }
 
-/** The path of a page that leads to the URL; it is removed after a while, and when this process ends. */
+/** The path of a page that leads to the URL; removed after `READ_MS`, and when this process ends. */
 function writePage(url: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'liminal-open-'));
   const page = join(folder, 'open-liminal.html');

@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream';
 import { cleanText } from './clean-text.ts';
 
 /**
- * Passes everything that this process writes through `cleanText`: output of commands, of the parser of the command
- * line, of the log, and stack traces. This includes files and pipes, which somebody may read in a terminal later. JSON
- * for programs has its hidden characters escaped before it comes here.
+ * Passes all output of this process through `cleanText`: of commands, of the command-line parser, of the log, and stack
+ * traces; also output to files and pipes, which somebody may read in a terminal later. JSON for programs has its hidden
+ * characters escaped before.
  */
 export function cleanOutputs(...outputs: Writable[]): void {
   for (const output of outputs) {
@@ -18,7 +18,7 @@ export function cleanOutputs(...outputs: Writable[]): void {
       return write(cleanText(text), isCallback(done) ? done : undefined);
     };
   }
-  // Node itself would bypass our outputs when it prints these.
+  // Node itself would bypass our outputs when it prints an uncaught exception.
   process.on('uncaughtException', (error) => {
     console.error(error);
     process.exit(1);

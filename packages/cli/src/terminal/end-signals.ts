@@ -1,10 +1,7 @@
-/** What asks a program to end: Ctrl+C, a service manager, a terminal that is closed. */
+/** Signals that ask a program to end: Ctrl+C, a service manager, a closed terminal. */
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/**
- * From now on these signals do not end the process by themselves: the first one aborts the first result, the second one
- * the second.
- */
+/** From now on these signals do not end the process by themselves: each signal aborts the next of the three results. */
 export function endSignals(): [first: AbortSignal, second: AbortSignal, third: AbortSignal] {
   const stages = [new AbortController(), new AbortController(), new AbortController()] as const;
   const left = [...stages];

@@ -1,4 +1,4 @@
-/** Handles outputs that fail: `… | head -1` ends before us, a file of output is on a full disk. */
+/** Handles outputs that fail: the reader of `… | head -1` ends before us, or an output file is on a full disk. */
 import type { Writable } from 'node:stream';
 
 /** The exit code with which a shell reports that SIGPIPE ended a program. */

@@ -1,7 +1,7 @@
 import { escapeHiddenInJson } from '@liminal/protocol';
 import type { Line } from '../transcript.ts';
 
-/** For programs: an item as its upsert, or the head of a turn that has ended. */
+/** A line for programs: an item's upsert, or the head of an ended turn. */
 export function jsonLine(line: Line): string {
   return escapeHiddenInJson(JSON.stringify(valueOf(line)));
 }

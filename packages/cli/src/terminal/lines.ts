@@ -6,13 +6,13 @@ import { linesOf, mark, oneRow, withMarkedRows } from './rows.ts';
 
 type Of<T extends UpsertObject['type']> = Extract<UpsertObject, { type: T }>;
 
-/** Length limit of short mentions (characters). */
+/** Length limit of short texts, in characters. */
 const brief = 100;
 const planMarks = { pending: '[ ]', in_progress: '[>]', completed: '[x]' };
 
 /**
- * Empty for items that a reader of lines need not see. Further rows of a text are marked, so that it cannot contain what
- * looks like another item.
+ * Empty for items that are not shown as lines. Further rows of a text are marked, so that a text cannot look like
+ * another item.
  */
 export function formatLine(line: Line): string {
   switch (line.kind) {
@@ -25,7 +25,7 @@ export function formatLine(line: Line): string {
   }
 }
 
-/** The question, below who asks and the agent's description. */
+/** The question, after its asker and the agent's description. */
 function formatQuestion({ title, askedBy, description }: Of<'approval'>): string {
   const about = [askedBy && `${oneRow(askedBy)} asks:`, description]
     .filter((text) => text !== undefined)
@@ -56,13 +56,13 @@ function formatItem(item: UpsertObject): string {
   }
 }
 
-/** Says it only where a person must know: the agent has not read the message. */
+/** Mentions the delivery only if the agent has not read the message. */
 function deliveryOf({ delivery }: Of<'message'>): string {
   return delivery === 'not_taken' ? ' (not read: the turn ended first)' : '';
 }
 
 function formatTool(item: Of<'tool_call'>): string {
-  // The call that runs it says so.
+  // The call that runs the script is shown instead.
   if (isScript(item)) return '';
   const failed = item.status === 'error' || item.toolOutputIsError === true;
   const what = item.title ?? `${item.toolName} ${JSON.stringify(item.toolArguments)}`;
@@ -70,7 +70,7 @@ function formatTool(item: Of<'tool_call'>): string {
   return `* ${shorten(markHidden(what))}${why}`;
 }
 
-/** Whether it is what a call runs: its id is that of its item, and it has a call above it. */
+/** Whether a tool call is a script that another call runs: its call id equals its item id, and it has a parent call. */
 const isScript = ({ toolName, callId, itemId, parentCallId }: Of<'tool_call'>): boolean =>
   toolName === 'script' && callId === itemId && parentCallId !== undefined;
 
@@ -92,7 +92,7 @@ function formatTurn(turn: JoinedTurn): string {
   const { status, error, goesOnIn } = turn;
   if (goesOnIn !== undefined) return withMark(goesOnWords(turn));
   if (status === 'aborted') return '! The turn was stopped.';
-  if (status === 'error') return `! The turn failed: ${error?.message ?? 'nobody said why'}`;
+  if (status === 'error') return `! The turn failed: ${error?.message ?? 'no reason was given'}`;
   const reason = stopReason(turn);
   return withMark(reason && `${reason}.`);
 }
@@ -100,10 +100,10 @@ function formatTurn(turn: JoinedTurn): string {
 const withMark = (sentence: string | undefined): string =>
   sentence === undefined ? '' : `! ${sentence}`;
 
-/** One line of it, not too long. */
+/** The text on one line, shortened to the length limit. */
 export function shorten(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');
   if (line.length <= brief) return line;
-  // Without half a surrogate pair at the end.
+  // Do not end with half of a surrogate pair.
   return `${line.slice(0, brief - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

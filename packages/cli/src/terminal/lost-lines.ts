@@ -1,7 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 
-/** ms between tries to report lost lines. */
+/** The delay between attempts to report lost lines, in ms. */
 const TRY_MS = 1_000;
 const NEWLINE = 10;
 
@@ -18,9 +18,9 @@ export class LostLines {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param output - Written to by this class alone from now on. Anything but a file stays as it is: a pipe or a terminal
-   * that fails once never works again.
-   * @param report - Writes the report, a line, to the output.
+   * @param output - Written only by this class from now on. Only files are handled: a pipe or a terminal that fails
+   * once never works again.
+   * @param report - Writes the report, one line, to the output.
    */
   constructor(output: Writable & { fd: number }, report: (lost: number) => void) {
     this.#fd = output.fd;
@@ -37,7 +37,7 @@ export class LostLines {
     const bytes = Buffer.concat([start, chunk]);
     let written = 0;
     try {
-      // A file system with little room takes a part.
+      // A nearly full file system may accept only a part.
       while (written < bytes.length) written += writeSync(this.#fd, bytes, written);
       this.#endsInLine = false;
     } catch {
@@ -51,12 +51,12 @@ export class LostLines {
     const lost = this.#lost;
     this.#lost = 0;
     this.#report(lost);
-    // A report that was lost is not counted.
+    // Do not count a lost report.
     if (this.#lost > 0) this.#lost = lost;
     else this.close();
   }
 
-  /** Reports nothing more. */
+  /** Stops reporting. */
   close(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;

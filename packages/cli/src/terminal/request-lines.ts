@@ -9,15 +9,17 @@ import {
 import { structuredPatch } from 'diff';
 import { linesOf, oneRow } from './rows.ts';
 
-/** Unchanged lines around a change. */
+/** Unchanged lines shown around a change. */
 const context = 3;
-/** Beyond these counts of lines, and of changed lines, a comparison takes too long: all is shown as replaced. */
+/**
+ * Beyond these counts of lines, and of changed lines, a comparison takes too long: the whole text is shown as replaced.
+ */
 const comparable = { lines: 20_000, changes: 1_000 };
 
 /**
- * All that a permission request is about, whole, as lines without hidden characters: what the agent says of it, the call
- * with every argument and every change of a file, and what the call said before if that differs. The request's own words
- * count; `call` is what the turn has of the call, and undefined if it has none.
+ * Everything that a permission request is about, as lines without hidden characters: the agent's description, the call
+ * with every argument and every file change, and the earlier call if it differs. The request's own fields come first;
+ * `call` is the call's state in the turn, undefined if the turn has none.
  */
 export function requestLines(approval: ApprovalUpsert, call: ToolCallUpsert | undefined): string[] {
   const { askedBy, description, title, callId, asked } = approval;
@@ -29,17 +31,17 @@ export function requestLines(approval: ApprovalUpsert, call: ToolCallUpsert | un
   if (shown === undefined) {
     return callId === undefined ? said : [...said, 'The call itself was not shown by the agent.'];
   }
-  // Agents often title the request and its call differently.
+  // Agents often give the request and its call different titles.
   const { title: named = shown.title, ...changed } = changedWords(approval, call) ?? {};
   const isChanged = Object.keys(changed).length > 0;
   return [
     ...said,
     ...callLines({ ...shown, title: named }, title),
-    ...(isChanged ? ['CHANGED. Otherwise the call says:', ...callLines(changed)] : []),
+    ...(isChanged ? ['CHANGED. The call itself says:', ...callLines(changed)] : []),
   ];
 }
 
-/** A call, or some fields of one; what equals the title of the question is not repeated. */
+/** A call, or some of its fields, without those that equal the question's title. */
 function callLines(call: Partial<ShownCall>, title?: string): string[] {
   const { toolName, title: named, toolArguments = {}, diffs = [] } = call;
   const isNamed = named === undefined || named === title || named === toolName;
@@ -54,7 +56,7 @@ function callLines(call: Partial<ShownCall>, title?: string): string[] {
   ];
 }
 
-/** Whether the value is the text of a change, on the side that its name says, and is shown whole as such. */
+/** Whether the value is the old or new text of a change (by the argument's name) and that change is shown whole. */
 function isWithin(diffs: readonly FileDiff[], name: string, value: unknown): boolean {
   if (typeof value !== 'string' || !value.includes('\n')) return false;
   const isOld = /^old/i.test(name);
@@ -68,7 +70,7 @@ function isWithin(diffs: readonly FileDiff[], name: string, value: unknown): boo
   });
 }
 
-/** A value never begins where a name does. */
+/** Indents the lines of a long value, so that none looks like an argument's name. */
 function argumentLines(name: string, value: unknown): string[] {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   const [first = '', ...more] = linesOf(text);
@@ -76,7 +78,7 @@ function argumentLines(name: string, value: unknown): string[] {
   return [`${oneRow(name)}:`, ...[first, ...more].map((line) => `    ${line}`)];
 }
 
-/** The places that the agent names besides the arguments and the changes. */
+/** The locations that are named besides the arguments and the changes. */
 function placesOf({
   locations = [],
   toolArguments = {},

@@ -1,7 +1,7 @@
-/** Text that agents and people wrote, on rows of a terminal that cannot look like rows of Liminal's own. */
+/** Shows text of agents and people so that its rows cannot look like rows of Liminal's own. */
 import { markHidden } from '@liminal/protocol';
 
-/** The start of each row that an agent or a person wrote. */
+/** The start of each row with text of an agent or a person. */
 export const mark = '│ ';
 
 const lineBreak = /(?<!\r)\r*\n/g;
@@ -14,7 +14,7 @@ export function oneRow(text: string): string {
 /** The lines of a text, with hidden characters shown. */
 export const linesOf = (text: string): string[] => markHidden(text).split(lineBreak);
 
-/** The text with the mark before each row but the first. */
+/** The text with the mark before each row except the first. */
 export function withMarkedRows(text: string): string {
   return text.replaceAll(lineBreak, `\n${mark}`);
 }
@@ -25,8 +25,8 @@ export function markedRows(lines: readonly string[], columns: number): string[] 
 }
 
 /**
- * A line in rows of at most `columns`, so that the terminal itself never begins a row within it. Further rows are
- * indented by two more columns than the line.
+ * A line in rows of at most `columns`, so that the terminal never wraps it. Further rows are indented by two more
+ * columns than the line.
  */
 export function fitted(
   line: string,
@@ -48,11 +48,11 @@ export function fitted(
 const segmenter = new Intl.Segmenter();
 const plain = /^[ -~]*$/;
 
-/** Where the first row of a text ends, as an index; at least one character is on it. */
+/** The index at which the first row of a text ends; the row has at least one character. */
 function endWithin(text: string, room: number): number {
   if (plain.test(text.slice(0, room + 1))) return Math.min(room, text.length);
   let width = 0;
-  // A character is at least one unit long.
+  // A character is at least one UTF-16 unit long.
   for (const { segment, index } of segmenter.segment(text.slice(0, room + 64))) {
     width += widthOf(segment);
     if (width > room && index > 0) return index;
@@ -60,7 +60,7 @@ function endWithin(text: string, room: number): number {
   return Math.min(text.length, room + 64);
 }
 
-/** At least the columns of a text in any terminal: fonts and terminals disagree about all that is not ASCII. */
+/** An upper bound of a text's width in columns: fonts and terminals differ about non-ASCII characters. */
 function widthOf(text: string): number {
   let width = 0;
   for (const character of text) width += plain.test(character) ? 1 : character === '\t' ? 8 : 2;

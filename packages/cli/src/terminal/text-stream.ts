@@ -1,6 +1,6 @@
 import type { TurnView } from '@liminal/client';
 
-/** An agent's own words, written as they come. */
+/** Writes an agent's text as it arrives. */
 export class TextStream {
   readonly #write: (text: string) => void;
   readonly #written = new Map<string, string>();
@@ -21,7 +21,7 @@ export class TextStream {
     }
   }
 
-  /** Ends the current line, so that something else can be written. */
+  /** Ends the current line, so that other text can follow. */
   breakLine(): void {
     this.#put(this.#held);
     this.#held = '';
@@ -31,7 +31,7 @@ export class TextStream {
   #continue(itemId: string, content: string): void {
     const before = this.#written.get(itemId) ?? '';
     if (content === before) return;
-    // A repeated model call may produce another text: what is written stays, the new text follows.
+    // A repeated model call may produce another text: the written text stays, and the new text follows.
     const isContinuation = content.startsWith(before) && this.#current === itemId;
     if (!isContinuation) this.breakLine();
     const said = this.#held + (content.startsWith(before) ? content.slice(before.length) : content);
@@ -50,10 +50,13 @@ export class TextStream {
 }
 
 const segmenter = new Intl.Segmenter();
-/** Longer than anything people see as one character (UTF-16 units). */
+/** Longer than any visible character, in UTF-16 units. */
 const reach = 64;
 
-/** The end of a text that must be written together with what follows: part of a character or of an escape sequence. */
+/**
+ * The end of a text that must be written together with the text that follows: part of a character or of an escape
+ * sequence.
+ */
 function unsettled(text: string): string {
   const end = text.slice(-reach);
   const [begun] = /[\p{Cc}--[\n\t]](?:\[[0-?]*[ -\/]*)?$/v.exec(end) ?? [];

@@ -38,10 +38,10 @@ test('a trace that does not come, keys that are not taken, and a Langfuse that i
   const { host, access } = await langfuse();
   const at = (more: object) => traceStore({ ...access, baseUrl: host, ...more })!;
   await expect(findTrace(at({}), traceId, soon)).rejects.toThrow(
-    `Langfuse at ${host} had no trace ${traceId} after 0.01 s. See that the server sends its traces there.`,
+    `Langfuse at ${host} had no trace ${traceId} after 0.01 s. Check that the server sends its traces there.`,
   );
   await expect(findTrace(at({ secretKey: 'sk-3' }), traceId, soon)).rejects.toThrow(
-    `Langfuse at ${host} answered 401: it does not take the keys.`,
+    `Langfuse at ${host} answered 401: it rejects the keys.`,
   );
   await expect(findTrace(at({ baseUrl: 'http://127.0.0.1:9' }), traceId, soon)).rejects.toThrow(
     /^Langfuse at http:\/\/127\.0\.0\.1:9 cannot be reached: .+\.$/,

@@ -1,4 +1,4 @@
-/** Whether the trace of a run has arrived where it can be asked for. */
+/** Checks whether the trace of a run has arrived at a trace store. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { throughProxy } from '@liminal/agents/proxy';
 import { LiminalError } from '@liminal/protocol';
@@ -7,22 +7,22 @@ import type { TelemetryConfig } from '../config/telemetry.ts';
 import { isHttpAddress } from '../http-address.ts';
 import { reasonOf } from '../send-spans.ts';
 
-/** Something that can be asked for a trace. */
+/** A service that can be asked for a trace. */
 export interface TraceStore {
-  /** For people. */
+  /** The store's name for people. */
   name: string;
-  /** The address of a trace, by its id. */
+  /** The URL of a trace. */
   address: (traceId: string) => string;
   headers: Record<string, string>;
 }
 
-/** How soon to ask again, ms. */
+/** The delay between two requests, in ms. */
 const AGAIN_MS = 500;
-/** Time limit for one answer, ms. */
+/** Time limit for one response, in ms. */
 const ANSWER_MS = 10_000;
 const PLACE = '{traceId}';
 
-/** What can be asked: the address of `--find-trace`, else Langfuse, if the server sends to it. Throws ConfigError. */
+/** The trace store: the address of `--find-trace`, else Langfuse, if the server sends to it. Throws ConfigError. */
 export function traceStore(
   langfuse: TelemetryConfig['langfuse'],
   address?: string,
@@ -41,7 +41,7 @@ export function traceStore(
 function namedStore(address: string): TraceStore {
   if (!isHttpAddress(address) || !address.includes(PLACE)) {
     throw new ConfigError(
-      `--find-trace needs an address with ${PLACE} in it, as http://localhost:16686/api/traces/${PLACE}; not "${address}".`,
+      `--find-trace needs an address with ${PLACE} in it, for example http://localhost:16686/api/traces/${PLACE}; not "${address}".`,
     );
   }
   return {
@@ -51,10 +51,7 @@ function namedStore(address: string): TraceStore {
   };
 }
 
-/**
- * Asks until the trace is there. Throws LiminalError `TRACE_NOT_FOUND` with what is in the way, or once the time is
- * over.
- */
+/** Asks until the trace is found. Throws LiminalError `TRACE_NOT_FOUND` with the reason, also when the time is over. */
 export async function findTrace(
   store: TraceStore,
   traceId: string,
@@ -65,12 +62,12 @@ export async function findTrace(
     const status = await ask(store, traceId, signal);
     if (status === 200) return;
     if (status === 401 || status === 403) {
-      throw notFound(`${store.name} answered ${status}: it does not take the keys.`);
+      throw notFound(`${store.name} answered ${status}: it rejects the keys.`);
     }
     if (performance.now() > end) {
-      const said = status === 404 ? '' : `, and answered ${status} last`;
+      const said = status === 404 ? '' : `; the last answer was ${status}`;
       throw notFound(
-        `${store.name} had no trace ${traceId} after ${forMs / 1_000} s${said}. See that the server sends its traces there.`,
+        `${store.name} had no trace ${traceId} after ${forMs / 1_000} s${said}. Check that the server sends its traces there.`,
       );
     }
     await delay(AGAIN_MS, undefined, { signal });
@@ -79,7 +76,7 @@ export async function findTrace(
 
 async function ask(store: TraceStore, traceId: string, signal: AbortSignal): Promise<number> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
-  // An answer could send what is in the headers elsewhere.
+  // A redirect could send the headers to another server.
   const address = store.address(traceId);
   const asked = { headers: store.headers, signal: limit, redirect: 'manual' } as const;
   try {

@@ -3,17 +3,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Requests } from '@liminal/client';
 import { LiminalError, type Response } from '@liminal/protocol';
 
-/** How soon to look again, ms. */
+/** The delay between two checks, in ms. */
 const AGAIN_MS = 100;
 
 interface Options {
   forMs: number;
   signal: AbortSignal;
-  /** Whether servers share a database, and projectors bring runs there. */
+  /** Whether servers share a database, which projectors write. */
   isShared: boolean;
 }
 
-/** Waits until a run is in history, and holds it against its events. Throws LiminalError `HISTORY_WRONG`. */
+/** Waits until a run is in history, and compares it with the run's events. Throws LiminalError `HISTORY_WRONG`. */
 export async function checkHistory(
   requests: Requests,
   run: Response,
@@ -29,7 +29,7 @@ export async function checkHistory(
   if (field === undefined) return;
   throw new LiminalError(
     'HISTORY_WRONG',
-    `History does not have the run as its events tell it: “${field}” differs. This is a fault of Liminal: please report it.`,
+    `History does not match the run’s events: “${field}” differs. This is a bug in Liminal: please report it.`,
   );
 }
 
@@ -37,8 +37,8 @@ const isAtRest = (state: string): boolean => state === 'idle' || state === 'fail
 
 function late(forMs: number, isShared: boolean): LiminalError {
   const advice = isShared
-    ? 'See that a projector is at work (./liminal projector, or a server without "projector": false), and that it reaches the database.'
-    : 'Look at what the server logs.';
+    ? 'Check that a projector runs (./liminal projector, or a server without "projector": false), and that it reaches the database.'
+    : 'See the server’s log.';
   return new LiminalError(
     'HISTORY_WRONG',
     `History did not get the run within ${forMs / 1_000} s. ${advice}`,
@@ -52,7 +52,7 @@ function differences(one: Response, other: Response): string[] {
   return [...fields].filter((field) => !isDeepStrictEqual(ours[field], theirs[field]));
 }
 
-/** As it travels: without fields that are undefined. */
+/** The run as sent in JSON: without undefined fields. */
 function plain(run: Response): Record<string, unknown> {
   return JSON.parse(JSON.stringify(run)) as Record<string, unknown>;
 }

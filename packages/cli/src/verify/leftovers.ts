@@ -5,7 +5,7 @@ import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
 import type { Finding } from '../finding.ts';
 import type { RunLog } from './run-log.ts';
 
-/** What a check makes, and removes again, whatever came of it. */
+/** What a check creates, to remove it again in any case. */
 export class Leftovers {
   readonly #requests: Requests;
   #folder: string | undefined;
@@ -16,7 +16,7 @@ export class Leftovers {
     this.#requests = requests;
   }
 
-  /** A project folder below the first root that takes one. Throws LiminalError `NO_PROJECT_FOLDER`. */
+  /** Makes a project folder below the first writable root. Throws LiminalError `NO_PROJECT_FOLDER`. */
   async makeFolder(roots: readonly string[]): Promise<string> {
     let why: unknown;
     for (const root of roots) {
@@ -29,7 +29,7 @@ export class Leftovers {
     }
     throw new LiminalError(
       'NO_PROJECT_FOLDER',
-      `No project folder can be made below the allowed roots (${roots.join(', ')}): ${messageOf(why)}. Let one of them be written to, or name another in "roots".`,
+      `No project folder can be made below the allowed roots (${roots.join(', ')}): ${messageOf(why)}. Make one of them writable, or name another in "roots".`,
       { cause: why },
     );
   }
@@ -42,7 +42,7 @@ export class Leftovers {
     this.#log = { log, runId };
   }
 
-  /** Removes all of it, and says so, or what has stayed. */
+  /** Removes everything, and reports what was removed or is left. */
   async remove(): Promise<Finding[]> {
     const findings = [await this.#removeSession(), await this.#removeFolder()];
     const failed = findings.filter((finding) => finding !== undefined);
@@ -59,11 +59,11 @@ export class Leftovers {
       await this.#log?.log.remove();
       const left = await this.#left(sessionId);
       if (left === undefined) return undefined;
-      return bad(`Session ${sessionId} was deleted, and the server still has ${left}.`);
+      return bad(`Session ${sessionId} was deleted, but the server still has ${left}.`);
     } catch (error) {
       const said = hideUrlSecrets(messageOf(error));
       return bad(
-        `Session ${sessionId} could not be deleted: ${said} Once that is mended: ./liminal delete ${sessionId} --yes`,
+        `Session ${sessionId} could not be deleted: ${said} Once this is fixed, run: ./liminal delete ${sessionId} --yes`,
       );
     }
   }
@@ -78,7 +78,7 @@ export class Leftovers {
   async #removeFolder(): Promise<Finding | undefined> {
     if (this.#folder === undefined) return undefined;
     try {
-      // An agent that is being ended may still write.
+      // An agent that is being stopped may still write.
       await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
       return undefined;
     } catch (error) {

@@ -5,17 +5,17 @@ import type { Report } from './report.ts';
 import type { RunCheck } from './run-check.ts';
 import type { RunLog } from './run-log.ts';
 
-/** How often the server is asked whether the run has ended, ms. */
+/** How often the server is asked whether the run has ended, in ms. */
 const ASK_MS = 1_000;
-/** How long the end may take from there into the log, as a reader sees it, ms. */
+/** How long a run's end may take from the server to a reader of the log, in ms. */
 const GRACE_MS = 3_000;
 
 interface Options {
   requests: Requests;
   runId: string;
-  /** Sends the prompt. The log is read from before that. */
+  /** Sends the prompt. Reading the log starts before. */
   send: () => Promise<unknown>;
-  /** What the agent waits for, in sentences; undefined while it works. */
+  /** What the agent waits for, as sentences; undefined while it works. */
   waitsFor: () => string | undefined;
   report: Report;
   limitMs: number;
@@ -23,8 +23,8 @@ interface Options {
 }
 
 /**
- * Sends a prompt and reads its run to the end. Gives a sentence about what kept it from the end, if something did;
- * throws what `send` throws.
+ * Sends a prompt and reads its run to the end. Returns a sentence about what prevented that, or undefined; throws what
+ * `send` throws.
  */
 export async function readRun(
   log: RunLog,
@@ -39,33 +39,33 @@ export async function readRun(
   const reading = readAll(opened, run, report);
   void watchServer(requests, runId, hasEnded, signal);
   try {
-    // What is in its way is told by the reading.
+    // If opening fails, `reading` reports why.
     await opened.catch(() => undefined);
     await send();
     const trouble = await reading;
     if (run.isOver) return undefined;
     stop.throwIfAborted();
     if (run.question !== undefined) {
-      return `The agent asked for a permission, which nobody gives in a check: “${run.question}”. Choose a --prompt that needs no tools.`;
+      return `The agent asked for a permission, which a check cannot give: “${run.question}”. Choose a --prompt that needs no tools.`;
     }
-    const read = `${run.count === 0 ? 'nothing' : `${run.count} events`} of it by ${log.how}`;
-    if (trouble !== undefined) return `The run could not be read, ${read}: ${trouble}`;
+    const read = `${run.count === 0 ? 'no events' : `${run.count} events`} read by ${log.how}`;
+    if (trouble !== undefined) return `The run could not be read (${read}): ${trouble}`;
     if (late.aborted) {
       const activity = waitsFor();
-      const why = activity ? `The agent waits: ${activity}` : 'Look at the agent.';
-      return `The run had no end within ${limitMs / 1_000} s, and ${read}. ${why} To give it longer, use --timeout.`;
+      const why = activity ? `The agent waits: ${activity}` : 'Check the agent.';
+      return `The run did not end within ${limitMs / 1_000} s (${read}). ${why} Use --timeout to wait longer.`;
     }
     const who = hasEnded.signal.aborted
       ? 'The server says that the run has ended'
       : 'The stream ended';
-    return `${who}, and there was ${read}, without its end. ${log.advice}`;
+    return `${who}, but its end was not received (${read}). ${log.advice}`;
   } finally {
     done.abort();
     await reading;
   }
 }
 
-/** Gives what broke the reading off. */
+/** Resolves with the error that stopped the reading, if any. */
 async function readAll(
   opened: ReturnType<RunLog['open']>,
   run: RunCheck,
@@ -85,7 +85,7 @@ async function readAll(
   }
 }
 
-/** Tells when the server has the run as ended: then the log must have its end, too. */
+/** Aborts `hasEnded` some time after the server has the run as ended: by then the log must also have its end. */
 async function watchServer(
   requests: Requests,
   runId: string,
@@ -97,7 +97,7 @@ async function watchServer(
     await delay(GRACE_MS, undefined, { signal });
     hasEnded.abort();
   } catch {
-    // The reading is over.
+    // The reading has ended.
   }
 }
 
@@ -106,7 +106,7 @@ async function isOver(requests: Requests, runId: string): Promise<boolean> {
     const { status } = await requests.getRun(runId);
     return status !== 'queued' && status !== 'in_progress';
   } catch {
-    // It has not begun, or the server is away for a moment.
+    // The run has not begun, or the server is briefly unreachable.
     return false;
   }
 }

@@ -3,7 +3,7 @@ import { type Finding, findingLine } from '../finding.ts';
 
 const words = { good: 'ok', poor: 'note', bad: 'fail' };
 
-/** What the check prints as it goes: lines for people, or a JSON object a line for programs. */
+/** Prints the findings of the check: lines for people, or one JSON object per line for programs. */
 export class Report {
   readonly #isJson: boolean;
   #failures = 0;
@@ -29,18 +29,18 @@ export class Report {
     else console.log(`trace_id: ${traceId}`);
   }
 
-  /** An event as the log gave it; only for programs. */
+  /** Prints an event as read from the log; only for programs. */
   event(event: object): void {
     if (this.#isJson) print({ type: 'event', event });
   }
 
-  /** Says how it ended; gives the exit code. */
+  /** Prints the result and returns the exit code. */
   end(agent: string): number {
     const passed = !this.hasFailed;
     const count = this.#failures === 1 ? '1 check' : `${this.#failures} checks`;
     if (this.#isJson) print({ type: 'result', agent, passed });
-    else if (passed) console.log(`All of it works with ${agent}.`);
-    else console.log(`It does not all work with ${agent}: ${count} failed.`);
+    else if (passed) console.log(`All checks passed with ${agent}.`);
+    else console.log(`Not everything works with ${agent}: ${count} failed.`);
     return passed ? 0 : 1;
   }
 }

@@ -73,7 +73,7 @@ describe('planted in the log', () => {
     const without = (event: StreamEvent) => ({ ...event, traceContext: undefined });
     expect(checkPlanted([3], without)).toEqual(['FAIL  Entry 0-4 has no “traceContext”.']);
     expect(checkPlanted([3, 4, 7], without)).toEqual([
-      'FAIL  Entry 0-4 has no “traceContext”. The same holds for 2 more.',
+      'FAIL  Entry 0-4 has no “traceContext”. The same is true of 2 more.',
     ]);
   });
 
@@ -84,10 +84,12 @@ describe('planted in the log', () => {
       traceContext: { traceparent },
     });
     expect(checkPlanted([0], of(other))).toEqual([
-      `FAIL  Entry 0-1 belongs to trace ${'1'.repeat(32)}, not to that of the request. A proxy before the server must pass traceparent on.`,
+      `FAIL  Entry 0-1 belongs to trace ${'1'.repeat(32)}, not to that of the request. A proxy in front of the server must forward traceparent.`,
     ]);
     expect(checkPlanted([0], of(`00-${traceId}-${'0'.repeat(16)}-01`))).toEqual([
-      expect.stringMatching(/^FAIL {2}Entry 0-1 is no event: "traceContext.traceparent": .*\.$/),
+      expect.stringMatching(
+        /^FAIL {2}Entry 0-1 is not a valid event: "traceContext.traceparent": .*\.$/,
+      ),
     ]);
   });
 
@@ -104,7 +106,7 @@ describe('planted in the log', () => {
       'FAIL  Entry 0-5 has seq 4 again.',
     ]);
     expect(checkPlanted([4], (event) => ({ ...event, payload: 'text' }))).toEqual([
-      expect.stringMatching(/^FAIL {2}Entry 0-5 is no event: "payload": /),
+      expect.stringMatching(/^FAIL {2}Entry 0-5 is not a valid event: "payload": /),
     ]);
   });
 
@@ -148,16 +150,17 @@ describe('an agent', () => {
       'FAIL  The agent said nothing: there is no item_start of a message or of reasoning.',
     ]);
     const begun = whole.slice(0, -2);
-    expect(checkRun([...begun, end])).toEqual(['FAIL  Item a began, and has no end.']);
+    expect(checkRun([...begun, end])).toEqual(['FAIL  Item a began but has no end.']);
     expect(checkRun([...begun, { type: 'item_cancelled', itemId: 'a' }, end])).toEqual([
-      'FAIL  The agent took back all that it said: there is no item_done.',
+      'FAIL  The agent withdrew all of its text: there is no item_done.',
     ]);
   });
 
   const long = 'Very small things come in lumps, and nobody knows which until they look.';
 
   test('that says all of it in one piece', () => {
-    const held = 'instead of streaming: the model’s server, or a proxy before it, holds text back.';
+    const held =
+      'instead of streaming: the model’s server, or a proxy in front of it, buffers the text.';
     expect(checkRun(said(long)).at(-1)).toBe(
       `FAIL  The answer came whole, in one item_delta, ${held}`,
     );

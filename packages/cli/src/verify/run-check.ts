@@ -13,27 +13,27 @@ import {
 import { describeIssues } from '../config/errors.ts';
 import type { Finding } from '../finding.ts';
 
-/** One entry of a run's log as a reader got it; nothing of it is trusted yet. */
+/** One entry of a run's log as it was read; nothing of it is trusted yet. */
 export type LogEntry =
   | { kind: 'event'; name: string; id?: string; value: Record<string, unknown> }
   /** The run was closed without its terminal event. */
   | { kind: 'closed' }
-  /** The log had let the events go already. */
+  /** The log had already dropped the events. */
   | { kind: 'snapshot'; run: Response };
 
-/** What every event of the run must say. */
+/** What every event of the run must contain. */
 export interface ExpectedRun {
-  /** For people: how the log is read. */
+  /** How the log is read, for people. */
   how: string;
   sessionId: string;
   runId: string;
   /** The span of the request that sent the prompt. */
   request: SpanPlace;
-  /** Whether the agent is known to stream: an agent over ACP need not. */
+  /** Whether the agent must stream; an agent over ACP may not. */
   streams: boolean;
 }
 
-/** What `docs/redis-streams.md` promises of every entry. */
+/** The fields that `docs/redis-streams.md` promises for every entry. */
 const promised = [
   'type',
   'timestamp',
@@ -46,10 +46,10 @@ const promised = [
   'traceContext',
 ] as const;
 
-/** An answer of fewer characters may come in one piece from an agent that streams. */
+/** A shorter answer (in characters) may come in one piece even from an agent that streams. */
 const SHORT = 40;
 
-/** The events of one run, held against what the log promises of them (seed 001, A.6). */
+/** Compares the events of one run with what the log promises about them (seed 001, A.6). */
 export class RunCheck {
   readonly #expected: ExpectedRun;
   #state = emptyResponse();
@@ -58,26 +58,26 @@ export class RunCheck {
   #isOver = false;
   #snapshot: Response | undefined;
   #question: string | undefined;
-  /** How many there are of each type. */
+  /** The number of events of each type. */
   readonly #types = new Map<string, number>();
-  /** What the agent says: ids of its messages and of its reasoning. */
+  /** The ids of the agent's messages and reasoning. */
   readonly #said = new Set<string>();
   readonly #open = new Set<string>();
   #deltas = 0;
   #done = 0;
-  /** The first sentence of each kind of fault, and how often that kind came. */
+  /** The first sentence of each kind of fault, and how often that kind occurred. */
   readonly #faults = new Map<string, { sentence: string; times: number }>();
 
   constructor(expected: ExpectedRun) {
     this.#expected = expected;
   }
 
-  /** Whether nothing more can come. */
+  /** Whether the run has ended. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** The agent's question for a permission: nobody is there to answer it. */
+  /** The agent's permission request, which a check cannot answer. */
   get question(): string | undefined {
     return this.#question;
   }
@@ -86,12 +86,12 @@ export class RunCheck {
     return this.#count;
   }
 
-  /** The run as its events tell it. */
+  /** The run folded from its events. */
   get run(): Response | undefined {
     return toResponse(this.#state);
   }
 
-  /** All that the agent has said. */
+  /** The agent's whole text. */
   get text(): string {
     const items = this.run?.outputItems ?? [];
     return items.flatMap((item) => (this.#said.has(item.id) ? textOf(item) : [])).join('\n');
@@ -104,7 +104,7 @@ export class RunCheck {
     else this.#fault('closed', 'The run was closed without its end: its server was lost.');
   }
 
-  /** The findings about all that came. */
+  /** The findings about all entries. */
   findings(): Finding[] {
     const { error, status } = this.#snapshot ?? this.run ?? {};
     if (status === 'error') return [...this.#faulty(), bad(failed(error))];
@@ -133,9 +133,9 @@ export class RunCheck {
     const parsed = StreamEvent.safeParse(value);
     if (parsed.success) return this.#read(name, parsed.data);
     if (lacks.length === 0) {
-      this.#fault('form', `${name} is no event: ${describeIssues(parsed.error)}.`);
+      this.#fault('form', `${name} is not a valid event: ${describeIssues(parsed.error)}.`);
     }
-    // What is left of it shows whether more can come.
+    // The type of an invalid event still shows whether the run has ended.
     const { type } = value;
     if (type === 'response_done' || type === 'response_error') this.#isOver = true;
   }
@@ -169,7 +169,7 @@ export class RunCheck {
     if (span?.traceId !== request.traceId) {
       this.#fault(
         'trace',
-        `${name} belongs to trace ${span?.traceId}, not to that of the request. A proxy before the server must pass traceparent on.`,
+        `${name} belongs to trace ${span?.traceId}, not to that of the request. A proxy in front of the server must forward traceparent.`,
       );
     }
     if (this.#count === 1 && type !== 'response_start') {
@@ -205,28 +205,28 @@ export class RunCheck {
 
   #faulty(): Finding[] {
     return Array.from(this.#faults.values(), ({ sentence, times }) =>
-      bad(times === 1 ? sentence : `${sentence} The same holds for ${times - 1} more.`),
+      bad(times === 1 ? sentence : `${sentence} The same is true of ${times - 1} more.`),
     );
   }
 
-  /** What a whole run has, and this one does not. Faulty events may be what is missing. */
+  /** What is missing from a whole run; empty after other faults, since a faulty event may be the missing one. */
   #missing(): Finding[] {
     if (!this.#isOver || this.#faults.size > 0) return [];
     if (this.#said.size === 0) {
       return [bad('The agent said nothing: there is no item_start of a message or of reasoning.')];
     }
     const [left] = this.#open;
-    if (left !== undefined) return [bad(`Item ${left} began, and has no end.`)];
+    if (left !== undefined) return [bad(`Item ${left} began but has no end.`)];
     return this.#done > 0
       ? []
-      : [bad('The agent took back all that it said: there is no item_done.')];
+      : [bad('The agent withdrew all of its text: there is no item_done.')];
   }
 
   #streaming(): Finding[] {
     if (this.#deltas > 1) return [];
     const came = `in ${this.#deltas === 1 ? 'one' : 'no'} item_delta`;
     if (this.text.length < SHORT) {
-      const text = `The answer came ${came}, and is too short to show that text streams`;
+      const text = `The answer came ${came}, but is too short to show that text streams`;
       return [{ verdict: 'poor', text: `${text}: ask for more with --prompt.` }];
     }
     if (!this.#expected.streams) {
@@ -236,7 +236,7 @@ export class RunCheck {
     }
     return [
       bad(
-        `The answer came whole, ${came}, instead of streaming: the model’s server, or a proxy before it, holds text back.`,
+        `The answer came whole, ${came}, instead of streaming: the model’s server, or a proxy in front of it, buffers the text.`,
       ),
     ];
   }
@@ -246,6 +246,6 @@ const good = (text: string): Finding => ({ verdict: 'good', text });
 const bad = (text: string): Finding => ({ verdict: 'bad', text });
 
 function failed(error: ErrorObject | undefined): string {
-  const { code = 'UNKNOWN', message = 'nobody said why.' } = error ?? {};
+  const { code = 'UNKNOWN', message = 'no reason was given.' } = error ?? {};
   return `The turn failed (${code}): ${message}`;
 }

@@ -1,4 +1,4 @@
-/** Where the check reads a run: from Redis as any other program does, else from the server. */
+/** The log that the check reads: Redis, read as any other program would, or the server's event stream. */
 import { type RunMessage, runMessages } from '@liminal/client';
 import type { Response } from '@liminal/protocol';
 import { openRunEntries } from '@liminal/storage/redis';
@@ -6,18 +6,18 @@ import type { SharedConfig } from '../config/shared.ts';
 import type { LogEntry } from './run-check.ts';
 
 export interface RunLog {
-  /** For people: how it is read. */
+  /** How the log is read, for people. */
   readonly how: string;
-  /** What to look at if nothing is there. */
+  /** What to check if no events arrive. */
   readonly advice: string;
-  /** Resolves once nothing of the run can be missed; then what comes, until `signal` aborts or there is no more. */
+  /** Resolves when the subscription is active, with the entries until the run ends or `signal` aborts. */
   open(signal: AbortSignal): Promise<AsyncIterable<LogEntry[]>>;
-  /** Removes what it keeps of a run whose session is deleted. */
+  /** Removes the log of a run whose session was deleted. */
   remove(): Promise<void>;
   close(): void;
 }
 
-/** The stream in Redis, by plain XREAD. Throws StorageError `REDIS_UNAVAILABLE`. */
+/** The run's stream in Redis, read with plain XREAD. Throws StorageError `REDIS_UNAVAILABLE`. */
 export async function redisRunLog(
   { redisUrl, redisPrefix }: SharedConfig,
   runId: string,
@@ -25,7 +25,7 @@ export async function redisRunLog(
   const stream = await openRunEntries({ url: redisUrl, prefix: redisPrefix }, runId);
   return {
     how: `XREAD of ${stream.key}`,
-    advice: 'See that the server has the same LIMINAL_REDIS_URL and redisPrefix as this command.',
+    advice: 'Check that the server has the same LIMINAL_REDIS_URL and redisPrefix as this command.',
     open: async (signal) => entriesOf(stream.pages(signal)),
     remove: async () => stream.remove(),
     close: () => stream.close(),
@@ -49,7 +49,7 @@ function entryOf({ id, fields }: { id: string; fields: Record<string, string> })
   return { kind: 'event', name: `Entry ${id}`, id, value };
 }
 
-/** A text that is no JSON stays what it is: the check says what is wrong with it. */
+/** A text that is not JSON stays a text: the check reports it. */
 function json(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {
@@ -59,12 +59,12 @@ function json(text: string | undefined): unknown {
   }
 }
 
-/** The server's own stream of the run. */
+/** The server's own event stream of the run. */
 export function serverRunLog(server: { url: string; token: string }, runId: string): RunLog {
   const options = { baseUrl: server.url, token: server.token };
   return {
     how: `GET /api/run/${runId}/events`,
-    advice: 'Look at what the server logs.',
+    advice: 'See the server’s log.',
     open: async (signal) => {
       const messages = await runMessages(options, runId, { signal, waits: true });
       return eventsOf(messages ?? [], signal);
