@@ -3,8 +3,8 @@ import { fileInWords, linkedPath, linkInWords } from './accepted-content.ts';
 
 const link = { type: 'resource_link', uri: 'file:///code/a%20b.ts', name: 'a b.ts' } as const;
 
-describe('where an agent takes only text', () => {
-  test('a file is put into words with its name', () => {
+describe('an agent that accepts only text', () => {
+  test('gets a file as text with the file’s name', () => {
     expect(fileInWords({ uri: 'blob:1', name: 'a "b".md', text: 'Hello' })).toBe(
       '<file name="a \\"b\\".md">\nHello\n</file>',
     );

@@ -1,15 +1,15 @@
-/** What agents take in a message besides its text, and how it is put where they take only text. */
+/** Content types that agents accept in a message besides text, and their text form for agents that accept only text. */
 import { fileURLToPath } from 'node:url';
 import type { AcceptedContent, ContentBlock } from '@liminal/protocol';
 
 type Resource = Extract<ContentBlock, { type: 'resource' }>['resource'];
 type ResourceLink = Extract<ContentBlock, { type: 'resource_link' }>;
 
-/** For agents that take only text; a link can be said in words. */
+/** For agents that accept only text. Links need no entry: they are sent as text. */
 export const onlyText: AcceptedContent = { image: [], audio: [], resource: [] };
-/** The images that language models read. */
+/** The image types that language models read. */
 export const commonImages = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
-/** The sounds that language models hear, under each name that browsers have for them, and their format. */
+/** Formats of the audio types that language models accept, by each MIME type that browsers use for them. */
 export const commonSounds: Readonly<Record<string, 'wav' | 'mp3'>> = {
   'audio/wav': 'wav',
   'audio/x-wav': 'wav',
@@ -18,11 +18,11 @@ export const commonSounds: Readonly<Record<string, 'wav' | 'mp3'>> = {
   'audio/mp3': 'mp3',
 };
 
-/** A message's text with what else is said in words. */
+/** Appends paragraphs to a message's text; empty parts are left out. */
 export const joinWords = (text: string, more: readonly string[]): string =>
   [text, ...more].filter((part) => part !== '').join('\n\n');
 
-/** A text file in words. */
+/** A text file as text for the model, in a `<file>` element. */
 export function fileInWords({ uri, name = uri, text = '' }: Resource): string {
   return `<file name=${JSON.stringify(name)}>\n${text}\n</file>`;
 }
@@ -36,6 +36,6 @@ export function linkedPath({ uri }: ResourceLink): string | undefined {
   }
 }
 
-/** A link in words. */
+/** A link as text: a file's path, or the name and URI. */
 export const linkInWords = (link: ResourceLink): string =>
   linkedPath(link) ?? `${link.name}: ${link.uri}`;

@@ -9,7 +9,7 @@ class FakeProcess {
   }
 }
 
-/** A pool whose starts the test answers. */
+/** A pool whose starts the test settles. */
 function poolOf({ isShared }: { isShared: boolean }) {
   const starts: { signal: AbortSignal; answer: PromiseWithResolvers<FakeProcess> }[] = [];
   const pool = new AgentPool<FakeProcess>((_cwd, signal) => {
@@ -37,7 +37,7 @@ test('a shared process is started once, and ends with its last user', async () =
   expect([process.isAlive, pool.running]).toEqual([false, undefined]);
 });
 
-test('after its end the next user gets a new one', async () => {
+test('when a shared process has ended, the next user gets a new process', async () => {
   const { pool, starts } = poolOf({ isShared: true });
   const [old, fresh] = [new FakeProcess(), new FakeProcess()];
   const first = pool.take('/', never);
@@ -51,7 +51,7 @@ test('after its end the next user gets a new one', async () => {
   expect(await second).toBe(fresh);
 });
 
-test('a start that fails is tried again by the next user', async () => {
+test('when a start fails, the next user starts again', async () => {
   const { pool, starts } = poolOf({ isShared: true });
   const first = pool.take('/', never);
   starts[0]?.answer.reject(new Error('No.'));
@@ -62,7 +62,7 @@ test('a start that fails is tried again by the next user', async () => {
   expect((await second).isAlive).toBe(true);
 });
 
-test('a user that gives up does not wait, and the start goes on for another', async () => {
+test('when a user aborts, its wait ends and the start continues for the other user', async () => {
   const { pool, starts } = poolOf({ isShared: true });
   const abort = new AbortController();
   const [leaving, staying] = [pool.take('/', abort.signal), pool.take('/', never)];
@@ -74,7 +74,7 @@ test('a user that gives up does not wait, and the start goes on for another', as
   expect(starts[0]?.signal.aborted).toBe(false);
 });
 
-test('a start that nobody waits for any more is given up', async () => {
+test('a start without waiting users is aborted', async () => {
   const { pool, starts } = poolOf({ isShared: true });
   const abort = new AbortController();
   const leaving = pool.take('/', abort.signal);
@@ -87,7 +87,7 @@ test('a start that nobody waits for any more is given up', async () => {
   expect((await next).isAlive).toBe(true);
 });
 
-test('where nothing is shared, each user has a process of its own', async () => {
+test('without sharing, each user has its own process', async () => {
   const { pool, starts } = poolOf({ isShared: false });
   const both = [pool.take('/', never), pool.take('/', never)];
   for (const { answer } of starts) answer.resolve(new FakeProcess());

@@ -1,11 +1,14 @@
-/** A process of an agent's. */
+/** A process of an agent. */
 export interface PooledProcess {
   readonly isAlive: boolean;
-  /** Ends it and all that it started. With `isWarned` it was told by its protocol, and gets no further time. */
+  /**
+   * Ends the process and all its descendants, without a grace period if its protocol already announced this
+   * (`isWarned`).
+   */
   end(isWarned?: boolean): Promise<void>;
 }
 
-/** A start of the process that all share. */
+/** A start of the shared process. */
 interface Start<P> {
   started: Promise<P>;
   abort: AbortController;
@@ -20,7 +23,7 @@ export class AgentPool<P extends PooledProcess> {
   #shared: Start<P> | undefined;
 
   /**
-   * @param start - Rejects with why it did not start.
+   * @param start - Starts a process; rejects with the reason if that fails.
    * @param isShared - Whether all users share one process; otherwise each has its own.
    */
   constructor(start: (cwd: string, signal: AbortSignal) => Promise<P>, isShared: boolean) {
@@ -28,17 +31,17 @@ export class AgentPool<P extends PooledProcess> {
     this.#isShared = isShared;
   }
 
-  /** A process that runs, for callers that would not start one. */
+  /** A running process, for callers that must not start one. */
   get running(): P | undefined {
     return this.find(() => true);
   }
 
-  /** A process that runs and fits. */
+  /** A running process that fulfils the condition. */
   find(isMeant: (process: P) => boolean): P | undefined {
     return [...this.#users.keys()].find((process) => process.isAlive && isMeant(process));
   }
 
-  /** A process, started in `cwd` if need be. Rejects with why it did not start. */
+  /** Returns a process, and starts it in `cwd` if necessary. Rejects with the reason if the start fails. */
   async take(cwd: string, signal: AbortSignal): Promise<P> {
     if (this.#isShared) return this.#takeShared(cwd, signal);
     const process = await this.#start(cwd, signal);
@@ -46,7 +49,7 @@ export class AgentPool<P extends PooledProcess> {
     return process;
   }
 
-  /** Whether a process has but one user. */
+  /** Whether the process has only one user. */
   isLastUser(process: P): boolean {
     return (this.#users.get(process) ?? 1) === 1;
   }
@@ -85,7 +88,7 @@ export class AgentPool<P extends PooledProcess> {
     return { started: this.#start(cwd, abort.signal), abort, waiting: 0 };
   }
 
-  /** The process of a start. A start that nobody waits for any more is given up. */
+  /** Waits for the process of a start. The start is aborted when its last waiting user leaves. */
   async #join(start: Start<P>, signal: AbortSignal): Promise<P> {
     signal.throwIfAborted();
     const left = Promise.withResolvers<never>();

@@ -9,7 +9,7 @@ import { LineSplitter } from './line-splitter.ts';
 import { ProtocolBreach } from './protocol-breach.ts';
 
 export interface ProcessCommand {
-  /** The agent type whose process it is. */
+  /** The agent type that the process belongs to. */
   cliType?: string | undefined;
   command: string;
   args: readonly string[];
@@ -20,23 +20,23 @@ export interface ProcessCommand {
 }
 
 export interface AgentProcessEvents {
-  /** One line of its output. If it returns a promise, the next line waits for it. */
+  /** Called with each line of output. If the call returns a promise, the next line waits for it. */
   onLine: (line: string) => void | Promise<void>;
-  /** It has ended, or its output has; called once, after its last line. */
+  /** Called once, after the last line, when the process or its output has ended. */
   onGone: (reason: Error) => void;
 }
 
 const endGraceMs = 1_500;
-/** How long an agent may take to end by itself when its input ends. */
+/** How long an agent may take to exit after its input has ended. */
 const goodbyeMs = 200;
-/** Its last output may still be in the pipe when it has exited. */
+/** How long to read on after the exit: the last output may still be in the pipe. */
 const lastLinesMs = 250;
-/** Bytes that may wait for it to read them; an agent that reads at all never has so many. */
+/** Most bytes that may wait for the agent to read them; an agent that reads at all never has so many. */
 const maxUnreadBytes = 64 * 1024 * 1024;
-/** How much of its error output is kept to explain its end, in characters. */
+/** How much error output is kept to explain the process's end, in characters. */
 const keptOutput = 2_000;
 
-/** A running agent program with all that it starts. */
+/** A running agent program and all its descendants. */
 export class AgentProcess {
   readonly #mark: ProcessMark;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -51,12 +51,12 @@ export class AgentProcess {
   constructor({ cliType, command, args, env, inherited, cwd }: ProcessCommand) {
     this.#mark = processMark(cliType);
     const environment = childEnvironment(inherited, env, this.#mark.env);
-    // Starting a name that is not found fails, with its reason.
+    // If the program is not found, spawning the bare name fails with the reason.
     const program = findProgram(command, environment['PATH']) ?? command;
     this.#child = spawn(program, [...args], {
       cwd,
       env: environment,
-      // Its own process group, which can be ended as a whole where there is no process table.
+      // The process group can be ended as a whole on systems without a process table.
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -69,11 +69,11 @@ export class AgentProcess {
     this.#child.stderr.on('close', this.#errorsEnded.resolve);
   }
 
-  /** Starts reading its output; until then it waits in the pipe. */
+  /** Starts reading the output, which waits in the pipe until then. */
   async listen(events: AgentProcessEvents): Promise<void> {
     const reading = this.#read(events.onLine);
     const reason = await Promise.race([this.#exited.promise, reading]);
-    // Its last output is still to be read; but a program that it left behind may keep the pipes open without end.
+    // Read the last output, but with a limit: a descendant may hold the pipes open indefinitely.
     await Promise.race([Promise.all([reading, this.#errorsEnded.promise]), delay(lastLinesMs)]);
     await this.#handling?.catch(() => undefined);
     this.#isGone = true;
@@ -86,28 +86,31 @@ export class AgentProcess {
     if (this.#isGone || !this.#child.stdin.writable) return;
     this.#child.stdin.write(`${line}\n`);
     if (this.#child.stdin.writableLength > maxUnreadBytes) {
-      this.#exited.resolve(new ProtocolBreach('It asks and asks, and does not read the answers.'));
+      this.#exited.resolve(new ProtocolBreach('It sends requests without reading the answers.'));
     }
   }
 
-  /** Keeps output that is not part of the protocol, to explain its end. */
+  /** Keeps output that is not part of the protocol, to explain the process's end. */
   note(text: string): void {
     this.#errorOutput = tailOf(this.#errorOutput + text, keptOutput);
   }
 
-  /** Drops that output, because it cannot explain what comes next. */
+  /** Drops the kept output, because it does not explain later failures. */
   forgetOutput(): void {
     this.#errorOutput = '';
   }
 
-  /** Why it ended, with what it printed about it. */
+  /** The reason with the kept output. */
   explain(reason: unknown): string {
     const text = messageOf(reason);
     const output = this.#errorOutput.trim();
     return output === '' ? text : `${text} It said: ${output}`;
   }
 
-  /** Ends it and all that it started. With `isWarned` it was told by the protocol, and gets no further time. */
+  /**
+   * Ends the process and all its descendants, without a grace period if the protocol already announced this
+   * (`isWarned`).
+   */
   async end(isWarned: boolean): Promise<void> {
     this.#child.stdin.end();
     if (!isWarned) await Promise.race([this.#exited.promise, delay(goodbyeMs)]);
@@ -138,7 +141,7 @@ export class AgentProcess {
       return asError(error);
     }
     this.note(this.#lines.rest());
-    // Its exit says more than the end of its output.
+    // The exit explains more than the end of the output.
     const exit = await Promise.race([this.#exited.promise, delay(lastLinesMs)]);
     return exit ?? new Error('It closed its output.');
   }

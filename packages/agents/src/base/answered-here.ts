@@ -1,17 +1,20 @@
-/** Messages that Liminal answers itself: the agent learns nothing of them. */
+/** Messages that Liminal answers itself, without sending them to the agent. */
 import type { EventDraft } from '@liminal/protocol';
 import { isoNow as now } from './iso-clock.ts';
 import { type TurnStart, TurnWriter } from './turn-writer.ts';
 
-/** The name of the slash command that a message is; undefined for words, paths, and words after a blank. */
+/** The slash command's name; undefined for other text, paths, and text that begins with a blank. */
 export const commandName = (message: string): string | undefined =>
   /^\/([\w:.-]+)(?:\s|$)/.exec(message)?.[1];
 
-/** The answer to a command that goes to nobody. @param place - Where the command has its place, or that it has none. */
+/**
+ * The answer to a command that is not sent.
+ * @param place - Where Liminal offers the command, or that it does not exist.
+ */
 export const answeredHere = (place: string): string =>
   `${place} Nothing was sent. To send the words as they are, put a blank before them.`;
 
-/** A turn of a message and its answer in Liminal's own words. */
+/** Emits a turn with the message and Liminal's own answer. */
 export function answerHere(
   emit: (draft: EventDraft) => void,
   { turnId, message, answer, ...start }: Omit<TurnStart, 'trigger'> & Answered,

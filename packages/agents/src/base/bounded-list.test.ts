@@ -12,7 +12,7 @@ test('`take` returns the kept values, once', () => {
   expect(list.take()).toEqual([]);
 });
 
-test('values past the limit are counted: the last ones, or the first', () => {
+test('beyond the limit, the last or the first values are counted and left out', () => {
   const [last, first] = [
     new BoundedList({ values: 2 }),
     new BoundedList({ values: 2, omits: 'first' }),
@@ -25,7 +25,7 @@ test('values past the limit are counted: the last ones, or the first', () => {
   expect(first.take()).toEqual(['c', 'd', { omitted: 2 }]);
 });
 
-test('a few large values are counted too, and leave room for others', () => {
+test('large values are counted and left out, and smaller values still fit', () => {
   const [last, first] = [new BoundedList(), new BoundedList({ omits: 'first' })];
   for (const list of [last, first]) {
     list.add(big(3_000_000, 'a'));
@@ -37,7 +37,7 @@ test('a few large values are counted too, and leave room for others', () => {
   expect(names(first.take())).toEqual(['b', 'd', { omitted: 2 }]);
 });
 
-test('many small things in one value count', () => {
+test('small parts of one value count towards its size', () => {
   const list = new BoundedList();
   list.add(Array.from({ length: 600_000 }, (_, index) => index));
   list.add({ after: true });

@@ -1,16 +1,16 @@
 import { sizeOf } from '@liminal/protocol';
 
-/** The most values, and about the most characters of JSON, that are kept. */
+/** Most values that are kept, and about their most characters of JSON. */
 const maxValues = 1_000;
 const maxSize = 4 * 1024 * 1024;
 
 interface Bounds {
   values?: number;
-  /** Which of too many are left out: the last or the first. Default: the last. */
+  /** Whether the last or the first values are left out when there are too many. Default: the last. */
   omits?: 'last' | 'first';
 }
 
-/** A list of an agent's values, bounded in number and size; what does not fit is counted. */
+/** A list of an agent's values, bounded in number and size; omitted values are counted. */
 export class BoundedList {
   readonly #maxValues: number;
   readonly #omits: 'last' | 'first';

@@ -9,7 +9,7 @@ import type { SessionUpdate } from '../provider.ts';
 import { DriverProvider } from './driver-provider.ts';
 import { StartLimit } from './start-limit.ts';
 
-/** Counts how often its sessions were closed, and opens as the test says. */
+/** A driver that counts closed sessions; the test decides how it opens them. */
 class PlayedSession implements AgentSession<string> {
   isAlive = true;
   closes = 0;
@@ -90,13 +90,13 @@ beforeEach(() => {
 const create = (sessionId = 'a') => provider.createSession({ sessionId, projectDir });
 const coded = (code: string) => expect.objectContaining({ code });
 
-/** An opening that lasts until it is aborted. */
+/** An opening that stays pending until it is aborted. */
 const endless = ({ signal }: SessionOpening<string>) =>
   new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
 
-test('messages reach a session by its id, and its events reach only its listeners', async () => {
+test('a message goes to the session with its id, whose events reach only its own listeners', async () => {
   const heard: [string, unknown][] = [];
   provider.onEvent('a', (draft) => heard.push(['a', draft]));
   provider.onEvent('b', (draft) => heard.push(['b', draft]));
@@ -116,7 +116,7 @@ test('messages reach a session by its id, and its events reach only its listener
   expect(heard).toEqual([['b', draft]]);
 });
 
-test('an ended session is forgotten, except for what opening it again needs', async () => {
+test('of an ended session, only the data for opening it again is kept', async () => {
   await create();
   await provider.killSession('a');
 
@@ -133,7 +133,7 @@ test('an ended session is forgotten, except for what opening it again needs', as
   });
 });
 
-test('a crashed session is closed before it is opened again, and is remembered', async () => {
+test('a crashed session is closed before it is opened again, and reopens with its remembered data', async () => {
   await create();
   driver.sessions[0]!.isAlive = false;
   const closes: (number | undefined)[] = [];
@@ -145,7 +145,7 @@ test('a crashed session is closed before it is opened again, and is remembered',
   expect(driver.sessions[1]?.opening.earlier).toMatchObject({ memory: 'memory 0' });
 });
 
-test('a session that is being closed is not alive, even if it says so as it reports its end', async () => {
+test('a session that is being closed is not alive, even if it still claims so when it reports its end', async () => {
   await create();
   const session = driver.sessions[0]!;
   vi.spyOn(session, 'close').mockImplementationOnce(async () => {
@@ -158,7 +158,7 @@ test('a session that is being closed is not alive, even if it says so as it repo
   expect(alive).toEqual([false]);
 });
 
-test('the caller’s knowledge of an earlier session wins over what is remembered', async () => {
+test('the caller’s data about an earlier session overrides the remembered data', async () => {
   await create();
   await provider.killSession('a');
 
@@ -171,7 +171,7 @@ test('the caller’s knowledge of an earlier session wins over what is remembere
   });
 });
 
-test('a session that is opened again while the old one is being ended stays', async () => {
+test('a session that is opened again while its predecessor is being ended stays open', async () => {
   await create();
   const ending = Promise.withResolvers<void>();
   driver.sessions[0]!.ending = ending.promise;
@@ -203,7 +203,7 @@ test('an unknown session is not found, nor one whose folder is unknown', async (
   expect(driver.sessions).toEqual([]);
 });
 
-test('two callers share one opening, and there is no second session of the same id', async () => {
+test('two callers share one opening, and a second session with the same id is rejected', async () => {
   const [first, second] = [create(), provider.loadSession('a')];
   expect(await Promise.all([first, second])).toEqual([
     { sessionId: 'a', cliType: 'played' },
@@ -213,7 +213,7 @@ test('two callers share one opening, and there is no second session of the same 
   await expect(create()).rejects.toEqual(coded('SESSION_CREATE_FAILED'));
 });
 
-test('an aborted opening is refused with a code, and so is one that waits for its turn', async () => {
+test('an aborted opening is rejected with a code, also while it waits for a free place', async () => {
   driver.onOpen = endless;
   const both = Promise.allSettled([create('a'), create('b')]);
   await provider.killSession('b');
@@ -225,7 +225,7 @@ test('an aborted opening is refused with a code, and so is one that waits for it
   expect(provider.isAlive('a')).toBe(false);
 });
 
-test('updates sent while a session is opened come once it is open, together', async () => {
+test('updates that are sent during an opening arrive together once the session is open', async () => {
   const updates: SessionUpdate[] = [];
   provider.onUpdate('a', (update) => updates.push(update));
   driver.onOpen = ({ output }) => {
@@ -239,7 +239,7 @@ test('updates sent while a session is opened come once it is open, together', as
   await vi.waitFor(() => expect(updates).toMatchObject([{ title: 'Second', commands: [] }]));
 });
 
-test('updates of a refused session are never passed on', async () => {
+test('updates of a session that failed to open are never passed on', async () => {
   const updates: SessionUpdate[] = [];
   provider.onUpdate('a', (update) => updates.push(update));
   driver.onOpen = ({ output, earlier }) => {
@@ -253,7 +253,7 @@ test('updates of a refused session are never passed on', async () => {
   await vi.waitFor(() => expect(updates).toMatchObject([{ title: 'Second' }]));
 });
 
-test('a provider lacks what its agent cannot do, and refuses what its session cannot do', async () => {
+test('a provider lacks methods that its driver lacks, and rejects calls that its session does not support', async () => {
   expect(provider.introduce).toBeUndefined();
   expect(provider.peekStoredSessions).toBeUndefined();
   expect(await provider.listStoredSessions?.()).toMatchObject([{ sessionId: 'Played' }]);
@@ -264,7 +264,7 @@ test('a provider lacks what its agent cannot do, and refuses what its session ca
   await expect(provider.setConfigOption('a', 'x', 'y')).rejects.toEqual(coded('NOT_SUPPORTED'));
 });
 
-test('stored history is read by the agent’s own id, if known', async () => {
+test('stored history is read by the agent’s own session id, if known', async () => {
   await create();
   await provider.readStoredHistory?.('a', projectDir);
   await provider.killSession('a');
@@ -274,7 +274,7 @@ test('stored history is read by the agent’s own id, if known', async () => {
   expect(driver.read).toEqual(['agent’s a', 'agent’s a', 'b']);
 });
 
-test('a fork that goes wrong is refused with why, and an agent that cannot fork has no such method', async () => {
+test('a failed fork is rejected with its reason, and a provider whose agent cannot fork has no `fork` method', async () => {
   const driver: AgentDriver<string> = new PlayedDriver();
   expect(new DriverProvider(driver).fork).toBeUndefined();
   driver.fork = async () => {

@@ -30,41 +30,41 @@ import { SessionFeed } from './session-feed.ts';
 import { StartLimit } from './start-limit.ts';
 import { stat } from 'node:fs/promises';
 
-/** How many ended sessions are remembered; for others, the caller must give everything needed to open them. */
+/** How many ended sessions are remembered; to open others, the caller must pass everything needed. */
 const maxEnded = 1_000;
 const defaultStarts = 2;
 
-/** One session that runs, is being opened, or has listeners. */
+/** A session that runs, is being opened, or has listeners. */
 interface Entry {
   readonly sessionId: string;
   readonly feed: SessionFeed;
   /** Shared by all callers that open the session; ending the session aborts it. */
   opening?: { opened: Promise<ProviderSession>; abort: AbortController } | undefined;
-  /** It may have crashed: then it stays until it is ended or opened again. */
+  /** A crashed session stays here until it is ended or opened again. */
   running?: Running | undefined;
 }
 
 interface Running {
   session: AgentSession;
   projectDir: string;
-  /** Not alive any more, whatever the session says: listeners to its end may look. */
+  /** Not alive, even if the session still says so: listeners may ask while its end is being reported. */
   isClosing?: true;
 }
 
-/** What opening a session again needs. */
+/** The data needed to open a session again. */
 interface Ended {
   projectDir: string;
   agentSessionId: string | undefined;
   memory: unknown;
 }
 
-/** What does not depend on whether the session is new. */
+/** The options that new and resumed sessions share. */
 type Wanted = Omit<SessionOpening, 'sessionId' | 'projectDir' | 'config' | 'output' | 'signal'> & {
   projectDir?: string | undefined;
   config?: Record<string, string> | undefined;
 };
 
-/** `CliProvider`, once for all kinds of agents: the sessions, their listeners, and how they are opened and ended. */
+/** `CliProvider` for every kind of agent: keeps the sessions and their listeners, and opens and ends sessions. */
 export class DriverProvider implements CliProvider {
   readonly cliType: string;
   readonly prewarms: boolean;
@@ -139,7 +139,7 @@ export class DriverProvider implements CliProvider {
   async createSession(options: CreateSessionOptions): Promise<ProviderSession> {
     const { sessionId = randomUUID(), ...wanted } = options;
     if (this.isAlive(sessionId)) {
-      throw new ProviderError('SESSION_CREATE_FAILED', `There is a session ${sessionId} already.`);
+      throw new ProviderError('SESSION_CREATE_FAILED', `The session ${sessionId} already exists.`);
     }
     return this.#open(sessionId, wanted);
   }
@@ -152,7 +152,7 @@ export class DriverProvider implements CliProvider {
     const known = { agentSessionId, storedMark, hasAnswered, goesOn, stored };
     const session = await this.#open(sessionId, wanted, known);
     const told = this.#entries.get(sessionId)?.running?.session.told;
-    // The caller need not use it.
+    // The caller may ignore `told`: its rejection must not be unhandled.
     told?.catch(() => undefined);
     return told === undefined ? session : { ...session, told };
   }
@@ -178,7 +178,10 @@ export class DriverProvider implements CliProvider {
   ): Promise<void> {
     const session = this.#session(sessionId);
     if (!session.steer) {
-      throw this.#notSupported('takes nothing while it works: send it as a message, which waits');
+      throw this.#notSupported(
+        'accepts no messages during a turn',
+        'Send a message for a new turn.',
+      );
     }
     this.#checkAccepts(session, blocks);
     await session.steer(message, to, blocks);
@@ -211,7 +214,7 @@ export class DriverProvider implements CliProvider {
     answer: ApprovalAnswer,
   ): Promise<void> {
     const session = this.#session(sessionId);
-    if (!session.answerApproval) throw this.#notSupported('asks for no permission');
+    if (!session.answerApproval) throw this.#notSupported('does not ask for permissions');
     await session.answerApproval(approvalId, answer);
   }
 
@@ -229,7 +232,7 @@ export class DriverProvider implements CliProvider {
 
   async rename(sessionId: string, title: string): Promise<void> {
     const session = this.#session(sessionId);
-    if (!session.rename) throw this.#notSupported('has no titles of sessions');
+    if (!session.rename) throw this.#notSupported('does not support session titles');
     await session.rename(title);
   }
 
@@ -242,13 +245,13 @@ export class DriverProvider implements CliProvider {
 
   async stopTask(sessionId: string, taskId: string): Promise<void> {
     const session = this.#session(sessionId);
-    if (!session.stopTask) throw this.#notSupported('has nothing running beside its turns');
+    if (!session.stopTask) throw this.#notSupported('has no background tasks');
     await session.stopTask(taskId);
   }
 
   async rewindFiles(sessionId: string, turnId: string, dryRun: boolean): Promise<RewindResult> {
     const session = this.#session(sessionId);
-    if (!session.rewindFiles) throw this.#notSupported('keeps no earlier states of files');
+    if (!session.rewindFiles) throw this.#notSupported('does not keep earlier versions of files');
     return session.rewindFiles(turnId, dryRun);
   }
 
@@ -260,19 +263,19 @@ export class DriverProvider implements CliProvider {
 
   async aside(sessionId: string, question: string): Promise<string> {
     const session = this.#session(sessionId);
-    if (!session.aside) throw this.#notSupported('answers nothing beside its conversation');
+    if (!session.aside) throw this.#notSupported('does not answer side questions');
     return session.aside(question);
   }
 
   async setup(sessionId: string): Promise<SessionSetup> {
     const session = this.#session(sessionId);
-    if (!session.setup) throw this.#notSupported('does not say what holds in its sessions');
+    if (!session.setup) throw this.#notSupported('does not report its sessions’ setup');
     return session.setup();
   }
 
   async listMcpServers(sessionId: string): Promise<McpServerState[]> {
     const session = this.#session(sessionId);
-    if (!session.listMcpServers) throw this.#notSupported('does not say which MCP servers it has');
+    if (!session.listMcpServers) throw this.#notSupported('does not list its MCP servers');
     return session.listMcpServers();
   }
 
@@ -330,7 +333,7 @@ export class DriverProvider implements CliProvider {
     if (!isUsed && this.#entries.get(sessionId)?.feed === feed) this.#entries.delete(sessionId);
   }
 
-  /** Returns the opening under way, or begins one. */
+  /** Returns the opening in progress, or begins a new one. */
   #open(sessionId: string, wanted: Wanted, known?: EarlierSession): Promise<ProviderSession> {
     const entry = this.#entry(sessionId);
     if (entry.opening !== undefined) return entry.opening.opened;
@@ -361,7 +364,7 @@ export class DriverProvider implements CliProvider {
       (await this.#driver.findProjectDir?.(agentSessionId ?? sessionId));
     if (projectDir === undefined) throw this.#notFound(sessionId);
     await checkFolder(projectDir);
-    // A crashed agent is closed first: one session must never have two agents at work.
+    // Close a crashed agent first: a session must never have two running agents.
     await this.#end(entry);
     signal.throwIfAborted();
     const earlier = known && { ...known, agentSessionId, memory: before?.memory };
@@ -373,7 +376,7 @@ export class DriverProvider implements CliProvider {
       entry.running = { session, projectDir };
       const canSteer = session.steer !== undefined;
       feed.update({ accepts: session.accepts ?? onlyText, canSteer });
-      // Later, so that the caller can add listeners first.
+      // Deferred, so that the caller can add listeners first.
       setImmediate(() => announce(session.isAlive));
       return { sessionId, cliType: this.cliType };
     } catch (error) {
@@ -384,12 +387,12 @@ export class DriverProvider implements CliProvider {
 
   /** Resolves when the session is no longer being opened; the opening may have succeeded before the abort. */
   async #giveUp({ opening }: Entry): Promise<void> {
-    const message = `The session was ended before ${this.#driver.name} had started. Try again to start it anew.`;
+    const message = `The session was ended before ${this.#driver.name} had started. Start it again.`;
     opening?.abort.abort(new ProviderError('SESSION_CREATE_FAILED', message));
     await opening?.opened.catch(() => undefined);
   }
 
-  /** Closes a session that runs or has crashed, and keeps only what opening it again needs. */
+  /** Closes a running or crashed session, and keeps only the data needed to open it again. */
   async #end(entry: Entry): Promise<void> {
     const { running, sessionId } = entry;
     if (running === undefined) return;
@@ -401,7 +404,7 @@ export class DriverProvider implements CliProvider {
     this.#forgetUnused(entry);
   }
 
-  /** For a session that runs, has crashed, or was ended. */
+  /** The data for opening a session that runs, has crashed, or was ended. */
   #before(sessionId: string): Ended | undefined {
     const running = this.#entries.get(sessionId)?.running;
     return running ? remembered(running) : this.#ended.get(sessionId);
@@ -417,7 +420,7 @@ export class DriverProvider implements CliProvider {
     const running = this.#entries.get(sessionId)?.running;
     if (running !== undefined) return running.session;
     if (!this.#ended.has(sessionId)) throw this.#notFound(sessionId);
-    const message = `${this.#driver.name} has ended. It is no longer running.`;
+    const message = `${this.#driver.name} is not running.`;
     throw new ProviderError('PROCESS_CRASH', message);
   }
 
@@ -437,7 +440,10 @@ function remembered({ session, projectDir }: Running): Ended {
   return { projectDir, agentSessionId, memory };
 }
 
-/** Throws ProviderError `SESSION_CREATE_FAILED` if the project folder is missing: agents report that in odd ways. */
+/**
+ * Throws ProviderError `SESSION_CREATE_FAILED` if the project folder is missing or not a folder: agents report that
+ * unclearly.
+ */
 async function checkFolder(projectDir: string): Promise<void> {
   const found = await stat(projectDir).catch(() => undefined);
   if (found?.isDirectory() === true) return;

@@ -1,4 +1,4 @@
-/** Questions of an MCP server or an agent to people: a form to fill in, or a link to open. */
+/** Questions that an MCP server or an agent asks people: a form to fill in, or a link to open. */
 import type { ApprovalOption, ApprovalOutcome, FormContent } from '@liminal/protocol';
 import { Form } from '@liminal/protocol';
 import { z } from 'zod';
@@ -29,10 +29,10 @@ const linkOptions: ApprovalOption[] = [
   { optionId: 'decline', name: 'Decline', kind: 'reject_once' },
 ];
 
-/** What is known of a request besides its own words: the call that waits, who asks, and a description. */
+/** Details of a request besides its text: the waiting call, the asker, and a description. */
 export type ElicitationAbout = Pick<ApprovalQuestion, 'callId' | 'askedBy' | 'description'>;
 
-/** Names an MCP server as the one that asks. */
+/** The name of an MCP server as the asker. */
 export const mcpServerAsks = (name: string, source?: string): string =>
   `MCP server “${name}”${source === undefined ? '' : ` (${source})`}`;
 
@@ -45,7 +45,7 @@ export class Elicitations {
     this.#ask = ask;
   }
 
-  /** Asks people for `about`. Undefined if the request is neither a form nor a link. */
+  /** Asks people. Returns undefined if the request is neither a form nor a link. */
   async elicit(
     request: unknown,
     signal: AbortSignal,
@@ -69,7 +69,7 @@ export class Elicitations {
     }
   }
 
-  /** The user has opened the link and done what it was for: the question needs no answer. */
+  /** Answers a link's question as accepted: the user has completed what the link was for. */
   completeLink(elicitationId: unknown): void {
     if (elicitationId !== undefined) this.#links.get(elicitationId)?.abort();
   }

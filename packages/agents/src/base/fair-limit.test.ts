@@ -4,7 +4,7 @@ import { FairLimit } from './fair-limit.ts';
 
 const [ada, bob, eve] = [{}, {}, {}];
 
-/** Work that ends when the test says so, by its name. */
+/** Named work that ends when the test ends it. */
 class Bench {
   readonly limit: FairLimit;
   readonly running = new Map<string, () => void>();
@@ -40,7 +40,7 @@ class Bench {
   }
 }
 
-test('one owner runs only so much at the same time, and the rest in its order', async () => {
+test('one owner’s work is limited, and its waiting work runs in order', async () => {
   const bench = new Bench({ each: 2, total: 8 });
   const all = ['1', '2', '3', '4'].map((name) => bench.run(ada, name));
   expect(bench.names).toEqual(['1', '2']);
@@ -52,19 +52,19 @@ test('one owner runs only so much at the same time, and the rest in its order', 
   expect(bench.started).toEqual(['1', '2', '3', '4']);
 });
 
-test('an owner with much to run leaves places for the others', async () => {
+test('an owner with much work leaves places for the others', async () => {
   const bench = new Bench({ each: 10, total: 4 });
   const all = ['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => bench.run(ada, name));
   all.push(bench.run(bob, 'b1'), bench.run(bob, 'b2'), bench.run(eve, 'e1'));
   expect(bench.names).toEqual(['a1', 'a2', 'b1', 'e1']);
-  // Ada and Bob have something running: each gets a turn.
+  // Ada and Bob have running work: they take turns.
   for (const name of ['e1', 'b1']) await bench.end(name);
   expect(bench.names).toEqual(['a1', 'a2', 'b2']);
   for (const name of ['a1', 'a2', 'b2', 'a3', 'a4', 'a5']) await bench.end(name);
   await Promise.all(all);
 });
 
-test('owners that wait get turns one after another', async () => {
+test('waiting owners take turns', async () => {
   const bench = new Bench({ each: 1, total: 1 });
   const all = [bench.run(ada, 'a1'), bench.run(ada, 'a2'), bench.run(ada, 'a3')];
   all.push(bench.run(bob, 'b1'), bench.run(bob, 'b2'));
@@ -98,7 +98,7 @@ test('work that fails frees its place, and a late abort of its signal changes no
   expect(await limit.run(ada, async () => 'ran')).toBe('ran');
 });
 
-test('whatever the owners do, no bound is exceeded, and all work that is not cancelled ends', async () => {
+test('for random owners and work, no limit is exceeded, and all work that is not cancelled ends', async () => {
   const work = fc.record({ owner: fc.constantFrom(ada, bob, eve), steps: fc.nat(3) });
   const cancelled = fc.array(fc.nat(30), { maxLength: 5 });
   const bounds = fc.record({

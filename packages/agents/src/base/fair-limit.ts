@@ -1,7 +1,7 @@
 interface Limits {
-  /** How many run at the same time of one owner. */
+  /** Most concurrent tasks of one owner. */
   each: number;
-  /** How many run at the same time of all owners. */
+  /** Most concurrent tasks of all owners. */
   total: number;
 }
 
@@ -12,14 +12,14 @@ interface Waiting {
 }
 
 /**
- * Bounds how much runs at the same time, and shares it between owners (sessions). An owner with nothing running gets
- * any free place. Owners with something running share the first half of the places: so one with much to run, or with
- * calls that wait for a person, leaves places for the others.
+ * Limits concurrent tasks, and shares the places between owners (sessions). An owner without a running task gets any
+ * free place. Owners with running tasks share the first half of the places: so an owner with many tasks, or with calls
+ * that wait for a person, leaves places for the others.
  */
 export class FairLimit {
   readonly #limits: Limits;
   readonly #running = new Map<object, number>();
-  /** The owner whose turn is next comes first. */
+  /** Waiting tasks by owner; the next owner is first. */
   readonly #waiting = new Map<object, Waiting[]>();
   #total = 0;
 
@@ -28,8 +28,7 @@ export class FairLimit {
   }
 
   /**
-   * Runs `start` when there is a place for it. Rejects with the signal's reason if that aborts before: then `start` is
-   * never called.
+   * Runs `start` when a place is free. If the signal aborts before, rejects with its reason and never calls `start`.
    * @param onWait - Called if `start` has to wait.
    */
   async run<T>(
@@ -90,7 +89,7 @@ export class FairLimit {
       const found = this.#waiting.entries().find(([owner]) => this.#mayStart(owner));
       const [owner, [next, ...others] = []] = found ?? [];
       if (owner === undefined || next === undefined) return;
-      // To the end: the other owners come first now.
+      // Move this owner to the end: the other owners are next.
       this.#waiting.delete(owner);
       if (others.length > 0) this.#waiting.set(owner, others);
       next.signal?.removeEventListener('abort', next.leave);

@@ -6,13 +6,13 @@ const many = Array.from({ length: 250_000 }, (_, n) => n);
 const message = (update: unknown): object => ({ params: { sessionId: 's', update } });
 const parsed = (json: string | undefined): unknown => JSON.parse(json ?? 'null');
 
-test('a message of few values is the same message', () => {
+test('a message with few values is unchanged', () => {
   const update = { rawInput: { deep: [[1, { a: null }], 'x'] }, list: many.slice(0, 90_000) };
   const json = JSON.stringify(message(update));
   expect(withFewValues(json)).toBe(json);
 });
 
-test('in a message with too many, the deepest and largest become their JSON, and the others stay', () => {
+test('in a message with too many values, the deepest and largest parts become JSON strings, and the others stay', () => {
   const update = { id: 'c', rawInput: { command: ['ls', '],{'] }, rawOutput: { many }, last: [] };
   const json = JSON.stringify(message(update));
   expect(parsed(withFewValues(json))).toStrictEqual(
@@ -20,7 +20,7 @@ test('in a message with too many, the deepest and largest become their JSON, and
   );
 });
 
-test('if that is not enough, outer values become their JSON too', () => {
+test('if that is not enough, outer parts become JSON strings', () => {
   const fields = Object.fromEntries(many.map((n) => [`f${n}`, [n]]));
   const words = JSON.stringify(fields);
   expect(parsed(withFewValues(JSON.stringify(message(fields))))).toStrictEqual(message(words));
@@ -30,7 +30,7 @@ test('if that is not enough, outer values become their JSON too', () => {
   expect(withFewValues(words)).toBeUndefined();
 });
 
-test('the text before and after it does not change', () => {
+test('the text around a replaced part does not change', () => {
   const words = JSON.stringify(many);
   fc.assert(
     fc.property(fc.json(), fc.json(), (one, other) => {
@@ -43,7 +43,7 @@ test('the text before and after it does not change', () => {
   );
 });
 
-test('a field that has become its JSON is that JSON; other texts are texts', () => {
+test('`jsonOf` returns a replaced field’s JSON, and encodes other strings', () => {
   expect(jsonOf(JSON.stringify(many))).toBe(JSON.stringify(many));
   for (const value of ['[1,2]', '{', 'x'.repeat(60_000), { a: 1 }]) {
     expect(jsonOf(value)).toBe(JSON.stringify(value));

@@ -1,15 +1,15 @@
 import { closeList, closeObject, comma, eachMark, hasMoreValues } from '@liminal/protocol';
 
-/** The most values (words, numbers, lists, objects) in a message; past that, the most in each of its fields. */
+/** Most values (strings, numbers, lists, objects) of a message, and of each field in a message that exceeds this. */
 const maxValues = 100_000;
 const maxFieldValues = 50_000;
-/** How many lists and objects the deepest fields are inside: the input of a call, the fields of an update. */
+/** Nesting depth of the deepest fields: the input of a call, the fields of an update. */
 const fieldDepth = 4;
 
 /**
- * The same message as JSON, with few values, since each costs time and memory: parts with too many become their own
- * JSON, as a text. Mostly that is one field of an update; if that is not enough, outer parts. Undefined if there are
- * too many even then, which no real message has.
+ * Returns the message with fewer values, because each value costs time and memory: parts with too many values become a
+ * string with their JSON. Usually that is one field of an update; if that is not enough, outer parts follow. Undefined
+ * if the message still has too many, which no real message does.
  */
 export function withFewValues(json: string): string | undefined {
   let fewer = json;
@@ -20,7 +20,7 @@ export function withFewValues(json: string): string | undefined {
   return fewer;
 }
 
-/** A value as JSON, including a value that `withFewValues` has made a text. */
+/** A value as JSON, including a value that `withFewValues` has replaced by its JSON. */
 export function jsonOf(value: unknown): string {
   const isJson =
     typeof value === 'string' && /^[[{]/.test(value) && hasMoreValues(value, maxFieldValues);

@@ -1,4 +1,4 @@
-/** Whether an agent's program can be run. */
+/** Finds agents' programs. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { AgentInfo } from '@liminal/protocol';
@@ -15,16 +15,19 @@ export function describeCommand(
   if (findProgram(command, searchPath) !== undefined) return { ...agent, available: true };
   const reason = command.includes('/')
     ? `There is no program ${command}.`
-    : `There is no program “${command}” on the search path: install it, or name it with its whole path.`;
+    : `There is no program “${command}” on the search path: install it, or give its absolute path.`;
   return { ...agent, available: false, reason };
 }
 
-/** A word for a POSIX shell, in quotes where it needs them. */
+/** A word for a POSIX shell, quoted if necessary. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The program's path, if it exists and may be run. A name is looked for in the absolute folders of the search path. */
+/**
+ * The path of an executable program; undefined if there is none. A name is searched in the search path's absolute
+ * folders.
+ */
 export function findProgram(command: string, searchPath = ''): string | undefined {
   if (command.includes('/')) return isProgram(command) ? command : undefined;
   const folders = withoutRelative(searchPath).split(delimiter);

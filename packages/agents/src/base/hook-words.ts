@@ -1,11 +1,11 @@
-/** What a hook has done besides its work. */
+/** Outcomes of hooks that are shown to people. */
 export const hookOutcomes = {
   blocked: 'blocked it',
   failed: 'failed',
   stopped: 'stopped the turn',
 } as const;
 
-/** @param why - What it said with that, or nothing. */
+/** The notice about a hook. @param why - The hook's own explanation; may be empty. */
 export function hookWords(name: string, outcome: string, why: string): string {
   const said = why.trim();
   return `The hook ${name} ${outcome}${said === '' ? '.' : `:\n\n${said}`}`;

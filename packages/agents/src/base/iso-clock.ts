@@ -1,7 +1,7 @@
 let lastMs = Number.NaN;
 let lastText = '';
 
-/** The time now, ISO 8601 UTC. It is asked for many times a millisecond, so the text is kept for that long. */
+/** The current time, ISO 8601 UTC. Callers need it many times per millisecond, so the text is cached for that long. */
 export function isoNow(): string {
   const ms = Date.now();
   if (ms !== lastMs) {

@@ -1,4 +1,4 @@
-/** Runs in its own thread: see `large-lines.ts`. */
+/** The worker thread of `large-lines.ts`. */
 import { cutDepth } from '@liminal/protocol';
 import { withFewValues } from './few-values.ts';
 import { parseLine } from './parse-line.ts';

@@ -6,13 +6,13 @@ import { Lifetime } from './lifetime.ts';
 const gone = new Error('It has ended.');
 const never = new Promise<never>(() => {});
 
-test('work has its result, or its error, while that lives', async () => {
+test('before the end, `within` passes on the result or error of the work', async () => {
   const life = new Lifetime();
   await expect(life.within(Promise.resolve(1))).resolves.toBe(1);
   await expect(life.within(Promise.reject(new Error('No.')))).rejects.toThrow('No.');
 });
 
-test('work that is under way at the end, or comes later, has the first reason of the end', async () => {
+test('pending and later work rejects with the first reason of the end', async () => {
   const life = new Lifetime();
   const before = life.within(never);
   life.end(gone);
@@ -22,7 +22,7 @@ test('work that is under way at the end, or comes later, has the first reason of
   await expect(life.within(Promise.reject(new Error('Too late.')))).rejects.toBe(gone);
 });
 
-test('work that takes too long, or is given up, has that reason; what becomes of it is no matter', async () => {
+test('work that takes too long or is aborted rejects with that reason, and its later result is ignored', async () => {
   const life = new Lifetime();
   const { promise: late, reject: fail } = Promise.withResolvers<never>();
   const tooLong = 'It took too long.';
@@ -38,7 +38,7 @@ test('work that takes too long, or is given up, has that reason; what becomes of
   await expect(work).rejects.toThrow('Given up later.');
 });
 
-test('results are not kept until the end', async () => {
+test('results do not stay in memory until the end', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const life = new Lifetime();
@@ -50,7 +50,7 @@ test('results are not kept until the end', async () => {
   };
   await life.within(work());
   await life.withinLimit(work(), 1e6, { tooLong: 'It took too long.' });
-  // A reference lives at least until the task that has made it is over.
+  // A WeakRef keeps its target alive until the end of the task that created it.
   await new Promise(setImmediate);
   collect();
   expect(results.map((one) => one.deref())).toEqual([undefined, undefined]);

@@ -1,12 +1,12 @@
 /**
- * How long something lives that work is awaited of. A race of each work with one promise for its end would keep the result
- * of all of them until that end.
+ * The lifetime of something that callers await work from. A race of each work with one end promise would keep all results
+ * in memory until the end.
  */
 export class Lifetime {
   #over: Error | undefined;
   readonly #waiting = new Set<(reason: Error) => void>();
 
-  /** Rejects all that is awaited, and what comes later. */
+  /** Rejects all pending and all later work with the reason. */
   end(reason: Error): void {
     if (this.#over !== undefined) return;
     this.#over = reason;
@@ -15,7 +15,7 @@ export class Lifetime {
     for (const reject of waiting) reject(reason);
   }
 
-  /** The result of `work`; rejects with the reason of the end, if that comes first. */
+  /** The result of `work`; rejects with the end's reason if the end comes first. */
   within<T>(work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     if (this.#over !== undefined) reject(this.#over);
@@ -24,7 +24,7 @@ export class Lifetime {
     return promise;
   }
 
-  /** The same, with a limit (ms); rejects also with the signal's reason. */
+  /** Like `within`, with a time limit (ms); also rejects with the signal's reason. */
   async withinLimit<T>(
     work: Promise<T>,
     limitMs: number,

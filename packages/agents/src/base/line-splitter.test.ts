@@ -4,7 +4,7 @@ import { LineSplitter } from './line-splitter.ts';
 const split = (splitter: LineSplitter, ...chunks: Buffer[]): string[] =>
   chunks.flatMap((chunk) => splitter.push(chunk));
 
-test('lines come out whole, wherever the chunks are cut, even within a character', () => {
+test('lines are whole wherever the chunks are cut, even within a character', () => {
   const text = '{"a":"ä€😀"}\n\nsecond\r\nthird\n';
   const bytes = Buffer.from(text);
   for (let size = 1; size <= bytes.length; size += 1) {
@@ -15,7 +15,7 @@ test('lines come out whole, wherever the chunks are cut, even within a character
   }
 });
 
-test('a line without an end yet waits for it', () => {
+test('an unfinished line is held until its end arrives', () => {
   const splitter = new LineSplitter();
   expect(split(splitter, Buffer.from('one\ntw'))).toEqual(['one']);
   expect(splitter.rest()).toBe('tw');
@@ -23,7 +23,7 @@ test('a line without an end yet waits for it', () => {
   expect(splitter.rest()).toBe('');
 });
 
-test('a line that is longer than the limit is an error, whatever its chunks', () => {
+test('a line beyond the limit is an error, however it is split into chunks', () => {
   const long = Buffer.alloc(2 * 1024 * 1024, 'x');
   const splitter = new LineSplitter(5 * 1024 * 1024);
   splitter.push(long);
@@ -31,7 +31,7 @@ test('a line that is longer than the limit is an error, whatever its chunks', ()
   expect(() => splitter.push(long)).toThrow(expect.objectContaining({ code: 'PROTOCOL_ERROR' }));
 });
 
-test('many lines that are longer than the limit together are not', () => {
+test('many lines that only together exceed the limit are accepted', () => {
   const splitter = new LineSplitter(10);
   expect(split(splitter, Buffer.from('12345\n67890\n12345\n'))).toHaveLength(3);
 });

@@ -1,12 +1,12 @@
 import { ProtocolBreach } from './protocol-breach.ts';
 
-/** Bytes; a longer line cannot be a message. */
+/** Most bytes of a line; a longer line cannot be a message. */
 const maxLineBytes = 32 * 1024 * 1024;
 
-/** Joins chunks of bytes to lines of text; holds one line at most, and never copies it more than once. */
+/** Splits a byte stream into lines of text; holds at most one line, and copies it at most once. */
 export class LineSplitter {
   readonly #limit: number;
-  /** The beginning of an unfinished line. */
+  /** The chunks of the unfinished line. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
 

@@ -1,4 +1,4 @@
-/** A map that keeps only its newest entries: past its size the oldest is forgotten. */
+/** A map that keeps only its newest entries: beyond its size, the oldest is removed. */
 export class Newest<K, V> {
   readonly #most: number;
   readonly #entries = new Map<K, V>();

@@ -8,7 +8,7 @@ const options = [
   { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
 ];
 
-/** The request that people are shown for a call with this input. */
+/** The request that is shown to people for a call with this input. */
 async function shown(input: string): Promise<ApprovalRequest> {
   const { promise, resolve } = Promise.withResolvers<ApprovalRequest>();
   const approvals = new PendingApprovals({ open: resolve, close: () => {} });
@@ -21,7 +21,7 @@ async function shown(input: string): Promise<ApprovalRequest> {
   );
   for (const { optionId } of refused) {
     const answer = () => approvals.answer(request.approvalId, { optionId });
-    expect(answer).toThrow(`“${optionId}” is no answer to this request.`);
+    expect(answer).toThrow(`“${optionId}” is not an answer to this request.`);
   }
   approvals.cancelAll('turn_ended');
   await outcome;
@@ -31,24 +31,27 @@ async function shown(input: string): Promise<ApprovalRequest> {
 const nested = (depth: number): string => `${'{"a":'.repeat(depth)}"evil"${'}'.repeat(depth)}`;
 
 test.each([
-  ['too long', JSON.stringify({ a: 'x'.repeat(maxAsked) })],
-  ['nested too deeply', nested(maxDepth + 1)],
-  ['cut before', '{"a":"… (cut here: nested too deeply)"}'],
-])('SAFE: what is %s to be shown whole can only be rejected', async (_, input) => {
+  ['a call that is too long', JSON.stringify({ a: 'x'.repeat(maxAsked) })],
+  ['a call that is nested too deeply', nested(maxDepth + 1)],
+  ['a call that was already cut', '{"a":"… (cut here: nested too deeply)"}'],
+])('SAFE: %s cannot be shown whole, so it can only be rejected', async (_, input) => {
   const request = await shown(input);
   expect(request.options.map(({ optionId }) => optionId)).toEqual(['no']);
   expect(request.description).toContain('This cannot be allowed');
 });
 
 test.each([
-  ['usual', '{"command":"ls"}'],
-  ['nested as deeply as is shown', nested(maxDepth)],
-  ['a text about such a mark', JSON.stringify({ a: "'… (cut here: nested too deeply)'" })],
-])('what is %s can be allowed', async (_, input) => {
+  ['a usual call', '{"command":"ls"}'],
+  ['a call at the depth limit', nested(maxDepth)],
+  [
+    'a call with text that resembles a cut',
+    JSON.stringify({ a: "'… (cut here: nested too deeply)'" }),
+  ],
+])('%s can be allowed', async (_, input) => {
   expect((await shown(input)).options).toEqual(options);
 });
 
-test('a question with a limit is over at its end, and says so', async () => {
+test('a question with a deadline is cancelled at the deadline, with that reason', async () => {
   const closed: unknown[] = [];
   const close = (_id: string, outcome: unknown) => void closed.push(outcome);
   const approvals = new PendingApprovals({ open: () => {}, close });
@@ -59,7 +62,7 @@ test('a question with a limit is over at its end, and says so', async () => {
   expect(closed).toEqual([over]);
 });
 
-test('SAFE: a secret answer reaches the agent, and readers see a mask', async () => {
+test('SAFE: the agent gets a secret answer, and subscribers get a mask', async () => {
   const { promise, resolve } = Promise.withResolvers<ApprovalRequest>();
   const closed: unknown[] = [];
   const close = (_id: string, outcome: unknown) => void closed.push(outcome);

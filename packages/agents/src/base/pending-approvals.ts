@@ -19,24 +19,24 @@ export interface ApprovalQuestion {
   title: string;
   /** Who asks, if not the agent itself: an MCP server or a subagent. */
   askedBy?: string;
-  /** The agent's description of it: why it asks. */
+  /** The agent's reason for asking. */
   description?: string;
-  /** ISO 8601 UTC; after it the agent continues without an answer. */
+  /** ISO 8601 UTC; after this time the agent continues without an answer. */
   deadline?: string;
   /** The tool call that waits for the answer. */
   callId?: string;
   options: ApprovalOption[];
-  /** The form to fill in with an answer that allows. */
+  /** The form that an allowing answer must fill in. */
   form?: Form;
-  /** Names of arguments of the call that the person may change. */
+  /** Names of the call's arguments that the person may change. */
   editable?: string[];
-  /** The call that is asked for, by the request itself. */
+  /** The call to allow, as the request describes it. */
   asked?: AskedCall;
-  /** What the call said before, where the request says something else. */
+  /** The call's own values where the request differs from them. */
   earlier?: Partial<AskedCall> | undefined;
 }
 
-/** The words of a request about the call that it asks for. */
+/** A request's description of the call to allow. */
 export type AskedWords = Required<Pick<ApprovalQuestion, 'asked'>> &
   Pick<ApprovalQuestion, 'earlier'>;
 
@@ -55,13 +55,13 @@ interface Pending {
   settle: (outcome: ApprovalOutcome) => void;
 }
 
-/** The largest question, in about the characters of its JSON, besides the call that it asks for. */
+/** The largest question without its call, in about the characters of its JSON. */
 const maxQuestion = 1024 * 1024;
 
-/** The largest call in a permission request: the request itself must have room beside it. */
+/** The largest call in a permission request; the rest of the item is room for the request itself. */
 export const maxAsked = maxItemSize / 2;
 
-/** The question without the answers that allow what cannot be shown whole. */
+/** Removes the allowing answers if the call cannot be shown whole. */
 function withoutBlindAnswers(given: ApprovalQuestion): ApprovalQuestion {
   const { asked, options, description } = given;
   if (!asked || (sizeOf(asked, maxAsked) <= maxAsked && !isDepthCut(asked.arguments))) return given;
@@ -89,7 +89,7 @@ export class PendingApprovals {
 
   /**
    * Waits for an answer without a limit, unless the agent withdraws the question (`signal`).
-   * @param approvalId - Of a question that is asked again.
+   * @param approvalId - The earlier id, if the question is asked again.
    */
   async ask(
     given: ApprovalQuestion,
@@ -137,7 +137,7 @@ function timerAt(deadline: string | undefined, act: () => void): NodeJS.Timeout 
   return setTimeout(act, Math.max(0, Date.parse(deadline) - Date.now()));
 }
 
-/** The outcome of a request with these options and this answer. Throws ProviderError `INVALID_OPTION`. */
+/** The outcome of an answer to a request with these options. Throws ProviderError `INVALID_OPTION`. */
 export function answeredWith(
   options: readonly ApprovalOption[],
   { optionId, content, note }: ApprovalAnswer,
@@ -145,12 +145,12 @@ export function answeredWith(
   const chosen = options.find((option) => option.optionId === optionId);
   if (chosen === undefined) {
     const offered = options.map((option) => option.optionId).join(', ');
-    const message = `“${optionId}” is no answer to this request. There are: ${offered}.`;
+    const message = `“${optionId}” is not an answer to this request. Possible answers: ${offered}.`;
     throw new ProviderError('INVALID_OPTION', message);
   }
   const said = note?.trim() ?? '';
   if (said !== '' && chosen.takesNote !== true) {
-    const message = `The agent takes no note with “${chosen.name}”. Answer without it, and send it as a message.`;
+    const message = `The agent takes no note with “${chosen.name}”. Answer without a note, and send the note as a message.`;
     throw new ProviderError('INVALID_OPTION', message);
   }
   const words = said === '' ? {} : { note: said };
@@ -158,7 +158,7 @@ export function answeredWith(
 }
 
 /**
- * An answer with exactly the fields of the form, or with the arguments that the person has changed. Throws ProviderError
+ * Checks the answer's content: the fields of the form, or the arguments that the person changed. Throws ProviderError
  * `INVALID_OPTION`.
  */
 function filledIn(
@@ -180,7 +180,7 @@ function changedArguments(
 ): Pick<ApprovalAnswer, 'content'> {
   for (const [name, value] of Object.entries(content)) {
     if (editable.includes(name) && typeof value === 'string') continue;
-    const message = `“${name}” cannot be changed so. Texts that can be changed here: ${editable.join(', ')}.`;
+    const message = `“${name}” cannot be changed, or its new value is not a string. Arguments that can be changed: ${editable.join(', ')}.`;
     throw new ProviderError('INVALID_OPTION', message);
   }
   return Object.keys(content).length === 0 ? {} : { content };

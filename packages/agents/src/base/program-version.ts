@@ -1,4 +1,4 @@
-/** The version of a program that a person has installed. */
+/** Versions of programs that a person has installed. */
 import { execFile } from 'node:child_process';
 import { realpath, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -7,23 +7,23 @@ import { Newest } from './newest.ts';
 /** How long a program may take to print its version, ms. */
 const versionLimitMs = 10_000;
 
-/** The printed versions, by `programKey`. */
+/** Printed versions, by `programKey`. */
 const versions = new Newest<string, Promise<string | undefined>>(10);
 
-/** Names a program as it is now: another file, or a changed one, has another key. */
+/** A key for a program's present file: another or a changed file has another key. */
 export async function programKey(path: string): Promise<string> {
   const real = await realpath(path);
   const { mtimeMs } = await stat(real);
   return `${real} ${mtimeMs}`;
 }
 
-/** What the program prints with `--version`; undefined if it fails or prints no version. Runs it once. */
+/** The version that the program prints with `--version`, cached; undefined if it fails or prints none. */
 export async function versionOf(path: string): Promise<string | undefined> {
   const key = await programKey(path);
   const asked = versions.get(key) ?? askVersion(path);
   versions.set(key, asked);
   const version = await asked;
-  // The machine may have been too busy.
+  // Not cached: the machine may have been too busy.
   if (version === undefined) versions.delete(key);
   return version;
 }

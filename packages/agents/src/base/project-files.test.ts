@@ -17,7 +17,7 @@ test.each([
   ['is a pipe', async (path: string) => void execFileSync('mkfifo', [path])],
   ['is a device', async (path: string) => symlink('/dev/zero', path)],
   ['is an empty device', async (path: string) => symlink('/dev/null', path)],
-  ['is a link in a circle', async (path: string) => symlink(path, path)],
+  ['is a link to itself', async (path: string) => symlink(path, path)],
 ])('a file that %s cannot be agreed to', async (_, make) => {
   const path = join(base, 'file');
   await make(path);
@@ -25,7 +25,7 @@ test.each([
   expect(settings?.problem).toBe(`These files cannot be shown whole: ${path}.`);
 });
 
-test('files that are too long together cannot be agreed to, and are not shown in part', () => {
+test('files that are together too long are not shown in part, and cannot be agreed to', () => {
   const found = [1, 2, 3, 4, 5].map((at) => ({ path: `/${at}`, text: 'x'.repeat(99_000) }));
   const settings = settingsOf(found);
   expect(settings?.problem).toContain('too long');
@@ -33,7 +33,7 @@ test('files that are too long together cannot be agreed to, and are not shown in
   expect(settingsOf(found.slice(0, 2))?.problem).toBeUndefined();
 });
 
-test('folders are read through links, each once', async () => {
+test('linked folders are read, each once', async () => {
   await mkdir(join(base, 'a/b'), { recursive: true });
   await writeFile(join(base, 'a/b/c'), '');
   await symlink('..', join(base, 'a/b/up'));
@@ -42,7 +42,7 @@ test('folders are read through links, each once', async () => {
   expect(await new ProjectReading().filesBelow(join(base, 'none'))).toEqual([]);
 });
 
-test('a work tree names the root of the main one', async () => {
+test('a linked work tree reports the root of the main work tree', async () => {
   const repo = join(base, 'repo');
   await mkdir(join(repo, 'sub'), { recursive: true });
   const git = (...args: string[]) =>
@@ -59,7 +59,7 @@ test('a work tree names the root of the main one', async () => {
 test.each([
   ['a pipe', async (path: string) => void execFileSync('mkfifo', [path])],
   ['a device', async (path: string) => symlink('/dev/zero', path)],
-])('a work tree whose main one is named by %s has none', async (_, make) => {
+])('a work tree whose `commondir` is %s has no main work tree', async (_, make) => {
   const tree = join(base, 'tree');
   await mkdir(join(tree, 'own'), { recursive: true });
   await writeFile(join(tree, '.git'), 'gitdir: own');
@@ -67,7 +67,7 @@ test.each([
   expect(await repositoryOf(tree)).toEqual({ root: tree });
 });
 
-test('a few links to one folder are not read without a bound', async () => {
+test('reading a folder through several links is bounded', async () => {
   await mkdir(join(base, 'a'));
   await writeFile(join(base, 'a/0.md'), 'x'.repeat(100_000));
   for (let at = 1; at < 1_000; at += 1) await symlink('0.md', join(base, `a/${at}.md`));
@@ -82,7 +82,7 @@ test('a few links to one folder are not read without a bound', async () => {
   expect(await reading.filesBelow(join(base, 'a'))).toBeUndefined();
 });
 
-test('asking git what it ignores runs no program that the repository names', async () => {
+test('asking git for ignored folders runs no program that the repository configures', async () => {
   const mark = join(base, 'mark');
   const repo = join(base, 'repo');
   await mkdir(repo);
@@ -106,7 +106,7 @@ test('asking git what it ignores runs no program that the repository names', asy
   expect(await readdir(base)).toEqual(['repo']);
 });
 
-test('asking git what it ignores does not run the file monitor that the repository names', async () => {
+test('asking git for ignored folders does not run the repository’s file monitor', async () => {
   const mark = join(base, 'mark');
   const monitor = join(base, 'monitor');
   await writeFile(monitor, `#!/bin/sh\ntouch '${mark}'\n`, { mode: 0o755 });
@@ -119,7 +119,7 @@ test('asking git what it ignores does not run the file monitor that the reposito
   git('config', 'core.fsmonitor', monitor);
   git('update-index', '--fsmonitor');
   const paths = [join(repo, 'node_modules')];
-  // Git runs it for an index that was written with it.
+  // Git runs the monitor for an index that was written with it.
   git('check-ignore', ...paths);
   await rm(mark);
   const { signal } = new AbortController();
@@ -127,7 +127,7 @@ test('asking git what it ignores does not run the file monitor that the reposito
   expect(await readdir(base)).not.toContain('mark');
 });
 
-test('asking git what it ignores does not ask the repository that the environment names', async () => {
+test('asking git for ignored folders ignores a repository in the environment', async () => {
   const [repo, other] = [join(base, 'repo'), join(base, 'other')];
   for (const cwd of [repo, other]) {
     await mkdir(cwd);
@@ -136,13 +136,13 @@ test('asking git what it ignores does not ask the repository that the environmen
   await writeFile(join(other, '.git/info/exclude'), 'node_modules');
   const env = { ...process.env, GIT_DIR: join(other, '.git'), GIT_WORK_TREE: repo };
   const paths = [join(repo, 'node_modules')];
-  // As it would with this environment.
+  // Git itself would use this repository.
   execFileSync('git', ['check-ignore', ...paths], { cwd: repo, env });
   const { signal } = new AbortController();
   expect(await ignoredByGit(repo, paths, env, signal)).toEqual(new Set());
 });
 
-test('git is not waited for without an end', async () => {
+test('waiting for git is limited', async () => {
   execFileSync('git', ['init', '--quiet'], { cwd: base });
   execFileSync('mkfifo', [join(base, '.gitignore')]);
   const signal = AbortSignal.timeout(200);

@@ -1,4 +1,4 @@
-/** Reading the files by which a project folder changes what an agent runs or may do. */
+/** Reads the files of a project folder that change what an agent runs or may do. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -8,27 +8,27 @@ import { text as readText } from 'node:stream/consumers';
 import type { ProjectFile, ProjectSettings } from '../project-settings.ts';
 import { childEnvironment } from './child-environment.ts';
 
-/** The most characters that a person is shown of one file, and of all files together. */
+/** Most characters shown to a person of one file, and of all files together. */
 const maxText = 100_000;
 const maxAll = 400_000;
-/** The most files and folders of one project that are looked at, and the most bytes that are read of them. */
+/** Most files and folders of one project that are examined, and most bytes that are read from them. */
 const maxFiles = 5_000;
 const maxRead = 20_000_000;
-/** How many files are read together. */
+/** How many files are read concurrently. */
 const batch = 50;
-/** The most files whose names are shown in a sentence. */
+/** Most file names in a sentence. */
 const maxNames = 20;
 
-/** A file as found; `text` is undefined if it cannot be shown whole. */
+/** A file; `text` is undefined if it cannot be shown whole. */
 export interface FoundFile {
   path: string;
   /** As stored. */
   text: string | undefined;
 }
 
-/** The file at a path, or undefined if there is none. It may be anything: a pipe, a device, a link. */
+/** The file at a path, or undefined if there is none. The path may lead to a pipe, a device, or a link. */
 async function readWhole(path: string): Promise<FoundFile | undefined> {
-  // A pipe must not be waited for.
+  // Without O_NONBLOCK, opening a pipe would wait for its writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(codeOf);
   if (typeof file === 'string') {
     return file === 'ENOENT' || file === 'ENOTDIR' ? undefined : { path, text: undefined };
@@ -52,14 +52,14 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 
 /**
- * One reading of a project folder. A few links can give one file or folder thousands of names, so all that is read shares
- * one bound. Call one method at a time: which files are beyond the bound must not depend on chance.
+ * One reading of a project folder. A few links can give a file or folder thousands of names, so all reads share one
+ * limit. Call one method at a time: which files exceed the limit must not depend on chance.
  */
 export class ProjectReading {
   #filesLeft = maxFiles;
   #bytesLeft = maxRead;
 
-  /** The files at these paths that exist, each once. Those beyond the bound have no text. */
+  /** The existing files at these paths, each once. Files beyond the limit have no text. */
   async readAll(paths: readonly string[]): Promise<FoundFile[]> {
     const all = [...new Set(paths)];
     const read: FoundFile[] = [];
@@ -74,7 +74,7 @@ export class ProjectReading {
     return read;
   }
 
-  /** The paths of all files below a folder, links to folders followed; undefined if there are too many. */
+  /** The paths of all files below a folder, including linked folders; undefined if there are too many. */
   async filesBelow(folder: string): Promise<string[] | undefined> {
     const files: string[] = [];
     const seen = new Set<string>();
@@ -99,7 +99,7 @@ export class ProjectReading {
   }
 }
 
-/** A folder and all that it lies in, the innermost first. */
+/** A folder and all its parents, innermost first. */
 export function withParents(folder: string): string[] {
   const parent = dirname(folder);
   return parent === folder ? [folder] : [folder, ...withParents(parent)];
@@ -107,11 +107,11 @@ export function withParents(folder: string): string[] {
 
 export interface Repository {
   root: string;
-  /** The root of the main work tree, if `root` belongs to another. */
+  /** The root of the main work tree, if `root` is another work tree. */
   main?: string;
 }
 
-/** The git repository that a real path lies in. */
+/** The git repository that contains a real path. */
 export async function repositoryOf(folder: string): Promise<Repository | undefined> {
   for (const root of withParents(folder)) {
     const git = join(root, '.git');
@@ -129,8 +129,8 @@ export async function repositoryOf(folder: string): Promise<Repository | undefin
 }
 
 /**
- * Those of these folders that git ignores and tracks nothing in: a clone does not bring them. None if git cannot be
- * asked, or does not answer before `signal` aborts.
+ * The folders that git ignores and that have no tracked files, so a clone does not bring them. Empty if git fails, or does
+ * not answer before `signal` aborts.
  */
 export async function ignoredByGit(
   folder: string,
@@ -140,9 +140,9 @@ export async function ignoredByGit(
 ): Promise<ReadonlySet<string>> {
   if (paths.length === 0 || signal.aborted) return new Set();
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')));
-  // A partial clone would fetch what it lacks, by a program that it names.
+  // A partial clone would fetch missing objects with a program that the repository names.
   const noFetch = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: '' };
-  // Not started in the folder, whose programs must not run.
+  // Not started in the folder: its programs must not run.
   const git = spawn(
     'git',
     ['-C', folder, '-c', 'core.fsmonitor=false', 'check-ignore', '-z', '--stdin'],
@@ -150,7 +150,7 @@ export async function ignoredByGit(
       cwd: '/',
       env: childEnvironment(own, noFetch, {}),
       stdio: ['pipe', 'pipe', 'ignore'],
-      // A `.gitignore` may be a pipe, which git would wait for.
+      // A `.gitignore` may be a pipe, and git would wait for its writer.
       signal,
       killSignal: 'SIGKILL',
     },
@@ -162,7 +162,7 @@ export async function ignoredByGit(
   return new Set(code === 0 ? ignored.split('\0').filter((path) => path !== '') : []);
 }
 
-/** The settings that these files make; undefined if there are none. */
+/** The project settings that consist of these files; undefined without files. */
 export function settingsOf(found: readonly FoundFile[]): ProjectSettings | undefined {
   if (found.length === 0) return undefined;
   const hash = createHash('sha256');
@@ -186,9 +186,9 @@ function listed(paths: readonly string[]): string {
   return others > 0 ? `${named}, and ${others} more` : named;
 }
 
-/** JSON is indented, with its escapes resolved; everything else is shown as it is. */
+/** The text for people: JSON is indented, with its escapes resolved; other text is unchanged. */
 function shown(text: string | undefined): string {
-  if (text === undefined) return '(This cannot be shown as text.)';
+  if (text === undefined) return '(This file cannot be shown as text.)';
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {

@@ -1,4 +1,4 @@
-/** The agent breaks the protocol in a way that would cost the server dearly: it is ended. */
+/** A protocol violation that would cost the server too much; the agent is ended. */
 export class ProtocolBreach extends Error {
   readonly code = 'PROTOCOL_ERROR';
 }

@@ -41,7 +41,7 @@ const gather = () => {
   return { upserts, turns };
 };
 
-describe('what is emitted', () => {
+describe('an emitted event', () => {
   test('reaches listeners until they unsubscribe, which they can do twice', () => {
     const mine = spy();
     const unsubscribe = feed.on('event', mine);
@@ -65,7 +65,7 @@ describe('what is emitted', () => {
     expect(callback).toHaveBeenCalledTimes(3);
   });
 
-  test('reaches the others when one throws, and the provider goes on', () => {
+  test('reaches the other callbacks when one throws, and does not throw in the provider', () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     const [update, exit] = [spy(), spy()];
     const broken = () => {
@@ -119,7 +119,7 @@ describe('upserts and turn events', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('cost nothing without a listener', () => {
+  test('are not folded without a listener', () => {
     const event = spy();
     feed.on('event', event);
 

@@ -21,12 +21,11 @@ interface Heard {
 }
 
 /**
- * One session's listeners, and the bounded entry for all that its agent says. Listeners stay when the session ends and
- * begins again.
+ * One session's listeners; bounds and passes on everything its agent emits. Listeners stay when the session ends and
+ * starts again.
  *
- * Upserts and turn events are folded from the drafts only while they have a listener. Such a listener gets a turn from
- * its beginning or not at all: one that is added mid-turn starts with the next turn. So it always sees whole turns
- * (invariant 4), and no turn is buffered without a listener.
+ * Upserts and turn events are folded from the drafts only while they have a listener. A listener that is added mid-turn
+ * starts with the next turn: so it gets only whole turns (invariant 4), and no turn is buffered without a listener.
  */
 export class SessionFeed implements SessionOutput {
   readonly #sessionId: string;
@@ -38,7 +37,7 @@ export class SessionFeed implements SessionOutput {
     exit: new Channel(),
   };
   #view: TurnUpserts | undefined;
-  /** Updates that wait for the session to be open. */
+  /** Updates that wait until the session is open. */
   #held: SessionUpdate | undefined;
 
   constructor(sessionId: string) {
@@ -49,7 +48,7 @@ export class SessionFeed implements SessionOutput {
     return Object.values(this.#channels).every(({ size }) => size === 0);
   }
 
-  /** A callback that is added twice is called twice; each result removes its own. */
+  /** Adds a callback. Added twice, it is called twice; each result removes one. */
   on<K extends keyof Heard>(what: K, callback: (value: Heard[K]) => void): Unsubscribe {
     const unsubscribe = this.#channels[what].add(callback);
     return () => {
@@ -75,7 +74,7 @@ export class SessionFeed implements SessionOutput {
     this.#channels.exit.send(exit);
   }
 
-  /** Holds updates back. The result sends them, or drops them if they are not wanted. */
+  /** Holds updates back. Calling the result sends them, or drops them if not wanted. */
   hold(): (isWanted: boolean) => void {
     const held: SessionUpdate = {};
     this.#held = held;
@@ -107,13 +106,13 @@ export class SessionFeed implements SessionOutput {
 
 interface Listener<T> {
   callback: (value: T) => void;
-  /** False once removed: it then gets nothing more, not even the value being sent. */
+  /** False once removed: then it does not even get the value that is being sent. */
   listens: boolean;
 }
 
-/** The listeners for one kind of event. A callback that throws harms neither the others nor the sender. */
+/** The listeners for one kind of event. An exception in a callback affects neither the others nor the sender. */
 class Channel<T> {
-  /** Replaced on each change, never mutated: sending is frequent and copies nothing. */
+  /** Replaced on each change, never mutated, so that frequent sending needs no copy. */
   #listeners: readonly Listener<T>[] = [];
 
   get size(): number {
@@ -133,7 +132,7 @@ class Channel<T> {
     speak(this.#listeners, value);
   }
 
-  /** A way to send to the present listeners: later ones are not included, removed ones drop out. */
+  /** Returns a function that sends to the present listeners, without those that are removed later. */
   audience(): (value: T) => void {
     const present = this.#listeners;
     return (value) => speak(present, value);
@@ -156,7 +155,7 @@ function speak<T>(listeners: readonly Listener<T>[], value: T): void {
   }
 }
 
-/** Bounds the depth of an event. Plain text, which is most of it, has no depth. */
+/** Bounds the depth of an event. Skips plain text deltas, which are most events and have no depth. */
 function withinBounds(draft: EventDraft): EventDraft {
   const { payload } = draft;
   if (payload.type === 'item_delta' && payload.patch === undefined) return draft;
@@ -166,10 +165,10 @@ function withinBounds(draft: EventDraft): EventDraft {
 
 /** The largest session update (commands, options, notices), in about the characters of its JSON. */
 const maxUpdate = 256 * 1024;
-/** Characters of a session's title. */
+/** Most characters of a session's title. */
 const maxTitle = 1_000;
 
-/** Bounds an update: every reader gets it with each change of the session. */
+/** Bounds an update, because every subscriber gets it with each change of the session. */
 function boundedUpdate({ title, ...update }: SessionUpdate): SessionUpdate {
   const bounded = withinSize(withinDepth(update), maxUpdate);
   if (title === undefined) return bounded;

@@ -11,15 +11,15 @@ function show(...parts: string[]): string[] {
 
 const head = 256 * 1024;
 
-test('an output is shown as it comes', () => {
+test('output is shown as it arrives', () => {
   expect(show('one ', 'two')).toEqual(['one ', 'two']);
 });
 
-test('an output that ends a little past the limit is shown whole, the rest at its end', () => {
+test('output that ends little past the limit is shown whole, its rest at the end', () => {
   expect(show('a'.repeat(head), 'rest')).toEqual(['a'.repeat(head), 'rest']);
 });
 
-test('of a flood the beginning and the end are shown, and how much is left out', () => {
+test('of very long output, the beginning, the omitted length and the end are shown', () => {
   const shown = show(...Array.from({ length: 100 }, (_, at) => String(at % 10).repeat(10_000)));
   const text = shown.join('');
   expect(text.startsWith('0'.repeat(10_000))).toBe(true);
@@ -29,7 +29,7 @@ test('of a flood the beginning and the end are shown, and how much is left out',
   expect(text.length).toBeLessThan(head + 17 * 1024);
 });
 
-test('no letter is halved where the output is cut', () => {
+test('characters are not split where the output is cut', () => {
   const [faces, small] = ['😀'.repeat(20), { head: 5, tail: 3 }];
   const shown: string[] = [];
   const output = new ShownOutput((text) => void shown.push(text), small);

@@ -1,11 +1,11 @@
 import { headOf, tailOf } from '@liminal/protocol';
 
-/** How many characters of a program's output people are shown as they come, and how many of a far end. */
+/** Characters of a program's output that people see as they arrive, and of its end if much lies between. */
 const forPeople = { head: 256 * 1024, tail: 16 * 1024 };
 
 /**
- * The part of a program's output that is shown, so that a program that floods its terminal does not flood the log, or
- * the model: the first part as it comes, and the end once the program has ended.
+ * Shows the beginning of a program's output as it arrives, and its end when the program has ended, so that a program that
+ * floods its terminal does not flood the log or the model.
  */
 export class ShownOutput {
   readonly #show: (text: string) => void;

@@ -1,10 +1,10 @@
 import { headOf, type SessionSetup, type SetupEntry, type SetupKind } from '@liminal/protocol';
 
-/** The most entries of a kind, and characters of a text: agents report what files of a project say. */
+/** Most entries of a kind, and characters of a text. Bounded because the content comes from a project's files. */
 const maxEntries = 1_000;
 const maxText = 2_000;
 
-/** A part of what holds in a session, within bounds and without empty fields. */
+/** A part of a session's setup, bounded and without empty fields. */
 export const shownPart = (
   kind: SetupKind,
   entries: readonly SetupEntry[],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { StartLimit } from './start-limit.ts';
 
-/** Starts `count` at once; each goes on until it is released. */
+/** Begins `count` starts at once; each lasts until it is released. */
 function startMany(limit: StartLimit, count: number) {
   const running: number[] = [];
   const gates = Array.from({ length: count }, () => Promise.withResolvers<void>());
@@ -25,7 +25,7 @@ function startMany(limit: StartLimit, count: number) {
   };
 }
 
-test('no more than the limit run at once, and the others follow in order', async () => {
+test('no more starts than the limit run at once, and the others follow in order', async () => {
   const { running, all, letGo } = startMany(new StartLimit(2), 4);
   expect(running).toEqual([0, 1]);
   await letGo(1);
@@ -36,7 +36,7 @@ test('no more than the limit run at once, and the others follow in order', async
   expect(await Promise.all(all)).toEqual([0, 1, 2, 3]);
 });
 
-test('a failed start makes room too', async () => {
+test('a failed start frees its place', async () => {
   const { running, all, letGo, fail } = startMany(new StartLimit(1), 2);
   fail(0);
   await expect(all[0]).rejects.toThrow('failed');
@@ -44,7 +44,7 @@ test('a failed start makes room too', async () => {
   expect(running).toEqual([0, 1]);
 });
 
-test('a start that is aborted while it waits leaves at once, and its place goes to the next', async () => {
+test('a start that is aborted while it waits rejects at once, and the next start gets its place', async () => {
   const limit = new StartLimit(1);
   const { running, letGo } = startMany(limit, 1);
   const abort = new AbortController();

@@ -1,4 +1,4 @@
-/** Bounds how many agents start at the same time: six cold starts at once take ten times as long as one. */
+/** Limits how many agents start at the same time: six simultaneous cold starts take ten times as long as one. */
 export class StartLimit {
   readonly #waiting: (() => void)[] = [];
   #free: number;
@@ -7,7 +7,7 @@ export class StartLimit {
     this.#free = atOnce;
   }
 
-  /** Runs `start` when there is room. Rejects with the signal's reason if that aborts before. */
+  /** Runs `start` when a place is free. Rejects with the signal's reason if the signal aborts before. */
   async run<T>(start: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else await this.#turn(signal);

@@ -1,4 +1,4 @@
-/** Bounds one turn: its items, each by itself and all together. */
+/** Bounds the size of one turn's items, each and all together. */
 import {
   cutText,
   type EventPayload,
@@ -8,18 +8,18 @@ import {
   withinSize,
 } from '@liminal/protocol';
 
-/** The largest turn, in about the characters of its events' JSON; what follows is not kept. */
+/** The largest turn, in about the characters of its events' JSON; later output is not kept. */
 export const maxTurnSize = 256 * 1024 * 1024;
-/** The most items of a turn; a call and its output are two. */
+/** Most items of a turn; a call and its output count as two. */
 export const maxTurnItems = 50_000;
-/** For texts longer than this (characters), sending them again counts. */
+/** Texts longer than this (characters) count each time they are sent again. */
 const longText = 64 * 1024;
-/** The size of an event besides its content. */
+/** The size of an event without its content. */
 const eventItself = 500;
 
-/** How much room a turn has left. */
+/** Tracks how much room a turn has left. */
 export class TurnBounds {
-  /** Characters of text that each open item has. */
+  /** Characters of each open item's text. */
   readonly #texts = new Map<string, number>();
   #size = 0;
   #items = 0;
@@ -28,13 +28,13 @@ export class TurnBounds {
     return this.#size > maxTurnSize || this.#items > maxTurnItems;
   }
 
-  /** Cuts a value that is written whole; `more` bounds text that makes an item longer. */
+  /** Cuts a value that is written whole; `more` bounds text that is appended to an item. */
   fit<T extends object>(value: T): T {
     if (isMoreText(value)) return value;
     return withinSize(value, isOfTurn(value) ? maxHeadSize : maxItemSize);
   }
 
-  /** The part of a longer item's text that fits; empty once the item was cut. */
+  /** The part of appended text that still fits into the item; empty once the item was cut. */
   more(itemId: string, text: string): string {
     const before = this.#texts.get(itemId) ?? 0;
     if (before > maxItemSize) return '';
@@ -43,7 +43,7 @@ export class TurnBounds {
     return text.length <= room ? text : cutText(text, room);
   }
 
-  /** A new text stands in the place of a longer item's text. */
+  /** Records that a new text has replaced the item's text. */
   replaced(itemId: string, text: string): void {
     this.#texts.set(itemId, text.length);
   }
@@ -51,13 +51,13 @@ export class TurnBounds {
   /** Counts a written event. */
   count(payload: EventPayload): void {
     if (payload.type === 'item_start') this.#items += 1;
-    // Text comes in many small pieces, which become few events.
+    // Appended text arrives in many small pieces that are joined to few events.
     this.#size += isMoreText(payload)
       ? payload.deltaContent.length
       : eventItself + sizeOf(payload, 2 * maxItemSize);
   }
 
-  /** Counts a change of an item's fields: readers get all of the item again. */
+  /** Counts a change of an item's fields, because subscribers get the whole item again. */
   countAgain(itemId: string): void {
     const text = this.#texts.get(itemId) ?? 0;
     if (text > longText) this.#size += text;
@@ -68,7 +68,7 @@ export class TurnBounds {
   }
 }
 
-/** Whether a value is stored with the turn, and read with each of its pages. */
+/** Whether a value is stored with the turn itself, and so is read with each of the turn's pages. */
 function isOfTurn(value: object): boolean {
   return 'type' in value && typeof value.type === 'string' && value.type.startsWith('response_');
 }

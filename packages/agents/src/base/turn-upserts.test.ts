@@ -5,7 +5,7 @@ import { TurnUpserts } from './turn-upserts.ts';
 beforeEach(() => vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
 afterEach(() => vi.useRealTimers());
 
-test('each upsert carries the date at which it was shown', () => {
+test('each upsert has the date at which it was emitted', () => {
   const shown: UpsertObject[] = [];
   const upserts = new TurnUpserts(
     'session',

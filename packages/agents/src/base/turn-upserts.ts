@@ -13,10 +13,10 @@ import {
   type UpsertObject,
 } from '@liminal/protocol';
 
-/** The log gives the real run, seq and trace; here they only keep the fold in order. */
+/** Placeholder: the log assigns the real run, seq and trace; here they only keep the fold in order. */
 const traceContext = { traceparent: '00-00000000000000000000000000000001-0000000000000001-00' };
 
-/** The upsert fold of one turn, for its listeners from the beginning. */
+/** The upsert fold of one turn, for listeners that were present at its beginning. */
 export class TurnUpserts {
   readonly #sessionId: string;
   readonly #upserts: (upsert: UpsertObject) => void;

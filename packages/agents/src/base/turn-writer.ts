@@ -23,7 +23,7 @@ import { BoundedList } from './bounded-list.ts';
 import { type ApprovalRequest, maxAsked } from './pending-approvals.ts';
 import { TurnBounds } from './turn-bounds.ts';
 
-/** An open item and its later text: deltas are frequent, and copy no item. */
+/** An open item and the text appended since, kept apart because frequent deltas must not copy the item. */
 interface OpenItem {
   item: OutputItem;
   more: GrowingText;
@@ -49,27 +49,27 @@ export type TurnEnd = Extract<EventPayload, { type: 'response_done' | 'response_
 
 /** Shown once when a turn reaches its limit. */
 const full =
-  'This turn has said more than can be kept of one. What it says from here on is not shown, but what it asks is: stop it, or wait for its end.';
+  'This turn’s output limit is reached. Further output is not shown, only questions. Stop the turn, or wait until it ends.';
 
 const fullMark = (turnId: string): string => `${turnId}:full`;
 
-/** Whether the item says that the turn has reached its limit. */
+/** Whether the item is the notice that the turn has reached its limit. */
 export const isFullMark = (item: OutputItem, turnId: string): boolean =>
   item.id === fullMark(turnId);
 
 /**
- * Writes one turn's events and knows its open items, so that every item that starts also ends before the turn's one
- * terminal event (invariants 2 and 3). Bounds what an agent says: items that are too long are cut, and past the limit
- * of a turn only questions and ends are written.
+ * Writes one turn's events and tracks its open items, so that every started item ends before the turn's one terminal
+ * event (invariants 2 and 3). Bounds an agent's output: items that are too long are cut, and past the limit of a turn
+ * only questions and ends are written.
  */
 export class TurnWriter {
   readonly turnId: string;
   readonly #emit: Emit;
   readonly #open = new Map<string, OpenItem>();
-  /** Values that the vocabulary has no place for, until the next item ends. */
+  /** Values that cannot be translated, kept until the next item ends. */
   readonly #unplaced = new BoundedList();
   readonly #bounds = new TurnBounds();
-  /** Calls without a result, by `callId`; `item` once it has ended. */
+  /** Calls without a result, by `callId`; `item` is set when the call's item has ended. */
   readonly #calls = new Map<string, { itemId: string; item?: CallItem }>();
   #timestamp = '';
   #shown = 0;
@@ -88,7 +88,7 @@ export class TurnWriter {
     return this.#bounds.isFull;
   }
 
-  /** How many items the turn has had besides the user's messages. */
+  /** The number of the turn's items besides the user's messages. */
   get shown(): number {
     return this.#shown;
   }
@@ -108,7 +108,7 @@ export class TurnWriter {
     return this.#ended;
   }
 
-  /** `message` is the user's message with its attachments; a turn that the agent began has none. */
+  /** Begins the turn. @param message - The user's message; undefined if the agent began the turn. */
   begin(start: TurnStart, message: string | undefined, blocks: readonly ContentBlock[] = []): void {
     this.write({ type: 'response_start', ...start });
     if (message === undefined) return;
@@ -116,50 +116,52 @@ export class TurnWriter {
     const item = { type: 'message', id, content: message, origin: 'user' } as const;
     if (blocks.length === 0) return this.add(item);
     this.write(startPayload(item));
-    // A person's files are bounded where they come in, and are not cut.
+    // Not cut: a person's files were bounded when the server received them.
     this.#put({ type: 'item_done', itemId: id, finalItem: { ...item, blocks: [...blocks] } });
   }
 
-  /** Adds what a person says in the middle of the turn; it is open until `settle`, at the latest until the turn's end. */
+  /** Adds a message that a person sends during the turn; its item is open until `settle` or the turn's end. */
   steer(messageId: string, content: string, blocks: readonly ContentBlock[] = []): void {
     const id = steeredItem(this.turnId, messageId);
     if (this.#ended || this.#open.has(id)) return;
     const said = { type: 'message', id, content, origin: 'user', delivery: 'sent' } as const;
     const item: OutputItem = blocks.length === 0 ? said : { ...said, blocks: [...blocks] };
     this.#open.set(id, { item, more: new GrowingText() });
-    // As with the message that began the turn: what a person says is bounded where it comes in.
+    // Not cut, like the message that began the turn: the server bounded it on receipt.
     this.#put({ ...startPayload(item), initialContent: content });
     if (blocks.length === 0) return;
     this.#put({ type: 'item_delta', itemId: id, deltaContent: '', patch: { blocks: [...blocks] } });
   }
 
-  /** What the agent did with a message of `steer`. */
+  /** Ends the item of a `steer` message with what the agent did with the message. */
   settle(messageId: string, delivery: Exclude<Delivery, 'sent'>): void {
     const item = this.item(steeredItem(this.turnId, messageId));
     if (item?.type !== 'message' || !this.#forget(item.id)) return;
     this.#put({ type: 'item_done', itemId: item.id, finalItem: { ...item, delivery } });
   }
 
-  /** Withdraws a message of `steer`: the agent does not take it (`refused`), or only after the turn (`own_turn`). */
+  /**
+   * Withdraws a `steer` message that the agent does not take (`refused`), or takes only after the turn (`own_turn`).
+   */
   takeBack(messageId: string, reason: 'refused' | 'own_turn'): void {
     const itemId = steeredItem(this.turnId, messageId);
     if (this.#forget(itemId)) this.#put({ type: 'item_cancelled', itemId, reason });
   }
 
-  /** Records, once, that somebody asked to stop the turn. */
+  /** Records once that a user asked to stop the turn. */
   stop(reason = 'The user asked to stop.'): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
     this.write({ type: 'turn_aborted_by_user', reason });
   }
 
-  /** Adds a message of the system. `about` says more of it to programs. */
+  /** Adds a system message. @param about - Details for programs. */
   notice(content: string, about: { raw?: unknown; compaction?: Compaction } = {}): void {
     const id = `${this.turnId}:notice:${this.#notices++}`;
     this.add({ type: 'message', id, content, origin: 'system', ...defined(about) });
   }
 
-  /** A request without words about its call has those of the call. */
+  /** Shows a request; if it does not describe its call, the call's own item does. */
   openApproval({ asked: own, earlier: known, ...request }: ApprovalRequest): void {
     const id = this.#approvalItem(request.approvalId);
     if (this.isOpen(id)) return;
@@ -188,7 +190,7 @@ export class TurnWriter {
     if (this.#bounds.isFull && !this.#saidFull) this.#sayFull();
   }
 
-  /** The ids of the open items, in the order in which they began. */
+  /** The ids of the open items, in starting order. */
   get open(): string[] {
     return [...this.#open.keys()];
   }
@@ -228,7 +230,7 @@ export class TurnWriter {
     this.write({ type: 'item_delta', itemId, deltaContent: '', patch });
   }
 
-  /** Ends an item as it is, or as `said`. */
+  /** Ends an item in its present state, or as `said`. */
   done(itemId: string, said = this.item(itemId)): void {
     const isPersons = said?.type === 'approval' || (said?.type === 'message' && said.delivery);
     const finalItem = this.#bounds.isFull && !isPersons ? this.item(itemId) : said;
@@ -240,7 +242,7 @@ export class TurnWriter {
     this.write({ type: 'item_done', itemId, finalItem: this.#withUnplaced(finalItem) });
   }
 
-  /** Adds an item that is complete. */
+  /** Adds a complete item. */
   add(item: OutputItem): void {
     this.start(item);
     this.done(item.id);
@@ -250,7 +252,7 @@ export class TurnWriter {
     if (this.#open.has(itemId)) this.withdraw(itemId, reason);
   }
 
-  /** Takes an item back, open or ended. */
+  /** Withdraws an item, open or ended. */
   withdraw(itemId: string, reason: string): void {
     this.#forget(itemId);
     this.write({ type: 'item_cancelled', itemId, reason });
@@ -265,17 +267,17 @@ export class TurnWriter {
     return open.item;
   }
 
-  /** Keeps a value that cannot be translated: as `raw` of the next item that ends. */
+  /** Keeps a value that cannot be translated; it becomes `raw` of the next item that ends. */
   keep(raw: unknown): void {
     this.#unplaced.add(raw);
   }
 
-  /** Takes the kept values that have found no item. */
+  /** Returns and removes the kept values that no item has taken. */
   takeUnplaced(): unknown[] {
     return this.#unplaced.take();
   }
 
-  /** Ends the open items, and then the turn, once: later events are ignored. */
+  /** Ends the open items, then the turn. Only the first call counts; later events are ignored. */
   end(said: TurnEnd): void {
     const end = this.#bounds.fit(said);
     const closing = closingOf(end);
@@ -283,7 +285,7 @@ export class TurnWriter {
       const item = this.item(itemId);
       if (item !== undefined) this.#close(closeItem(item, closing));
     }
-    // A listener may have ended it meanwhile.
+    // A listener may have ended the turn in the loop above.
     if (this.#ended) return;
     this.#ended = true;
     this.#put(end);
@@ -312,7 +314,7 @@ export class TurnWriter {
     return this.#open.delete(itemId);
   }
 
-  /** A call without a result, as it says now. */
+  /** A call without a result, in its present state. */
   #call(callId: string | undefined): CallItem | undefined {
     const call = callId === undefined ? undefined : this.#calls.get(callId);
     const item = call && (call.item ?? this.item(call.itemId));
@@ -351,7 +353,7 @@ function startPayload(item: OutputItem): ItemStartPayload {
       };
     case 'function_call': {
       const { name, callId, title, kind, locations } = item;
-      // A call's arguments may be known from its beginning.
+      // A call's arguments may be known at its start.
       const known = item.arguments === '' ? undefined : item.arguments;
       return { ...base, name, callId, ...defined({ arguments: known, title, kind, locations }) };
     }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { timeOfSeconds, UsageLimits } from './usage-limits.ts';
 
-test('the windows that are told one by one are known together, each change once', () => {
+test('limits that are reported one by one are returned together, once for each change', () => {
   const limits = new UsageLimits();
   const hours = { name: '5-hour limit', usedPercent: 10 };
   const week = { name: 'weekly limit', usedPercent: 3 };
@@ -15,7 +15,7 @@ test('the windows that are told one by one are known together, each change once'
   expect(limits.learn([])).toBeUndefined();
 });
 
-test('SAFE: an impossible time is none', () => {
+test('SAFE: an impossible time is undefined', () => {
   expect(timeOfSeconds(1_795_400_447)).toBe('2026-11-23T02:20:47.000Z');
   expect(timeOfSeconds(8_640_000_000_001)).toBeUndefined();
 });

@@ -1,10 +1,10 @@
 import type { UsageLimit } from '@liminal/protocol';
 
-/** The windows of an account, as last told: an agent tells one, or some, at a time. */
+/** An account's usage limits as last reported; an agent reports only one or some at a time. */
 export class UsageLimits {
   readonly #limits = new Map<string, UsageLimit>();
 
-  /** Returns all windows if something has changed. */
+  /** Adds reported limits. Returns all limits if any has changed, otherwise undefined. */
   learn(told: readonly UsageLimit[]): UsageLimit[] | undefined {
     const before = JSON.stringify([...this.#limits.values()]);
     for (const limit of told) this.#limits.set(limit.name, limit);
@@ -13,7 +13,7 @@ export class UsageLimits {
   }
 }
 
-/** From seconds since the epoch, as ISO 8601 UTC; undefined if the number is no valid time. */
+/** Converts seconds since the epoch to ISO 8601 UTC; undefined if the number is not a valid time. */
 export function timeOfSeconds(seconds: number): string | undefined {
   const time = new Date(seconds * 1_000);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();

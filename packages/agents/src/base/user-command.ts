@@ -1,40 +1,40 @@
-/** Commands that people run themselves, as agents' own terminals have it: messages that begin with `!`. */
+/** Commands that people run with messages that begin with `!`, as in agents' own terminals. */
 import { maxPrinted, runCommand, type CommandEnd } from '../tools/bash/run-command.ts';
 import { ShownOutput } from './shown-output.ts';
 
-/** The command in a message; undefined for words. */
+/** The command in a message; undefined for other messages. */
 export const userCommandIn = (message: string): string | undefined =>
   message.startsWith('!') ? message.slice(1).trim() || undefined : undefined;
 
-/** The answer to a command where the server's settings forbid them. */
+/** The answer to a command if the server's settings forbid commands. */
 export const commandsForbidden =
   'This server does not run people’s commands (`userCommands` in its settings). Nothing was run or sent. To send the words as they are, put a blank before them.';
 
-/** As long as Codex lets such a command run, ms. */
+/** The time limit of a command, ms: the same as in Codex. */
 const limitMs = 3_600_000;
-/** The agent's model reads the beginning and the end of what a command printed (characters). */
+/** Characters of a command's output that the agent's model reads: the beginning and the end. */
 const forModel = { head: 12_000, tail: 18_000 };
 
 export interface UserCommand {
   command: string;
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** Ends the command, with all that it started. */
+  /** Ends the command and all its descendants. */
   signal: AbortSignal;
-  /** Gets the output for people as it comes. */
+  /** Called with the output for people as it arrives. */
   print: (text: string) => void;
 }
 
-/** How a command has ended. */
+/** The result of a command. */
 export interface UserCommandResult {
   /** The output for the agent's model. */
   output: string;
   exitCode: number | null;
-  /** Why it failed, as a sentence; undefined if it did not. */
+  /** Why the command failed, as a sentence; undefined if it did not. */
   problem: string | undefined;
 }
 
-/** Runs a command to its end, without asking anyone. Nothing that it started is left. Rejects if it cannot be started. */
+/** Runs a command without asking for permission, then ends all its descendants. Rejects if the command cannot start. */
 export async function runUserCommand(options: UserCommand): Promise<UserCommandResult> {
   let output = '';
   const parts = [

@@ -1,21 +1,21 @@
-/** How a search of the web looks to people, whichever program or maker of models runs it. */
+/** The shape of a web search's call and results for people, the same for every agent and model provider. */
 import type { OutputItem } from '@liminal/protocol';
 import { z } from 'zod';
 import { oneLine } from './titles.ts';
 
-/** What is done on the web. */
+/** An action on the web. */
 export interface WebAction {
   kind: 'search' | 'open' | 'find';
   query?: string | undefined;
   queries?: readonly string[] | undefined;
   url?: string | undefined;
-  /** What is looked for in a page. */
+  /** The text to find in a page. */
   pattern?: string | undefined;
 }
 
 type Call = Extract<OutputItem, { type: 'function_call' }>;
 
-/** The fields of a call that searches the web, opens a page, or finds words in a page. */
+/** The call's fields for a web search, opening a page, or finding text in a page. */
 export function webSearchCall(
   action: WebAction,
 ): Required<Pick<Call, 'name' | 'kind' | 'title' | 'arguments'>> {
@@ -47,7 +47,7 @@ function titleOf({ kind, query = '', queries = [], url, pattern }: WebAction): s
 
 const SearchResult = z.looseObject({ title: z.string().nullish(), url: z.string() });
 
-/** The results of a search as text. A result with an address is its title and the address; any other is its JSON. */
+/** The results of a search as text: title and address of each; a result without an address as its JSON. */
 export const webResults = (results: readonly unknown[]): string =>
   results.map(resultLine).join('\n\n');
 
