@@ -18,15 +18,12 @@ import type { StartLimit } from './base/start-limit.ts';
 import type { ProjectTrust } from './project-settings.ts';
 import type {
   AgentCapabilities,
-  AgentIntroduction,
   ConversationRewind,
   ProjectGrants,
   SessionExit,
   SessionUpdate,
   SteerTarget,
   StoredConversation,
-  StoredFork,
-  StoredSession,
   StoredTurn,
 } from './provider.ts';
 

@@ -10,7 +10,8 @@ import type { SessionClient } from './client-side/session-client.ts';
 import { EarlyUpdates } from './early-updates.ts';
 import { readAuthMethods, readRpcError, rpc, type AuthMethod } from './errors.ts';
 import { Newest } from '../base/newest.ts';
-import { isConversation, typeOf } from './translate/conversation.ts';
+import { isConversation } from './translate/conversation.ts';
+import { typeOf } from './translate/fields.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 
 /** Messages to the running turn in the form in which Qwen Code takes them. */

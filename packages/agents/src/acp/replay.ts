@@ -1,4 +1,5 @@
-import { isConversation, typeOf } from './translate/conversation.ts';
+import { isConversation } from './translate/conversation.ts';
+import { typeOf } from './translate/fields.ts';
 
 /** How a session was opened: begun, or continued with or without a replay. */
 export type Opened = { how: 'begun' | 'resumed' } | { how: 'loaded'; isReplayDue: boolean };

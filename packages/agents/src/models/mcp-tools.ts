@@ -1,8 +1,6 @@
 import type { McpServers } from '@liminal/protocol';
-import type { FairLimit } from '../base/fair-limit.ts';
 import type { Tool } from '../tools/index.ts';
 import type { McpConnection, McpSurroundings } from './mcp-connection.ts';
-import type { McpLimits } from './mcp-traffic.ts';
 
 /** The tools of the configured MCP servers, for one session. The servers' programs end with the session. */
 export class McpTools {

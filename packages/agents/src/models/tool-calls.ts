@@ -7,7 +7,7 @@ import type { ClientFiles } from '../client-files.ts';
 import type { Folders } from '../tools/project/project-path.ts';
 import type { CallFace, Permission, Tool, ToolResult } from '../tools/tool.ts';
 import { ToolError } from '../tools/tool-error.ts';
-import type { ModelCall, ToolFace } from './model-client.ts';
+import type { ToolFace } from './model-client.ts';
 import type { Permissions } from './permissions.ts';
 import {
   type Answer,
@@ -17,7 +17,7 @@ import {
   scriptTool,
   type ScriptTurn,
 } from './script-tool.ts';
-import { outputOf, type ScriptRecord, type WantedCall } from './waiting-calls.ts';
+import { outputOf, type WantedCall } from './waiting-calls.ts';
 
 export interface ToolCallsOptions {
   tools: readonly Tool[];

@@ -1,5 +1,5 @@
 /** Which updates belong to a turn, and where each goes. */
-import { isRecord } from './fields.ts';
+import { typeOf } from './fields.ts';
 import type { AcpTurn } from './turn.ts';
 
 type Reader = (turn: AcpTurn, update: unknown) => void;
@@ -21,12 +21,6 @@ const readers: Record<string, Reader> = {
   compaction_update: (turn, update) => turn.compaction(update),
   compaction_summary_chunk: (turn, update) => turn.compaction(update),
 };
-
-/** The type of an update; `''` if it has none. */
-export function typeOf(update: unknown): string {
-  const type = isRecord(update) ? update['sessionUpdate'] : undefined;
-  return typeof type === 'string' ? type : '';
-}
 
 export const conversationReader = (type: string): Reader | undefined =>
   Object.hasOwn(readers, type) ? readers[type] : undefined;

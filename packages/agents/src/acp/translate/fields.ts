@@ -37,3 +37,9 @@ export function readFields<S extends Shape>(value: unknown, shape: S): Read<S> {
     rest: rest.length === 0 ? undefined : Object.fromEntries(rest),
   };
 }
+
+/** The type of an update; `''` if it has none. */
+export function typeOf(update: unknown): string {
+  const type = isRecord(update) ? update['sessionUpdate'] : undefined;
+  return typeof type === 'string' ? type : '';
+}

@@ -1,5 +1,6 @@
 import type { StoredTurn } from '../../provider.ts';
-import { isConversation, typeOf } from './conversation.ts';
+import { isConversation } from './conversation.ts';
+import { typeOf } from './fields.ts';
 import { isRecord } from './fields.ts';
 import { AcpTranslator } from './translator.ts';
 

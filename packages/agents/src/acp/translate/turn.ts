@@ -8,7 +8,7 @@ import { ChildSessions } from './child-sessions.ts';
 import { Compactions } from './compaction.ts';
 import { PromptEcho } from './prompt-echo.ts';
 import { isRecord, readFields } from './fields.ts';
-import { typeOf } from './conversation.ts';
+import { typeOf } from './fields.ts';
 import { readNotice } from './notices.ts';
 import { readOutcome, endOf } from './outcome.ts';
 import { parentCallOf } from './parent-call.ts';
