@@ -68,8 +68,8 @@ test('every server knows its own troubles, clients and listeners', async () => {
 test('every server reads files and folders of projects', async () => {
   const { runtime } = await openServer();
   expect(await runtime.listFolders(`${tmpdir()}/none-`)).toBeDefined();
-  const reading = runtime.readFile(sessionId, 'a');
-  await expect(reading).rejects.toMatchObject({ code: expect.any(String) });
+  const reading = runtime.readFile('none', 'a.txt');
+  await expect(reading).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
 test('a server reports the lag of its projector, and the readers of followed sessions', async () => {
