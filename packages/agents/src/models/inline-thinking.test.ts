@@ -17,7 +17,7 @@ function read(pieces: readonly string[]): string[] {
 /** The text as a whole, in single characters, and cut once at each position. */
 function cuts(text: string): string[][] {
   const places = Array.from({ length: text.length }, (_, at) => at);
-  return [[text], [...text], ...places.map((at) => [text.slice(0, at), text.slice(at)])];
+  return [[text], text.split(''), ...places.map((at) => [text.slice(0, at), text.slice(at)])];
 }
 
 test.each<[title: string, text: string, found: string[]]>([

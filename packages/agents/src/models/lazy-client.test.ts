@@ -4,9 +4,13 @@ import { LazyClient } from './lazy-client.ts';
 import type { ModelAnswer, ModelClient, ModelRequest } from './model-client.ts';
 
 test('a client is loaded once, at its first request', async () => {
-  const listModels = vi.fn(async () => [{ id: 'one' }]);
-  const answer = vi.fn(async () => ({}) as ModelAnswer);
-  const load = vi.fn(async () => ({ providerId: 'other', listModels, answer }) as ModelClient);
+  const listModels = vi.fn<ModelClient['listModels']>(async () => [{ id: 'one' }]);
+  const answer = vi.fn<ModelClient['answer']>(async () => ({}) as ModelAnswer);
+  const load = vi.fn<() => Promise<ModelClient>>(async () => ({
+    providerId: 'other',
+    listModels,
+    answer,
+  }));
   const client = new LazyClient('openai', load);
   expect(client.providerId).toBe('openai');
   expect(load).not.toHaveBeenCalled();

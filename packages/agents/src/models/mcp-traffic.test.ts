@@ -17,7 +17,7 @@ function traffic(limits: Partial<McpLimits> = {}, answers: (Response | Error)[] 
   const excesses: string[] = [];
   const asked: [url: string, init: RequestInit | undefined][] = [];
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
-    asked.push([String(url), init]);
+    asked.push([url instanceof Request ? url.url : url.toString(), init]);
     const answer = answers.shift() ?? new Response('Hi');
     if (answer instanceof Error) throw answer;
     return answer;

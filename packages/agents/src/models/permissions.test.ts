@@ -1,6 +1,5 @@
 import type { ToolKind } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import type { ProjectGrants } from '../provider.ts';
 import type { Permission } from '../tools/index.ts';
 import { Permissions } from './permissions.ts';
 
@@ -23,7 +22,7 @@ function permissions({ kept }: { kept?: string[] } = {}) {
     },
   };
   const made = new Permissions({
-    grants: grants as ProjectGrants | undefined,
+    grants,
     onProblem: (what, problem) => problems.push([what, problem]),
   });
   return { made, problems, added, faults };

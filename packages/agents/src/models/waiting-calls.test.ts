@@ -81,7 +81,7 @@ test('only calls of the newest turn, and of the turns that it resumed, still wai
 });
 
 test('a call that a later turn has ended no longer waits, whatever the first turn had', () => {
-  const again = turn('2', [call('a'), output('a')], { trigger: 'agent' } as Partial<Response>);
+  const again = turn('2', [call('a'), output('a')], { trigger: 'agent' });
   expect(askedIn([turn('1', [call('a'), question('a')]), again])).toEqual([]);
 });
 

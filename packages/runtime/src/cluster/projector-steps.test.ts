@@ -312,7 +312,7 @@ test('an earlier run of the session that history has is not saved for it again',
 });
 
 test('upserts that cannot be published are logged once for a run, which comes into history', async () => {
-  const publish = vi.fn(async () => {
+  const publish = vi.fn<() => Promise<void>>(async () => {
     throw new Error('Redis is away.');
   });
   const { start, log, steps, warnings } = await project({ publish });

@@ -180,7 +180,7 @@ test.each([true, false])('upserts are published if the settings say so: %s', asy
 
 test('settings of upserts reach the publisher', async () => {
   const storage = openSharedMemoryStorage();
-  const publish = vi.fn(async () => {
+  const publish = vi.fn<() => Promise<void>>(async () => {
     throw new Error('Redis is away.');
   });
   storage.coordination.upserts.publish = publish;
@@ -199,7 +199,7 @@ test.each([true, false])('events are kept if the settings say so: %s', async (ke
 
 test('a worker without settings waits for a quarter of a minute before a turn is lost', async () => {
   const storage = openSharedMemoryStorage();
-  const warn = vi.fn();
+  const warn = vi.fn<() => void>();
   const worker = startProjectorWorker({
     storage,
     logger: { info: () => {}, error: () => {}, warn },
