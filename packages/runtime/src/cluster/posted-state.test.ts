@@ -2,7 +2,6 @@ import { runOf } from '@liminal/protocol/testing';
 import { emptyResponse, foldResponse, type SessionInfo, toResponse } from '@liminal/protocol';
 import type { Board } from '@liminal/storage';
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { Session } from '../session/index.ts';
 import { PostedSession, parsePostedState, readPostedState, Report } from './posted-state.ts';
 import { useFakeDelays } from './testing/fake-delays.ts';
 import { sessionInfo } from './testing/session-info.ts';
@@ -35,7 +34,7 @@ function openPosted() {
         return session.turnId;
       },
       info,
-    } as Session,
+    },
     () => owner.fence,
     (error) => troubles.push(error),
   );
