@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLogger } from './logging.ts';
 
-test('SAFE: a log line is JSON that means the same, with terminal controls escaped', () => {
+test('SAFE: a log line is JSON with terminal controls escaped, and parses to the same text', () => {
   const said = '\u001b]52;c;cm0=\u0007\u009b2J\u007f\u202egnp\u200b\u{e0041}';
   let log = '';
   const logger = createLogger('info', { write: (line) => (log += line) });
@@ -26,7 +26,7 @@ test('SAFE: the log hides secrets in URLs, even in an error’s cause and stack'
   });
 });
 
-test('SAFE: the log hides the secrets that the server knows, and what the rules of exports find, wherever they stand', () => {
+test('SAFE: the log hides known secrets, and secrets found by the rules of exports, everywhere', () => {
   let log = '';
   const secrets = new Set<string>();
   const logger = createLogger('info', { write: (line) => (log += line) }, secrets);
@@ -43,7 +43,7 @@ test('SAFE: the log hides the secrets that the server knows, and what the rules 
   expect(log).toContain('a short word stays');
 });
 
-test('SAFE: a line of many millions of characters is cut, and what it is cut in shows no secret', () => {
+test('SAFE: a line of many millions of characters is cut, and a secret at the cut stays hidden', () => {
   let log = '';
   const secrets = new Set(['the token of us']);
   const logger = createLogger('info', { write: (line) => (log += line) }, secrets);

@@ -32,11 +32,11 @@ test.each<[object, string]>([
   [{ link: 'x' }, '`link`: is not a web address'],
   [{ other: 1 }, 'it has unknown fields: other'],
   [{ id: '', count: 1 }, '`id` is empty; `count` must be at least 2'],
-])('SAFE-6 what is wrong with %j is described: %s', (value, problems) => {
+])('SAFE-6 the problem of %j is described: %s', (value, problems) => {
   expect(parseInput(schema, value)).toEqual({ problems });
 });
 
-test('what is right is given as its schema reads it', () => {
+test('valid input is returned as the schema parses it', () => {
   const read = parseInput(z.object({ limit: z.coerce.number().default(7) }), {});
   expect(read).toEqual({ value: { limit: 7 } });
 });

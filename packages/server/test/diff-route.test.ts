@@ -21,12 +21,12 @@ afterAll(() => server.close());
 const ask = (id = sessionId, headers: Record<string, string> = bearer) =>
   rawRequest(server.port, { path: `/api/session/${id}/diff`, headers });
 
-test('a folder without a repository, and an unknown session, are refused', async () => {
+test('a folder without a repository and an unknown session are rejected', async () => {
   expect(await ask()).toMatchObject({ status: 422, code: 'DIFF_UNAVAILABLE' });
   expect(await ask('none')).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
 });
 
-test('the changes come as JSON that nothing caches', async () => {
+test('the changes are sent as JSON that must not be cached', async () => {
   execFileSync('git', ['init', '-q', projectDir]);
   writeFileSync(join(projectDir, 'page.html'), '<script>alert(1)</script>\n');
   const { status, headers, text } = await ask();
@@ -48,11 +48,11 @@ test('the changes come as JSON that nothing caches', async () => {
   });
 });
 
-test('SAFE: without the token nothing is shown', async () => {
+test('SAFE: a request without the token is rejected', async () => {
   expect(await ask(sessionId, {})).toMatchObject({ status: 401 });
 });
 
-test('a project folder that is gone is refused as missing', async () => {
+test('a deleted project folder is reported', async () => {
   const gone = join(server.folder, 'gone');
   mkdirSync(gone);
   const request = { cliType: 'scripted', projectDir: gone };

@@ -94,7 +94,7 @@ test.each(Object.entries({ ...operations, ...serverOperations }))(
   },
 );
 
-test('the OpenAPI document names each operation as the client does, and has a server', async () => {
+test('the OpenAPI document names each operation like the client, and has a server', async () => {
   const { servers, paths } = await openApi();
   const names = Object.values(paths).flatMap((there) =>
     Object.values(there).map(({ operationId }) => operationId),
@@ -114,7 +114,7 @@ test('the OpenAPI document refers only to its own schemas', async () => {
   });
 });
 
-test('the OpenAPI document says what each operation can be refused with', async () => {
+test('the OpenAPI document lists the errors of each operation', async () => {
   const { responses } = (await openApi()).paths['/api/session/{id}/queue/{turnId}']!['put']!;
   expect(responses).toMatchObject({
     200: { description: 'Done.' },

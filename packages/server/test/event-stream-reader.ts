@@ -8,7 +8,7 @@ export interface StreamedEvent {
   data: Record<string, unknown>;
 }
 
-/** Reads server-sent events the way a browser does, and keeps them. */
+/** Reads server-sent events like a browser, and keeps them. */
 export class EventStreamReader {
   readonly response: IncomingMessage;
   readonly events: StreamedEvent[] = [];
@@ -40,7 +40,7 @@ export class EventStreamReader {
     return new EventStreamReader(response);
   }
 
-  /** Waits for an event, past ones included. */
+  /** Waits for an event; earlier events count. */
   async hear(
     name: string,
     isIt: (event: StreamedEvent) => boolean = () => true,

@@ -37,7 +37,7 @@ async function createSession(): Promise<string> {
 
 const gauges = async () => (await ask('/metrics')).text;
 
-/** A whole turn with one text. */
+/** Plays a whole turn with one text. */
 async function playTurn(sessionId: string, text: string): Promise<string> {
   const { turnId } = await server.runtime.send(sessionId, 'hello');
   const message = server.agent.message(sessionId, `m-${turnId}`);
@@ -65,7 +65,7 @@ describe('a session as server-sent events', () => {
     expect((await ask(`/api/session/${sessionId}/stream`)).status).toBe(404);
   });
 
-  test('gives the same messages as the WebSocket, named, each with its cursor as id', async () => {
+  test('sends the same messages as the WebSocket, with names, each with its cursor as id', async () => {
     const sessionId = await createSession();
     const reader = await follow(sessionId);
     expect(reader.response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
@@ -83,7 +83,7 @@ describe('a session as server-sent events', () => {
     expect(reader.of('upsert').at(-1)?.id).toBeDefined();
   });
 
-  test('goes on after Last-Event-ID with the missing part', async () => {
+  test('resumes after Last-Event-ID with the missing part', async () => {
     const sessionId = await createSession();
     await playTurn(sessionId, 'one');
     const reader = await follow(sessionId);
@@ -98,7 +98,7 @@ describe('a session as server-sent events', () => {
     expect((await byQuery.hear('history')).data).toMatchObject({ resumed: 'tail' });
   });
 
-  test('gives appends to those who ask for them', async () => {
+  test('sends appends only on request', async () => {
     const sessionId = await createSession();
     const [reader, plain] = [await follow(sessionId, '?deltas=1'), await follow(sessionId)];
     await Promise.all([reader.hear('info'), plain.hear('info')]);
@@ -117,7 +117,7 @@ describe('a session as server-sent events', () => {
     expect(plain.of('append')).toEqual([]);
   });
 
-  test('of an unknown session is refused with 404', async () => {
+  test('of an unknown session is rejected with 404', async () => {
     expect(await ask('/api/session/nobody/stream')).toMatchObject({
       status: 404,
       code: 'SESSION_NOT_FOUND',
@@ -129,7 +129,7 @@ describe('a session as server-sent events', () => {
     });
   });
 
-  test('shows signs of life, and ends when the server closes', async () => {
+  test('sends heartbeats, and ends when the server closes', async () => {
     const reader = await follow(await createSession());
     await reader.comment('heartbeat');
     void server.app.close();
@@ -137,7 +137,7 @@ describe('a session as server-sent events', () => {
     expect(reader.response.complete).toBe(true);
   });
 
-  test('is counted until its reader has gone', async () => {
+  test('is counted until its client has left', async () => {
     const sessionId = await createSession();
     const [first] = [await follow(sessionId), await follow(sessionId), await follow(sessionId)];
     const again = () => ask(`/api/session/${sessionId}/stream`);
@@ -149,7 +149,7 @@ describe('a session as server-sent events', () => {
     expect(await gauges()).toContain('liminal_subscriptions 2\n');
   });
 
-  test('of a reader that does not read delays nobody, and then has the newest state', async () => {
+  test('of a client that does not read delays nobody, and later sends the latest state', async () => {
     const sessionId = await createSession();
     const slow = await follow(sessionId, '?deltas=1');
     await slow.hear('info');
@@ -169,7 +169,7 @@ describe('a session as server-sent events', () => {
     await eventually(async () => (await server.runtime.status(sessionId)).state).toBe('idle');
 
     slow.response.resume();
-    // The kernel's buffers may hold an earlier state, which comes first.
+    // The kernel's buffers may hold an earlier state, which arrives first.
     const last = ({ data }: { data: unknown }) => (data as HistoryMessage).entries.at(-1);
     const history = await slow.hear('history', (event) => last(event)?.status === 'complete');
     expect(last(history)).toMatchObject({ content: piece.repeat(pieces) });
@@ -180,7 +180,7 @@ describe('a session as server-sent events', () => {
 describe('a run as server-sent events', () => {
   const path = (runId: string) => `/api/run/${runId}/events`;
 
-  test('FR-001-17: gives canonical events, each with its id, live, and ends after the terminal one', async () => {
+  test('FR-001-17: sends canonical events live, each with its id, and ends after the terminal event', async () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const reader = await open(path(turnId));
@@ -199,7 +199,7 @@ describe('a run as server-sent events', () => {
     }
   });
 
-  test('goes on after Last-Event-ID', async () => {
+  test('resumes after Last-Event-ID', async () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const reader = await open(path(turnId), { 'last-event-id': `${turnId}:1` });
@@ -207,7 +207,7 @@ describe('a run as server-sent events', () => {
     expect(reader.events.map(({ id }) => id)).toEqual([`${turnId}:2`]);
   });
 
-  test('that has not begun is waited for, if that is asked: nothing of it is missed, however short it is', async () => {
+  test('waits on request for a run that has not begun, and misses no event, however short the run is', async () => {
     const sessionId = await createSession();
     const turnId = randomUUID();
     const reader = await open(`${path(turnId)}?wait=1`);
@@ -220,7 +220,7 @@ describe('a run as server-sent events', () => {
     expect(await ask(path(randomUUID()))).toMatchObject({ status: 404 });
   });
 
-  test('that is stored gives its Response once, and then nothing more', async () => {
+  test('sends a stored run once, as its Response, and then ends', async () => {
     const sessionId = await createSession();
     const turnId = await playTurn(sessionId, 'Hi.');
     await eventually(async () => (await open(path(turnId))).hear('snapshot')).toBeDefined();
@@ -234,7 +234,7 @@ describe('a run as server-sent events', () => {
     });
   });
 
-  test('that is unknown, or from an id of another run, is refused', async () => {
+  test('is rejected for an unknown run, and for an id of another run', async () => {
     expect(await ask(path('none'))).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
     const sessionId = await createSession();
     const turnId = await playTurn(sessionId, 'Hi.');
@@ -246,7 +246,7 @@ describe('a run as server-sent events', () => {
     }
   });
 
-  test('has seed 001’s own form, if that is asked: live, going on after an id, and stored', async () => {
+  test('has seed 001’s own form on request: live, resumed after an id, and stored', async () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const other = `${path(turnId)}?format=responses`;
@@ -277,7 +277,7 @@ describe('a run as server-sent events', () => {
     expect(await ask(`${path(turnId)}?format=other`)).toMatchObject({ code: 'INVALID_QUERY' });
   });
 
-  test('of a reader that has left is closed', async () => {
+  test('of a client that has left is closed', async () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const reader = await open(path(turnId));

@@ -27,11 +27,11 @@ afterAll(async () => {
   rmSync(outside, { recursive: true });
 });
 
-/** @param query - As in the address. */
+/** @param query - As in the URL. */
 const ask = (query: string, id = sessionId) =>
   rawRequest(server.port, { path: `/api/session/${id}/file${query}`, headers: bearer });
 
-test('a file comes as JSON that no browser interprets as anything else, or caches', async () => {
+test('a file is sent as JSON that browsers neither reinterpret nor cache', async () => {
   const { status, headers, text } = await ask('?path=src/page.html');
   expect(status).toBe(200);
   expect(JSON.parse(text) as FileResult).toMatchObject({
@@ -65,7 +65,7 @@ test.each([
   ['?path=', 400, 'INVALID_QUERY'],
   ['', 400, 'INVALID_QUERY'],
   [`?path=${'x'.repeat(5000)}`, 400, 'INVALID_QUERY'],
-])('%s is refused with %i %s', async (query, status, code) => {
+])('%s is rejected with %i %s', async (query, status, code) => {
   const answer = await ask(query);
   expect(answer).toMatchObject({ status, code });
   expect(answer.text).not.toContain(outside);
@@ -93,7 +93,7 @@ test('an unknown session has no files', async () => {
   });
 });
 
-test('without the token nothing is shown', async () => {
+test('a request without the token is rejected', async () => {
   const path = `/api/session/${sessionId}/file?path=src/page.html`;
   expect(await rawRequest(server.port, { path })).toMatchObject({ status: 401 });
 });

@@ -52,7 +52,7 @@ test('files and folders of a project are found by a few letters', async () => {
   expect(await paths('', { limit: '2' })).toEqual(['docs/', 'README.md']);
 });
 
-test('in a git repository what it ignores is not found, and what was changed comes first', async () => {
+test('in a git repository ignored files are not found, and changed files come first', async () => {
   execFileSync('git', ['init', '-q'], { cwd: shop });
   writeFileSync(join(shop, '.gitignore'), 'docs\n');
   const git = (...args: string[]) =>
@@ -66,7 +66,7 @@ test('in a git repository what it ignores is not found, and what was changed com
   expect(await paths('how')).toEqual([]);
 });
 
-test('what leads out, is Liminal’s own, or is no file is not named', async () => {
+test('links out of the project, Liminal’s own files, and special files are not listed', async () => {
   const outside = mkdtempSync(join(tmpdir(), 'liminal-outside-'));
   writeFileSync(join(outside, 'find-me'), '');
   symlinkSync(join(outside, 'find-me'), join(shop, 'find-file'));
@@ -82,31 +82,36 @@ test('what leads out, is Liminal’s own, or is no file is not named', async () 
 
 test.each([
   ['a folder outside of the roots', { projectDir: '/etc' }, 403, 'PROJECT_DIR_NOT_ALLOWED'],
-  ['one that may not be there', { projectDir: '/nowhere' }, 403, 'PROJECT_DIR_NOT_ALLOWED'],
+  [
+    'a folder outside of the roots that does not exist',
+    { projectDir: '/nowhere' },
+    403,
+    'PROJECT_DIR_NOT_ALLOWED',
+  ],
   ['no folder', {}, 400, 'INVALID_QUERY'],
-  ['too many at once', { projectDir: '/etc', limit: '1000' }, 400, 'INVALID_QUERY'],
-])('%s is refused', async (_, query, status, code) => {
+  ['a limit that is too large', { projectDir: '/etc', limit: '1000' }, 400, 'INVALID_QUERY'],
+])('%s is rejected', async (_, query, status, code) => {
   expect(await request(query as Record<string, string>)).toMatchObject({ status, code });
 });
 
-test('a folder that is not there, or is a file, is refused', async () => {
+test('a folder that does not exist, or is a file, is rejected', async () => {
   for (const name of ['gone', 'README.md']) {
     const answer = await request({ projectDir: join(shop, name) });
     expect(answer).toMatchObject({ status: 400, code: 'PROJECT_DIR_NOT_FOUND' });
   }
 });
 
-test('without the token nothing is named', async () => {
+test('a request without the token is rejected', async () => {
   const path = `/api/project/files?projectDir=${encodeURIComponent(shop)}`;
   expect(await rawRequest(server.port, { path })).toMatchObject({ status: 401 });
 });
 
-testAtLength('100,000 files are searched without holding the server up', async () => {
+testAtLength('100,000 files are searched without blocking the server', async () => {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: shop });
   git('init', '-q');
   git('add', '-A');
   manyFiles(100_500);
-  // Starts the thread, and compiles what is used.
+  // Starts the thread, and compiles the code that is used.
   mkdirSync(join(server.folder, 'other'));
   for (let n = 0; n < 20; n += 1) await find('a', { projectDir: join(server.folder, 'other') });
   const before = process.threadCpuUsage();
@@ -116,7 +121,7 @@ testAtLength('100,000 files are searched without holding the server up', async (
   const { user, system } = process.threadCpuUsage(before);
   expect(found.map(({ truncated }) => truncated)).toEqual(found.map(() => true));
   expect(found[4]?.files).toContainEqual({ path: 'src/app.ts', name: 'app.ts' });
-  // What this thread has worked, in ms: the test's own requests, and looking at a hundred paths for each of them.
+  // This thread's work in ms: the test's own requests, and checking a hundred paths for each.
   const worked = (user + system) / 1_000;
   expect(worked / found.length).toBeLessThan(20);
 });

@@ -33,7 +33,7 @@ async function remove(payload: object) {
 
 const refused = (status: number, code: string) => ({ status, body: { error: { code } } });
 
-test('what a project allows is listed, and taken back by its rule', async () => {
+test('a project’s grants are listed, and removed by their rule', async () => {
   const tests = { ...edits, rule: 'command:npm test', title: 'npm test' };
   for (const grant of [tests, edits]) await storage.store.addGrant(shop, grant);
   expect(await list({ projectId: shop })).toEqual({
@@ -47,7 +47,7 @@ test('what a project allows is listed, and taken back by its rule', async () => 
   expect(await list({ projectId: shop })).toEqual({ status: 200, body: { grants: [edits] } });
 });
 
-test('a request that does not say what it is about is refused, and so is one that cannot be stored', async () => {
+test('incomplete requests, and requests that cannot be stored, are rejected', async () => {
   expect(await list({})).toMatchObject(refused(400, 'INVALID_QUERY'));
   expect(await list({ projectId: '' })).toMatchObject(refused(400, 'INVALID_QUERY'));
   expect(await remove({ projectId: shop })).toMatchObject(refused(400, 'INVALID_BODY'));

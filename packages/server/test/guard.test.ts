@@ -1,4 +1,4 @@
-/** Who may open what: every route, by every proof that a request can bring, in every spelling of its address. */
+/** Which requests are allowed: every route, with every proof of a request, in every spelling of its address. */
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Proofs that a request brings. */
+/** The proofs of a request. */
 const proofs = {
   nothing: () => ({}),
   'a spent link': () => ({}),
@@ -57,7 +57,7 @@ function spentCode(): string {
   return code;
 }
 
-/** Spellings of one address; what they mean is the router's affair. */
+/** Spellings of one address; the router decides what they mean. */
 const spellings: Record<string, (path: string) => string> = {
   plain: (path) => path,
   'with a letter encoded': (path) => path.replace(/[a-z]/, encodeByte),
@@ -86,7 +86,7 @@ interface Answer {
   code: string | undefined;
 }
 
-/** Sends the request line as it is: Node's client would put some of them right. */
+/** Sends the request line unchanged: Node's client would normalise some of them. */
 async function send(
   method: string,
   target: string,
@@ -118,7 +118,7 @@ function targetOf({ url }: Route): string {
 
 const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
-/** Whether a route answers a proof, by the table that the server promises. */
+/** Whether a route accepts a proof, by the table that the server promises. */
 function opens({ access, method }: Pick<Route, 'access' | 'method'>, proof: Proof): boolean {
   if (full.includes(proof) || access === 'open') return true;
   const hasCookie =
@@ -126,7 +126,7 @@ function opens({ access, method }: Pick<Route, 'access' | 'method'>, proof: Proo
   return access === 'page' && hasCookie && isReading(method);
 }
 
-/** Whether a path takes an upgrade. With a fragment, the query of `/acp` names another agent. */
+/** Whether a path accepts an upgrade. With a fragment, the query of `/acp` names another agent. */
 function sockets(path: string, upgrade: string, spelling: string): boolean {
   if (path === '/ws') return upgrade !== 'acp-lines';
   return path === '/acp?agent=scripted' && spelling !== 'with a fragment';
@@ -134,7 +134,7 @@ function sockets(path: string, upgrade: string, spelling: string): boolean {
 
 const isRefused = ({ status }: Answer): boolean => status === 401 || status === 403;
 
-test('SAFE-1 every route is in the list, and those that need no full proof are these', () => {
+test('SAFE-1 every route is listed, and only these need no full proof', () => {
   expect(routes.length).toBeGreaterThan(60);
   const named = (access: string) => [
     ...new Set(routes.filter((one) => one.access === access).map(({ url }) => url)),
@@ -145,7 +145,7 @@ test('SAFE-1 every route is in the list, and those that need no full proof are t
   expect([...new Set(upgraded.map(({ url }) => url))]).toEqual(['/ws', '/acp']);
 });
 
-test('SAFE-1 a route that chooses nothing needs the full proof', async () => {
+test('SAFE-1 a route without a setting needs the full proof', async () => {
   const other = await startServer();
   await other.close();
   const { createServer } = await import('@liminal/server');
@@ -170,7 +170,7 @@ test('SAFE-1 a route that chooses nothing needs the full proof', async () => {
 });
 
 describe.each(allProofs)('with %s', (proof) => {
-  test('SAFE-1 each route answers as its entry says', async () => {
+  test('SAFE-1 each route accepts exactly the proofs of its entry', async () => {
     for (const route of routes) {
       const query = proof === 'a spent link' ? `?code=${spentCode()}` : '';
       const answer = await send(route.method, targetOf(route) + query, proofs[proof]());
@@ -181,7 +181,7 @@ describe.each(allProofs)('with %s', (proof) => {
     }
   });
 
-  test('SAFE-3 SAFE-4 no page of another origin, and no other name of the server, opens anything', async () => {
+  test('SAFE-3 SAFE-4 pages of another origin, and other host names, are rejected', async () => {
     const foreign: Record<string, string | string[]>[] = [
       { origin: 'http://evil.example' },
       { origin: `http://127.0.0.1:${server.port + 1}` },
@@ -200,12 +200,12 @@ describe.each(allProofs)('with %s', (proof) => {
     }
   });
 
-  test('SAFE-4 an absolute address of another server is refused', async () => {
+  test('SAFE-4 an absolute URL of another server is rejected', async () => {
     const answer = await send('GET', 'http://evil.example/api/agents', proofs[proof]());
     expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
   });
 
-  test('SAFE-1 a link that is followed from another site opens what the address bar opens', async () => {
+  test('SAFE-1 a link from another site opens the same routes as the address bar', async () => {
     const navigation = {
       'sec-fetch-site': 'same-site',
       'sec-fetch-mode': 'navigate',
@@ -222,7 +222,7 @@ describe.each(allProofs)('with %s', (proof) => {
     }
   });
 
-  test('SAFE-1 an upgrade needs the full proof and a route that speaks the protocol', async () => {
+  test('SAFE-1 an upgrade needs the full proof and a route that supports the protocol', async () => {
     const hasFullProof = full.includes(proof);
     const paths = [...new Set(routes.map(targetOf)), '/nope', '/acp?agent=scripted'];
     for (const path of paths) {
@@ -242,7 +242,7 @@ describe.each(allProofs)('with %s', (proof) => {
 });
 
 test.each(allProofs.filter((proof) => !full.includes(proof)))(
-  'SAFE-1 with %s no spelling of an address opens more than a page that is the same for everyone',
+  'SAFE-1 with %s, no spelling of an address opens more than a page that is the same for everyone',
   async (proof) => {
     const reading = routes.filter(({ method }) => method === 'GET');
     for (const [spelling, spell] of Object.entries(spellings)) {
@@ -258,7 +258,7 @@ test.each(allProofs.filter((proof) => !full.includes(proof)))(
   },
 );
 
-test('a request that offers a protocol of nobody here is answered as it is', async () => {
+test('a request that offers an unsupported protocol is answered over HTTP', async () => {
   for (const upgrade of ['h2c', 'TLS/1.3', 'foo']) {
     const headers = { ...bearer, connection: 'Upgrade, close', upgrade };
     expect((await send('GET', '/api/agents', headers)).status).toBe(200);
@@ -266,7 +266,7 @@ test('a request that offers a protocol of nobody here is answered as it is', asy
   }
 });
 
-test('a cookie of our name that another port has set hides no valid one', async () => {
+test('a cookie with our name from another port does not hide the valid cookie', async () => {
   const { cookie, key } = signIn();
   const name = `liminal_${server.port}`;
   for (const tossed of [`${name}=evil; ${cookie}`, `${cookie}; ${name}=evil`]) {
@@ -275,7 +275,7 @@ test('a cookie of our name that another port has set hides no valid one', async 
   }
 });
 
-test('a link is used up by a person who opens it, and by no preview', async () => {
+test('a link is used up by a person who opens it, but not by a preview', async () => {
   const code = credentials.newCode();
   const open = async (method: string, headers: Record<string, string>) =>
     (await send(method, `/?code=${code}`, { accept: 'text/html', origin: [], ...headers })).status;
@@ -287,7 +287,7 @@ test('a link is used up by a person who opens it, and by no preview', async () =
   expect(await open('GET', { 'sec-fetch-dest': 'document' })).toBe(401);
 });
 
-/** The table of docs/security.md, from what the server answered. */
+/** The table of docs/security.md, from the server's responses. */
 async function accessTable(): Promise<string> {
   const columns = ['nothing', 'the cookie alone', ...full] as const;
   const kinds = new Map<string, string[]>();

@@ -30,7 +30,7 @@ export interface TestServer {
   port: number;
   /** Without a trailing slash. */
   url: string;
-  /** An allowed project folder; its `.liminal`, if there is one, is hidden as the data folder is. */
+  /** An allowed project folder; a `.liminal` in it is hidden like the data folder. */
   folder: string;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The memory that many clients together take. */
+/** Tests the bound on the memory of all clients together. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { bearer, startServer, type TestServer } from './harness.ts';
 import { head, RawConnection } from './raw-connection.ts';
@@ -21,7 +21,7 @@ async function begin(line: string, headers = {}): Promise<RawConnection> {
   return connection;
 }
 
-test('SAFE: beyond what bodies may hold together, the one that has been silent for longest ends', async () => {
+test('SAFE: when request bodies exceed their total bound, the connection that has been silent the longest ends', async () => {
   server = await startServer({ limits: { heldBytes: 2 * MiB } });
   const most = Buffer.alloc(0.9 * MiB);
   const silent = await begin('POST /api/blob', upload);
@@ -36,13 +36,13 @@ test('SAFE: beyond what bodies may hold together, the one that has been silent f
   expect(await other.answer()).toMatchObject({ status: 201 });
 });
 
-test('SAFE: beyond what unread answers may hold together, their connections end', async () => {
+test('SAFE: when unread responses exceed their total bound, their connections end', async () => {
   server = await startServer({ limits: { heldBytes: MiB } });
   const { uri } = await server.runtime.putBlob(Buffer.alloc(16 * MiB, 'x'), 'text/plain');
   const deaf = await new RawConnection(server.port).opened();
   opened.push(deaf);
   deaf.socket.pause();
-  // The system's own buffers take the first answers.
+  // The system's own buffers accept the first responses.
   deaf.send(head(server.port, `GET /api/blob/${uri.replace(/^.*[:/]/, '')}`).repeat(8));
   const reads = await begin('GET /api/agents');
   expect(await reads.answer()).toMatchObject({ status: 200 });
@@ -59,13 +59,13 @@ test('SAFE: beyond what unread answers may hold together, their connections end'
   expect(reads.isClosed).toBe(false);
 });
 
-test('SAFE: answers that wait behind one that does not end count as well', async () => {
+test('SAFE: responses that wait behind an endless response also count', async () => {
   server = await startServer({ limits: { heldBytes: MiB, pipelined: 1_000 } });
   const request = { cliType: 'scripted', projectDir: server.folder };
   const { sessionId } = await server.runtime.createSession(request);
   const { length } = await (await fetch(`${server.url}/openapi.json`, { headers: bearer })).text();
   const many = Math.ceil((4 * MiB) / length);
-  // In one packet: the server reads no further requests while too many answers wait.
+  // In one packet: the server reads no further requests while too many responses wait.
   const waiting = head(server.port, 'GET /openapi.json').repeat(many);
   const deaf = await begin(`GET /api/session/${sessionId}/stream`);
   await vi.waitFor(() => expect(deaf.received).toContain('200 OK'), { timeout: 60_000 });
@@ -98,7 +98,7 @@ test.each([
     },
   ],
 ])(
-  'SAFE: of %s that a client asks for together, the next one is made once the one before has been read',
+  'SAFE: %s that a client requests together are made one at a time, each after the client has read the last one',
   async (_what, prepare) => {
     server = await startServer();
     const { made, path } = await prepare();
@@ -115,7 +115,7 @@ test.each([
   },
 );
 
-test('SAFE: a program that asks for hundreds of histories at once does not hold up another one with the same token', async () => {
+test('SAFE: a program that requests hundreds of histories at once does not block another program with the same token', async () => {
   server = await startServer();
   const gate = Promise.withResolvers<void>();
   const made: string[] = [];
@@ -139,7 +139,7 @@ test('SAFE: a program that asks for hundreds of histories at once does not hold 
   await expect.poll(connections, { timeout: 60_000 }).toBe(200);
   answers.push(ask('other'));
   await expect.poll(connections, { timeout: 60_000 }).toBe(201);
-  // The server has read all requests by its answer to a later one.
+  // The response to a later request shows that the server has read all earlier requests.
   await fetch(`${server.url}/healthz`);
   gate.resolve();
   expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));

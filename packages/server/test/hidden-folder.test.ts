@@ -1,4 +1,4 @@
-/** Liminal's own data folder below an allowed root: no route shows a file of it, or names one. */
+/** Liminal's own data folder below an allowed root: no route reads or lists its files. */
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Operation, operations, serverOperations } from '@liminal/protocol';
@@ -32,7 +32,7 @@ const get = async (path: string, query: Record<string, string>) =>
     headers: bearer,
   });
 
-test('every operation that takes a path is tried here', () => {
+test('every operation with a path is tested here', () => {
   const takesPath = (operation: Operation) =>
     [operation.query, operation.body].some(
       (schema) =>
@@ -59,7 +59,7 @@ test.each([
   'src/token-link',
   'src/token-hard',
   'src/../.liminal/token',
-])('readFile refuses %s', async (path) => {
+])('readFile rejects %s', async (path) => {
   for (const asked of [path, join(server.folder, path)]) {
     const { status, code, text } = await get(`/api/session/${sessionId}/file`, { path: asked });
     expect({ status, code }).toEqual({ status: 403, code: 'FILE_NOT_ALLOWED' });
@@ -67,13 +67,13 @@ test.each([
   }
 });
 
-test('readFile shows a file with several names of which none is hidden', async () => {
+test('readFile shows a file with several names, none of them hidden', async () => {
   const path = 'src/token-twice.ts';
   expect((await get(`/api/session/${sessionId}/file`, { path })).text).toContain('shown');
 });
 
 test.each(['token', 'liminal', 'sub', '', 'src'])(
-  'findFiles names nothing hidden for “%s”',
+  'findFiles lists nothing hidden for “%s”',
   async (q) => {
     const { status, text } = await get('/api/project/files', { projectDir: server.folder, q });
     expect(status).toBe(200);
@@ -81,7 +81,7 @@ test.each(['token', 'liminal', 'sub', '', 'src'])(
   },
 );
 
-test('findFiles and createSession refuse a hidden folder as the project', async () => {
+test('findFiles and createSession reject a hidden folder as the project', async () => {
   for (const path of ['.liminal', '.liminal/sub', '.liminal/none', 'folder-link/sub']) {
     const projectDir = join(server.folder, path);
     expect(await get('/api/project/files', { projectDir, q: '' })).toMatchObject({
@@ -94,7 +94,7 @@ test('findFiles and createSession refuse a hidden folder as the project', async 
   }
 });
 
-test('listFolders names neither the hidden folder nor what lies in it', async () => {
+test('listFolders lists neither the hidden folder nor its contents', async () => {
   for (const path of ['/.', '/.lim', '/.liminal/', '/folder-link/', '/.liminal/s']) {
     const { status, text } = await get('/api/folders', { prefix: `${server.folder}${path}` });
     expect(status).toBe(200);
@@ -102,7 +102,7 @@ test('listFolders names neither the hidden folder nor what lies in it', async ()
   }
 });
 
-test('createSession, loadSession and changeDirectories refuse a hidden folder beside the project', async () => {
+test('createSession, loadSession and changeDirectories reject a hidden additional folder', async () => {
   const { folder: projectDir, port } = server;
   const post = async (path: string, body: object) => {
     const { status, code } = await rawRequest(port, {

@@ -9,7 +9,7 @@ const found =
   async () =>
     addresses.map((address) => ({ address }));
 
-test('SAFE: a server does not start on localhost while another program has one of its addresses', async () => {
+test('SAFE: a server does not start on localhost while another program uses one of its addresses', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
@@ -25,10 +25,10 @@ test('SAFE: a server does not start on localhost while another program has one o
   });
 });
 
-test('an address of localhost that the machine does not have is left out', async () => {
+test('an address of localhost that the machine lacks is skipped', async () => {
   const app = Fastify();
   onTestFinished(() => app.close());
-  // Reserved for documents: no machine has it.
+  // Reserved for documentation: no machine has this address.
   const addressesOf = found('127.0.0.1', '192.0.2.1');
   const url = await listen(app, { host: 'localhost', port: 0 }, addressesOf);
   expect((await fetch(`${url}/`)).status).toBe(404);

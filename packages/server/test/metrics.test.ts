@@ -1,4 +1,7 @@
-/** What `GET /metrics` says of turns that were played; the table and the board of docs/operations.md ask for no more. */
+/**
+ * The output of `GET /metrics` after some turns; the table and the board of docs/operations.md name exactly its
+ * metrics.
+ */
 import { readFileSync } from 'node:fs';
 import type { Usage } from '@liminal/protocol';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -19,11 +22,11 @@ afterAll(() => server.close());
 
 const usage: Usage = { inputTokens: 10, outputTokens: 5, cacheReadInputTokens: 100 };
 
-/** Waits in a hook, where `expect.poll` cannot be. */
+/** Waits in a hook, where `expect.poll` does not work. */
 const until = async (look: () => Promise<boolean>) =>
   vi.waitFor(async () => expect(await look()).toBe(true), { timeout: 60_000 });
 
-/** Two that are complete, one that a person stops after a permission was asked, and one that fails. */
+/** Plays two complete turns, one that a person stops after a permission request, and one that fails. */
 async function playTurns({ runtime, agent, folder, app }: TestServer): Promise<void> {
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir: folder });
   const over = async (turnId: string, status: string) => {
@@ -92,7 +95,7 @@ test('no label has an id or a path', () => {
   expect(text).not.toContain(server.folder);
 });
 
-/** What metrics there are, with what is said of them. */
+/** All metrics, with their help and type. */
 function told(): Map<string, { help: string; type: string }> {
   const helps = [...text.matchAll(/^# HELP (\w+) (.+)$/gm)];
   return new Map(
@@ -106,7 +109,7 @@ function told(): Map<string, { help: string; type: string }> {
 describe('docs/operations.md', () => {
   const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
 
-  test('has a row for each metric, with its type and what it says', () => {
+  test('has a row for each metric, with its type and help', () => {
     const rows = [...page.matchAll(/^\| `(\w+)` \| (\w+) \| .*? \| (.+) \|$/gm)];
     const listed = rows.map(([, name, type, help]) => [name!, { type: type!, help: help! }]);
     expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(told()));
@@ -120,7 +123,7 @@ describe('the board for Grafana', () => {
     expect(JSON.parse(file)).toEqual(JSON.parse(boardText()));
   });
 
-  test('asks for all that there is, and for nothing else', () => {
+  test('queries every metric, and no others', () => {
     const exprs = [...file.matchAll(/"expr": (".+")/g)].map(([, expr]) =>
       String(JSON.parse(expr!)),
     );

@@ -92,7 +92,7 @@ describe('the examples of docs/protocol*.md', () => {
   });
 });
 
-/** The table of docs/protocol-operations.md, from the protocol's own table. */
+/** The table of docs/protocol-operations.md, from the protocol's own list. */
 function operationTable(): string {
   const all: [string, Operation][] = Object.entries({ ...operations, ...serverOperations });
   const rows = all.map(([name, operation]) => {
@@ -139,24 +139,24 @@ function quoted(text: string): string {
   return `\`${text}\``;
 }
 
-test('docs/protocol-operations.md has the protocol’s table of operations (vitest -u writes it)', async () => {
+test('docs/protocol-operations.md has the protocol’s table of operations (vitest -u writes the table)', async () => {
   const place = /(?<=<!-- operations -->\n)[\s\S]*?(?=<!-- end -->)/;
   expect(operationsPage).toMatch(place);
   const made = operationsPage.replace(place, () => operationTable());
   await expect(made).toMatchFileSnapshot(operationsPath);
 });
 
-test('docs/protocol.md names the refusals that any request and any command can meet', () => {
+test('docs/protocol.md lists the errors of any request and of any command', () => {
   for (const codes of [refusalsOfAny, refusalsOfCommands])
     expect(page).toContain(codes.map(quoted).join(', '));
 });
 
-test('docs/protocol.md lists each refusal by its status', () => {
+test('docs/protocol.md lists each error by its status', () => {
   const rows = page.matchAll(/^\| (\d{3}) \| (.+) \|$/gm);
   const listed = [...rows].flatMap(([, status, codes]) =>
     [...codes!.matchAll(/`([A-Z_]{3,})`/g)].map(([, code]) => [code!, Number(status)]),
   );
-  // No request gets it: the server does not start.
+  // No request gets this error: the server does not start.
   const { INSECURE_HOST: _, ...met } = refusals;
   expect(Object.fromEntries(listed)).toEqual(met);
 });

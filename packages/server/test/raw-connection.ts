@@ -1,4 +1,4 @@
-/** A TCP connection on which a test sends what it likes, as slowly as it likes. */
+/** A TCP connection on which a test sends any bytes at any pace. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { bearer } from './harness.ts';
@@ -39,7 +39,7 @@ export class RawConnection {
     this.socket.write(data);
   }
 
-  /** Waits for the head and the whole body of the next answer. */
+  /** Waits for the head and the whole body of the next response. */
   async answer(): Promise<{ status: number; error: { code?: string; message?: string } }> {
     for (;;) {
       const found = /^HTTP\/1\.1 (\d+)[^]*?\r\ncontent-length: (\d+)[^]*?\r\n\r\n/i.exec(
@@ -52,7 +52,7 @@ export class RawConnection {
         const { error = {} } = JSON.parse(text) as { error?: object };
         return { status: Number(found[1]), error };
       }
-      if (this.#isClosed) throw new Error(`It closed after: ${this.received}`);
+      if (this.#isClosed) throw new Error(`The connection closed after: ${this.received}`);
       await this.#changed.promise;
     }
   }
@@ -63,7 +63,7 @@ export class RawConnection {
   }
 }
 
-/** The head of a request with the token, or other headers instead. */
+/** The head of a request with the token, or with other headers instead. */
 export function head(
   port: number,
   line: string,

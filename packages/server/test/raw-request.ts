@@ -5,7 +5,7 @@ export interface RawAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** The refusal's code, if it is one. */
+  /** The code of an error response. */
   code: string | undefined;
 }
 
@@ -16,13 +16,13 @@ interface RawRequest {
   body?: string | Uint8Array;
 }
 
-/** A request with any headers; fetch would set Host and Origin itself. An accepted upgrade has status 101. */
+/** Sends a request with any headers; fetch would set Host and Origin itself. An accepted upgrade has status 101. */
 export function rawRequest(
   port: number,
   { method = 'GET', path = '/', headers = {}, body }: RawRequest,
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    // Node's client gives no length for some methods: their content would then be read as the next request.
+    // For some methods Node's client sends no length: the server would then read the body as the next request.
     const isFramed = body === undefined || 'transfer-encoding' in headers;
     const framed = isFramed ? headers : { 'content-length': Buffer.byteLength(body), ...headers };
     const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: framed });
@@ -49,7 +49,7 @@ export function rawRequest(
   });
 }
 
-/** Headers that ask for a WebSocket. */
+/** Headers of a WebSocket upgrade. */
 export const upgradeHeaders = {
   connection: 'Upgrade',
   upgrade: 'websocket',

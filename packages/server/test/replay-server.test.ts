@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished, expect, test } from 'vitest';
 import { createCredentials, createReplayServer } from '../src/index.ts';
 
-test('a file is served to those with its link alone, with its blobs and the page that plays it', async () => {
+test('a replayed file, its blobs and its page are served only to clients with the link', async () => {
   const webDir = mkdtempSync(join(tmpdir(), 'liminal-replay-web-'));
   writeFileSync(join(webDir, 'index.html'), '<p>The page</p>');
   const [token, hash] = ['t'.repeat(43), 'a'.repeat(64)];
@@ -42,7 +42,7 @@ test('a file is served to those with its link alone, with its blobs and the page
   expect((await ask(`/api/blob/${'b'.repeat(64)}`, own)).status).toBe(404);
   const page = await ask('/replay/s1', { ...own, accept: 'text/html' });
   expect(await page.text()).toBe('<p>The page</p>');
-  // It does nothing else that a server does.
+  // The replay server has no other routes.
   for (const path of ['/api/projects', '/api/session/s1/history', '/metrics']) {
     expect((await ask(path, own)).status).toBe(404);
   }

@@ -1,4 +1,4 @@
-/** Bodies that come slowly, and bodies of requests that are refused before they are over. */
+/** Bodies that arrive slowly, and bodies of requests that are answered before the bodies have arrived. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { operations, serverOperations } from '@liminal/protocol';
@@ -23,7 +23,7 @@ async function start(limits: Partial<Limits>): Promise<void> {
   server = await startServer({ limits });
 }
 
-/** Sends the head of a request, and waits for nothing. */
+/** Sends the head of a request, and does not wait. */
 async function begin(
   line: string,
   headers: Record<string, string | number>,
@@ -48,7 +48,7 @@ test('a body may take longer than it may be silent', async () => {
 });
 
 test.each(['POST /api/blob', 'POST /api/session/import', 'POST /api/session/create'])(
-  'SAFE: a body of %s that stops to come is refused with 408',
+  'SAFE: a body of %s that stops is refused with 408',
   async (line) => {
     await start({ silenceMs: 200 });
     const headers = { 'content-type': 'application/json', 'content-length': 1_000 };
@@ -78,7 +78,7 @@ test('a body that waits for a slow server is not silent', async () => {
 });
 
 test.each([
-  ['no HTTP', () => 'This is no HTTP.\r\n\r\n', 400, 'INVALID_REQUEST'],
+  ['data that is not HTTP', () => 'This is no HTTP.\r\n\r\n', 400, 'INVALID_REQUEST'],
   [
     'too many headers',
     () => `GET / HTTP/1.1\r\n${`x: ${'y'.repeat(1000)}\r\n`.repeat(100)}\r\n`,
@@ -86,12 +86,12 @@ test.each([
     'HEADERS_TOO_LARGE',
   ],
   [
-    'an endless address',
+    'a URL that is too long',
     () => `GET /${'y'.repeat(100_000)} HTTP/1.1\r\n\r\n`,
     431,
     'HEADERS_TOO_LARGE',
   ],
-])('%s is refused with its own status and sentence', async (_, text, status, code) => {
+])('%s is refused with its own status and message', async (_, text, status, code) => {
   await start({});
   const connection = await new RawConnection(server.port).opened();
   opened.push(connection);
@@ -101,7 +101,7 @@ test.each([
   expect(answer.error.message === 'This is not an HTTP request.').toBe(status === 400);
 });
 
-/** Every operation that has a body, with a path that fits its pattern. */
+/** Every operation with a body, with a path that fits its pattern. */
 const withBody = Object.values({ ...operations, ...serverOperations })
   .filter(({ method }) => method !== 'GET')
   .map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, 'x')}`);
@@ -131,8 +131,8 @@ const refused: Record<string, Refused> = {
     headers: { 'x-gzip': 'yes' },
     statuses: [422],
   },
-  'an address that is not there': { line: 'POST /api/nowhere', statuses: [404] },
-  'an address that cannot be read': { line: 'POST /api/session/%zz/send', statuses: [400] },
+  'an unknown route': { line: 'POST /api/nowhere', statuses: [404] },
+  'an invalid URL': { line: 'POST /api/session/%zz/send', statuses: [400] },
   'an unknown content type': { line: 'POST /api/session/create', headers: upload, statuses: [415] },
   'a blob that is too large': {
     line: 'POST /api/blob',
@@ -145,7 +145,7 @@ function json(length: number) {
   return { 'content-type': 'application/json', 'content-length': length };
 }
 
-/** What is sent before the answer: more than all buffers on the way take. */
+/** The bytes sent before the response: more than all buffers on the way hold. */
 function piece({ headers = {} }: Refused): Buffer {
   const bytes = randomBytes(256 * 1024);
   if ('x-gzip' in headers) bytes.set([0x1f, 0x8b]);
@@ -153,9 +153,9 @@ function piece({ headers = {} }: Refused): Buffer {
   return bytes;
 }
 
-describe('a request that is refused before its body is over', () => {
+describe('a request that is refused before its body has arrived', () => {
   test.each(Object.entries(refused))(
-    'SAFE: is answered at once, though its client stops to send: %s',
+    'SAFE: is answered at once, although its client stops sending: %s',
     async (_, one) => {
       await start({ silenceMs: NEVER, drainMs: 300 });
       const length = { ...upload, 'content-length': 20 * MiB - 1 };
@@ -168,7 +168,7 @@ describe('a request that is refused before its body is over', () => {
   );
 
   test.each(['close', 'keep-alive'])(
-    'SAFE: is read to its end if that is near, and its client can go on (%s)',
+    'SAFE: is read to its end if the end is near, and its client can continue (%s)',
     async (connectionHeader) => {
       await start({ silenceMs: NEVER, drainMs: NEVER });
       const headers = { ...upload, 'content-length': 2 * MiB, connection: connectionHeader };
@@ -192,7 +192,7 @@ describe('a request that is refused before its body is over', () => {
     clearInterval(timer);
   });
 
-  test('SAFE: fetch reads the answer, whatever the size of the file', async () => {
+  test('SAFE: fetch reads the response, whatever the size of the file', async () => {
     await start({});
     for (const size of [60_000, 66_000, 300_000, 5_000_000, 150_000_000]) {
       const body = new Blob([new Uint8Array(size).fill(0xff)]);

@@ -46,7 +46,7 @@ describe('without a token', () => {
     });
   });
 
-  test('SAFE-1 a page is refused with 401 and says how to get in', async () => {
+  test('SAFE-1 a page is refused with 401 and explains how to sign in', async () => {
     const answer = await ask({ headers: page });
     expect(answer.status).toBe(401);
     expect(answer.headers['content-type']).toContain('text/html');
@@ -56,7 +56,7 @@ describe('without a token', () => {
   test.each([
     ['/healthz', { ok: true, version: '1.2.3' }],
     ['/readyz', { ok: true }],
-  ])('%s answers, and tells no more than that', async (path, told) => {
+  ])('%s answers, and reveals nothing else', async (path, told) => {
     const answer = await ask({ path });
     expect(answer.status).toBe(200);
     expect(JSON.parse(answer.text)).toEqual(told);
@@ -87,7 +87,7 @@ describe('with a wrong token', () => {
     expect((await ask({ path: '/api/agents', headers: { cookie } })).status).toBe(401);
   });
 
-  test('SAFE-2 the token is not taken from the address of the API', async () => {
+  test('SAFE-2 the API does not accept a token in the URL', async () => {
     const answer = await ask({ path: '/api/agents?token=a-token-of-the-tests' });
     expect(answer).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
   });
@@ -103,7 +103,7 @@ describe('with a wrong token', () => {
 describe('a foreign Origin', () => {
   const foreign = ['https://evil.example', 'null', 'http://127.0.0.1:1', 'http://localhost'];
 
-  test.each(foreign)('SAFE-3 %s may not ask, even with the token', async (origin) => {
+  test.each(foreign)('SAFE-3 %s may not send requests, even with the token', async (origin) => {
     const answer = await ask({ path: '/api/agents', headers: { ...bearer, origin } });
     expect(answer).toMatchObject({ status: 403, code: 'ORIGIN_NOT_ALLOWED' });
   });
@@ -134,20 +134,20 @@ describe('a foreign Origin', () => {
     });
   });
 
-  test('an upgrade from our own page with its cookie is taken', async () => {
+  test('an upgrade from our own page with its cookie is accepted', async () => {
     const { cookie, key } = await signIn();
     const protocols = { 'sec-websocket-protocol': `liminal, liminal.key.${key}` };
     const headers = { ...upgradeHeaders, ...protocols, cookie, origin: `http://${own()}` };
     expect((await ask({ path: '/ws', headers })).status).toBe(101);
   });
 
-  test('an upgrade by a program with the token and no Origin is taken', async () => {
+  test('an upgrade by a program with the token and no Origin is accepted', async () => {
     expect((await ask({ path: '/ws', headers: { ...upgradeHeaders, ...bearer } })).status).toBe(
       101,
     );
   });
 
-  test('an origin that the configuration allows may ask', async () => {
+  test('an origin that the configuration allows may send requests', async () => {
     const other = await startServer({ allowedOrigins: ['https://liminal.example'] });
     const headers = { ...bearer, origin: 'https://liminal.example' };
     expect((await rawRequest(other.port, { path: '/api/agents', headers })).status).toBe(200);
@@ -176,20 +176,20 @@ describe('a foreign Host', () => {
     expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
   });
 
-  test('SAFE-4 a rebound name is refused even if its page names itself as the origin', async () => {
+  test('SAFE-4 a rebound host name is refused even if the origin has the same name', async () => {
     const host = `evil.example:${server.port}`;
     const headers = { ...bearer, host, origin: `http://${host}` };
     expect((await ask({ path: '/api/agents', headers })).code).toBe('HOST_NOT_ALLOWED');
   });
 
-  test('all names of the loopback are its own', async () => {
+  test('all loopback names are accepted', async () => {
     for (const name of ['localhost', '127.0.0.1', '[::1]', 'LOCALHOST']) {
       const headers = { ...bearer, host: `${name}:${server.port}` };
       expect((await ask({ path: '/api/agents', headers })).status).toBe(200);
     }
   });
 
-  test('a name that the configuration allows is its own', async () => {
+  test('a name that the configuration allows is accepted', async () => {
     const other = await startServer({ allowedHosts: ['liminal.example', 'tunnel:9000'] });
     const status = async (host: string) =>
       (await rawRequest(other.port, { path: '/api/agents', headers: { ...bearer, host } })).status;
@@ -199,7 +199,7 @@ describe('a foreign Host', () => {
     await other.close();
   });
 
-  test('a host that others can reach is refused at the start, unless it is allowed explicitly', async () => {
+  test('a host that other machines can reach is refused at the start, unless it is allowed explicitly', async () => {
     await expect(startServer({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'INSECURE_HOST' });
     const meant = await startServer({ host: '0.0.0.0', insecureHost: true });
     await meant.close();
@@ -234,7 +234,7 @@ describe('a folder outside the roots', () => {
     expect(answer).toMatchObject({ status: 400, code: 'PROJECT_DIR_NOT_FOUND' });
   });
 
-  test('SAFE-5 folders outside the roots are not listed either', async () => {
+  test('SAFE-5 folders outside the roots are not listed', async () => {
     mkdirSync(join(server.folder, 'inside'), { recursive: true });
     const list = async (prefix: string) => {
       const path = `/api/folders?prefix=${encodeURIComponent(prefix)}`;
@@ -307,7 +307,7 @@ describe('broken requests', () => {
   });
 
   test.each(['{', 'null', '[]', '{"type":"session:delete"}', '{"type":"session:subscribe"}'])(
-    'SAFE-6 the frame %j is answered with INVALID_MESSAGE, and the socket stays',
+    'SAFE-6 the frame %j is answered with INVALID_MESSAGE, and the socket stays open',
     async (frame) => {
       const socket = await openSocket();
       socket.send(frame);
@@ -330,14 +330,14 @@ describe('too large', () => {
     expect(answer).toMatchObject({ status: 413, code: 'BODY_TOO_LARGE' });
   });
 
-  test('SAFE-7 a body without a length is cut off, too', async () => {
+  test('SAFE-7 a body without a length is also cut off', async () => {
     const headers = { ...bearer, ...json, 'transfer-encoding': 'chunked' };
     const body = `{"message":"${'x'.repeat(bodyBytes)}"}`;
     const answer = await ask({ method: 'POST', path: '/api/session/a/send', headers, body });
     expect(answer).toMatchObject({ status: 413, code: 'BODY_TOO_LARGE' });
   });
 
-  test('SAFE-7 a frame ends the connection with 1009, and others stay', async () => {
+  test('SAFE-7 a frame ends its connection with 1009, and other connections stay', async () => {
     const other = await openSocket();
     const socket = await openSocket();
     socket.send('x'.repeat(frameBytes + 1));

@@ -10,9 +10,9 @@ import { type EventPayload, steeredItem } from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 
-/** An agent that says what a test tells it to, and records its calls. */
+/** An agent that a test controls; it records its calls. */
 export class ScriptedProvider extends DriverProvider {
-  /** `method sessionId`, in order. */
+  /** The calls in order, each as `method sessionId`. */
   readonly calls: string[] = [];
   readonly #outputs = new Map<string, SessionOutput>();
   readonly #turns = new Map<string, string>();
@@ -102,7 +102,7 @@ export class ScriptedProvider extends DriverProvider {
     this.say(sessionId, { type: 'item_done', itemId, finalItem });
   }
 
-  /** Says something in the session's running turn. */
+  /** Emits an event of the session's running turn. */
   say(sessionId: string, payload: EventPayload) {
     const turnId = this.#turns.get(sessionId);
     if (turnId === undefined) throw new Error(`No turn runs in session ${sessionId}.`);

@@ -27,7 +27,7 @@ async function ask(method: Method, url: string, payload?: object) {
 
 const refused = (status: number, code: string) => ({ status, body: { error: { code } } });
 
-/** A new project folder with a session in it. */
+/** Makes a project folder with a session in it. */
 async function createSession(
   name: string = crypto.randomUUID(),
 ): Promise<{ id: string; folder: string }> {
@@ -67,7 +67,7 @@ describe('searching', () => {
     expect(await search({ q: '' })).toEqual([]);
   });
 
-  test('refuses a query without text, too long, or for too much', async () => {
+  test('refuses a query without text, with too long a text, or with too high a limit', async () => {
     for (const query of ['', 'q=a&limit=0', 'q=a&limit=101', `q=${'a'.repeat(1_001)}`]) {
       expect(await ask('GET', `/api/search?${query}`)).toMatchObject(refused(400, 'INVALID_QUERY'));
     }
@@ -120,7 +120,7 @@ describe('creating, listing and loading', () => {
     await ask('POST', `/api/session/${id}/kill`);
     const answer = await ask('POST', `/api/session/${id}/load`);
     expect(answer).toEqual({ status: 200, body: { sessionId: id, cliType: 'scripted' } });
-    // Loading starts no agent: its loadSession comes with the first message.
+    // Loading starts no agent: its loadSession is called with the first message.
     await ask('POST', `/api/session/${id}/send`, { message: 'hello' });
     expect(server.agent.calls.filter((call) => call.endsWith(id)).slice(-2)).toEqual([
       `loadSession ${id}`,
@@ -187,7 +187,7 @@ describe('messages', () => {
     expect(history.turns.map((turn) => turn.turnId)).toEqual([turnId]);
   });
 
-  test('a message behind a running turn waits, and can be changed and taken out', async () => {
+  test('a message behind a running turn waits, and can be changed and removed', async () => {
     const { id } = await createSession();
     await ask('POST', `/api/session/${id}/send`, { message: 'first' });
     const second = await ask('POST', `/api/session/${id}/send`, { message: 'second' });
@@ -200,7 +200,7 @@ describe('messages', () => {
     expect(await ask('DELETE', place)).toMatchObject(refused(409, 'MESSAGE_NOT_QUEUED'));
   });
 
-  test('what is said amid a turn is answered with that turn, once it is in the log', async () => {
+  test('a steered message is answered with the running turn, once the message is in the log', async () => {
     const { id } = await createSession();
     const steer = async (body: object) => ask('POST', `/api/session/${id}/steer`, body);
     expect(await steer({ message: 'A word.' })).toMatchObject(refused(409, 'NOTHING_TO_STEER'));
@@ -221,7 +221,7 @@ describe('messages', () => {
     });
   });
 
-  test('messages that wait are moved, and one is given to the turn that runs', async () => {
+  test('waiting messages can be moved, and steered into the running turn', async () => {
     const { id } = await createSession();
     const send = async (message: string): Promise<string> =>
       (await ask('POST', `/api/session/${id}/send`, { message })).body['turnId']!;
@@ -244,7 +244,7 @@ describe('messages', () => {
     );
   });
 
-  test('an empty message is refused with its field named', async () => {
+  test('an empty message is refused with the name of its field', async () => {
     const { id } = await createSession();
     const answer = await ask('POST', `/api/session/${id}/send`, { message: '' });
     expect(answer).toMatchObject(refused(400, 'INVALID_BODY'));
@@ -253,7 +253,7 @@ describe('messages', () => {
 });
 
 describe('approvals', () => {
-  test('the first answer counts, a second one is refused', async () => {
+  test('the first answer counts, and a second answer is refused', async () => {
     const { id } = await createSession();
     await ask('POST', `/api/session/${id}/send`, { message: 'delete it' });
     server.agent.say(id, {
@@ -276,7 +276,7 @@ describe('approvals', () => {
   });
 });
 
-test('an answer brings what was filled into the request’s form', async () => {
+test('an answer contains the values of the request’s form', async () => {
   const { id } = await createSession();
   await ask('POST', `/api/session/${id}/send`, { message: 'ask me' });
   const form = { properties: { name: { type: 'string' } }, required: ['name'] };
@@ -335,7 +335,7 @@ describe('forking', () => {
     return { path: `/api/session/${id}/fork`, id, turnId };
   }
 
-  test('gives a new session that says where it comes from', async () => {
+  test('makes a new session that names its origin', async () => {
     const { path, id, turnId } = await demoSession();
     const fork = await ask('POST', path, { turnId });
     expect(fork).toEqual({
@@ -354,7 +354,7 @@ describe('forking', () => {
     expect((await ask('POST', path)).status).toBe(201);
   });
 
-  test('is refused for a turn that is not there, an id that is taken, and an agent that cannot', async () => {
+  test('is refused for an unknown turn, an id in use, and an agent that cannot fork', async () => {
     const { path, id } = await demoSession();
     const refusal = async (body: object) => ask('POST', path, body);
     expect(await refusal({ turnId: 'x' })).toMatchObject(refused(404, 'TURN_NOT_FOUND'));
@@ -367,7 +367,7 @@ describe('forking', () => {
   });
 });
 
-describe('the rest', () => {
+describe('other operations', () => {
   test('a session can be renamed', async () => {
     const { id, folder } = await createSession();
     const path = `/api/session/${id}/title`;
@@ -376,7 +376,7 @@ describe('the rest', () => {
     expect(await ask('POST', path, { title: ' ' })).toMatchObject(refused(400, 'INVALID_BODY'));
   });
 
-  test('a session can be archived and pinned, and back', async () => {
+  test('a session can be archived and pinned, and unarchived and unpinned', async () => {
     const { id, folder } = await createSession();
     const done = { status: 200, body: {} };
     for (const mark of ['archive', 'pin']) {
@@ -394,7 +394,7 @@ describe('the rest', () => {
     );
   });
 
-  test('a session can be deleted, once and again', async () => {
+  test('a session can be deleted, and deleted again', async () => {
     const { id, folder } = await createSession();
     for (const _ of ['once', 'again']) {
       expect(await ask('DELETE', `/api/session/${id}`)).toEqual({ status: 200, body: {} });
@@ -406,7 +406,7 @@ describe('the rest', () => {
     expect(await ask('DELETE', '/api/session/nobody')).toMatchObject(gone);
   });
 
-  test('what runs beside the turns can be stopped', async () => {
+  test('a background task can be stopped', async () => {
     const { id } = await createSession();
     const stop = (task: string) => ask('POST', `/api/session/${id}/task/${task}/stop`);
     expect(await stop('dev')).toEqual({ status: 200, body: {} });
@@ -436,7 +436,7 @@ describe('the rest', () => {
     );
   });
 
-  test('a running call, or every running call, is sent to the background', async () => {
+  test('one running call, or all of them, can be moved to the background', async () => {
     const { id } = await createSession();
     const send = (body: object) => ask('POST', `/api/session/${id}/background`, body);
     expect(await send({ callId: 'a' })).toEqual({ status: 200, body: {} });
@@ -447,14 +447,14 @@ describe('the rest', () => {
     expect(await send({ callId: 7 })).toMatchObject(refused(400, 'INVALID_BODY'));
   });
 
-  test('a question beside the conversation is answered, and an empty one refused', async () => {
+  test('a question outside the conversation is answered, and an empty question is refused', async () => {
     const { id } = await createSession();
     const aside = (question: string) => ask('POST', `/api/session/${id}/aside`, { question });
     expect(await aside(' Why? ')).toEqual({ status: 200, body: { answer: 'Re: Why?' } });
     expect(await aside(' ')).toMatchObject(refused(400, 'INVALID_BODY'));
   });
 
-  test('what holds in a session is listed, with its folder and its ids', async () => {
+  test('a session’s setup is listed, with its folder and its ids', async () => {
     const { id, folder } = await createSession();
     expect(await ask('GET', `/api/session/${id}/setup`)).toEqual({
       status: 200,
@@ -469,7 +469,7 @@ describe('the rest', () => {
     });
   });
 
-  test('folders are added to a session and taken away, and are listed with it', async () => {
+  test('additional folders are added to a session, removed, and listed with it', async () => {
     const { id, folder } = await createSession();
     const [beside, other] = [`${folder}-beside`, `${folder}-other`];
     for (const each of [beside, other]) mkdirSync(each);
@@ -485,7 +485,7 @@ describe('the rest', () => {
     expect(await change({ add: ['x'.repeat(5_000)] })).toMatchObject(refused(400, 'INVALID_BODY'));
   });
 
-  test('an option that the agent does not have is refused', async () => {
+  test('an unknown option of the agent is refused', async () => {
     const { id } = await createSession();
     const answer = await ask('POST', `/api/session/${id}/config`, { id: 'model', value: 'x' });
     expect(answer).toMatchObject(refused(409, 'NOT_SUPPORTED'));
@@ -504,7 +504,7 @@ describe('the rest', () => {
     expect(projects).toContainEqual(expect.objectContaining({ projectDir: folder }));
   });
 
-  test('history comes in pages', async () => {
+  test('history is returned in pages', async () => {
     const { id } = await createSession();
     const { turnId } = (await ask('POST', `/api/session/${id}/send`, { message: 'one' })).body;
     for (const name of ['a', 'b', 'c']) {
@@ -537,7 +537,7 @@ describe('the rest', () => {
     },
   );
 
-  test('a run that is not there is refused', async () => {
+  test('an unknown run is refused', async () => {
     expect(await ask('GET', '/api/run/none')).toMatchObject(refused(404, 'RUN_NOT_FOUND'));
   });
 });

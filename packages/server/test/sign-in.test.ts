@@ -11,7 +11,7 @@ let log = '';
 const get = (path: string, headers: Record<string, string> = page) =>
   rawRequest(server.port, { path, headers });
 
-/** The credentials of a browser that followed a link. */
+/** The credentials of a browser that opened a link. */
 async function signIn(link = `/?token=${token}`) {
   const answer = await get(link);
   const [cookie = ''] = answer.headers['set-cookie'] ?? [];
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('a link', () => {
-  test('is traded for a cookie that scripts cannot read and other sites cannot send', async () => {
+  test('gives a cookie that scripts cannot read and other sites cannot send', async () => {
     const { answer } = await signIn();
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('no-store');
@@ -58,7 +58,7 @@ describe('a link', () => {
     }
   });
 
-  test('that was followed from another site goes on by a page of ours, so that the cookie is sent', async () => {
+  test('that was opened from another site continues on a page of ours, so that the cookie is sent', async () => {
     const answer = await get(`/a?token=${token}`, {
       ...page,
       'sec-fetch-site': 'cross-site',
@@ -69,7 +69,7 @@ describe('a link', () => {
     expect(answer.text).toContain('data-path="/a"');
   });
 
-  test('SAFE: with a code opens once, and says so when it is opened again', async () => {
+  test('SAFE: with a code opens once, and then reports that it was used', async () => {
     const code = credentials.newCode();
     expect((await get(`/?code=${code}`)).status).toBe(200);
     const again = await get(`/?code=${code}`);
@@ -80,7 +80,7 @@ describe('a link', () => {
     expect((await get('/api/agents', asBearer)).status).toBe(401);
   });
 
-  test('SAFE: for one more browser is given only to signed-in clients', async () => {
+  test('SAFE: for one more browser is made only for signed-in clients', async () => {
     const origin = server.url;
     const ask = (headers: Record<string, string>) =>
       rawRequest(server.port, { method: 'POST', path: '/api/sign-in-link', headers });
@@ -94,7 +94,7 @@ describe('a link', () => {
 });
 
 describe('a browser that is signed in', () => {
-  test('has a cookie and a key; neither is the token', async () => {
+  test('has a cookie and a key, and neither is the token', async () => {
     const device = await signIn();
     expect((await get('/api/agents', withKey(device))).status).toBe(200);
     const value = device.cookie.split('=')[1]!;
@@ -105,7 +105,7 @@ describe('a browser that is signed in', () => {
     }
   });
 
-  test('SAFE: gets only pages by its cookie alone, which are the same for everyone', async () => {
+  test('SAFE: gets with only its cookie only pages that are the same for everyone', async () => {
     const { cookie } = await signIn();
     expect((await get('/', { ...page, cookie })).status).not.toBe(401);
     for (const path of ['/api/agents', '/api/projects', '/metrics', '/openapi.json', '/ws']) {
@@ -140,7 +140,7 @@ describe('a browser that is signed in', () => {
     expect(answer.headers['sec-websocket-protocol']).toBe('liminal');
   });
 
-  test('SAFE: can be signed out, alone or with all others', async () => {
+  test('SAFE: can be signed out, alone or with all other browsers', async () => {
     const origin = server.url;
     const [one, other] = [await signIn(), await signIn()];
     const signOut = (headers: Record<string, string>, body = '{}') =>
@@ -168,7 +168,7 @@ describe('a browser that is signed in', () => {
     expect((await get('/api/agents', withKey(device))).status).toBe(401);
   });
 
-  test('of one server is not let into another one with another token', async () => {
+  test('of one server is not accepted by a server with another token', async () => {
     const device = await signIn();
     const other = await startServer({ credentials: createCredentials('another-token') });
     const cookie = device.cookie.replace(String(server.port), String(other.port));
@@ -189,7 +189,7 @@ test('every answer forbids foreign content, frames and sniffing', async () => {
   }
 });
 
-test('the log has every request, and never a secret', async () => {
+test('the log has every request, and no secret', async () => {
   const code = credentials.newCode();
   const device = await signIn(`/?code=${code}`);
   await get('/api/agents', withKey(device));

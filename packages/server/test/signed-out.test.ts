@@ -35,7 +35,7 @@ async function signOut(headers: Record<string, string>, everywhere = false): Pro
 }
 
 interface Open {
-  /** Resolves when the connection is over, with a WebSocket's code. */
+  /** Resolves when the connection has ended, with the code of a WebSocket. */
   ended: Promise<number | undefined>;
   isOpen: () => boolean;
 }
@@ -47,7 +47,7 @@ async function openSocket(path: string, headers: Record<string, string>): Promis
   return { ended, isOpen: () => socket.readyState === WebSocket.OPEN };
 }
 
-/** Sends a request as bytes, and resolves once the answer has begun. */
+/** Sends a request as bytes, and resolves once the response has begun. */
 async function openRequest(head: string, headers: Record<string, string>): Promise<Open> {
   const socket: Socket = connect(server.port, '127.0.0.1');
   const lines = Object.entries({ host: `127.0.0.1:${server.port}`, ...headers });
@@ -78,7 +78,7 @@ async function openAcp(headers: Record<string, string>): Promise<string> {
   return String(answer.headers['acp-connection-id']);
 }
 
-/** A new session over an ACP connection that was opened by HTTP. */
+/** Requests a session over an ACP connection by HTTP; resolves with the status. */
 async function newSession(
   id: string,
   headers: Record<string, string>,
@@ -94,7 +94,7 @@ async function newSession(
   return status;
 }
 
-/** One of each kind of connection. */
+/** Opens one connection of each kind. */
 const kinds: Record<string, (headers: Record<string, string>) => Promise<Open>> = {
   'a WebSocket': (headers) => openSocket('/ws', headers),
   'an ACP WebSocket': (headers) => openSocket('/acp?agent=demo', headers),
@@ -117,7 +117,7 @@ const kinds: Record<string, (headers: Record<string, string>) => Promise<Open>> 
 describe.each(Object.keys(kinds))('%s', (kind) => {
   const open = (headers: Record<string, string>) => kinds[kind]!(headers);
 
-  test('ends when its browser is signed out, and those of others stay', async () => {
+  test('ends when its browser is signed out, and connections of others stay', async () => {
     const [one, other] = [signIn(), signIn()];
     const [theirs, others, programs] = [await open(one), await open(other), await open(bearer)];
     await signOut(one);
@@ -126,18 +126,18 @@ describe.each(Object.keys(kinds))('%s', (kind) => {
     expect(programs.isOpen()).toBe(true);
   });
 
-  test('ends when every browser is signed out, and a program’s stays', async () => {
+  test('ends when every browser is signed out, and a program’s connection stays', async () => {
     const [theirs, programs] = [await open(signIn()), await open(bearer)];
     await signOut(bearer, true);
     await theirs.ended;
     expect(programs.isOpen()).toBe(true);
-    // A sign-in after that counts at once.
+    // A later sign-in is valid at once.
     const later = await open(signIn());
     expect(later.isOpen()).toBe(true);
   });
 });
 
-test('what a signed-out browser sends over a WebSocket until it closes is dropped', async () => {
+test('messages of a signed-out browser over a closing WebSocket are dropped', async () => {
   const headers = signIn();
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/ws`, { headers });
   await once(socket, 'open');
@@ -152,7 +152,7 @@ test('what a signed-out browser sends over a WebSocket until it closes is droppe
   expect(received).toEqual([]);
 });
 
-test('an ACP connection by HTTP is over for good when its browser is signed out', async () => {
+test('an ACP connection by HTTP ends permanently when its browser is signed out', async () => {
   const headers = signIn();
   const id = await openAcp(headers);
   expect(await newSession(id, headers)).toBe(202);
@@ -163,7 +163,7 @@ test('an ACP connection by HTTP is over for good when its browser is signed out'
   await eventually(openAcpConnections).toBe(0);
 });
 
-test('an ACP connection by HTTP is unknown to every caller but its own', async () => {
+test('an ACP connection by HTTP is unknown to all other callers', async () => {
   const [one, other] = [signIn(), signIn()];
   const id = await openAcp(one);
   expect(await newSession(id, other)).toBe(404);
@@ -173,7 +173,7 @@ test('an ACP connection by HTTP is unknown to every caller but its own', async (
   expect(await newSession(programs, one)).toBe(404);
 });
 
-test('a request that names its ACP connection need not name the agent again', async () => {
+test('a request that names its ACP connection need not name the agent', async () => {
   const id = await openAcp(bearer);
   expect(await newSession(id, bearer, '/acp')).toBe(202);
   expect(await newSession('unknown', bearer, '/acp')).toBe(404);
@@ -194,7 +194,7 @@ async function openAcpConnections(): Promise<number> {
 }
 
 describe('an ACP connection by HTTP that its client leaves', () => {
-  test('ends after the idle limit, and not while a request is open', async () => {
+  test('ends after the idle limit, but not while a request is open', async () => {
     const idle = await startServer({ limits: { acpIdleMs: 50 } });
     [server] = [idle, await server.close()];
     const kept = await openAcp(bearer);
@@ -215,7 +215,7 @@ describe('an ACP connection by HTTP that its client leaves', () => {
     await eventually(openAcpConnections).toBe(0);
   });
 
-  test('counts among the connections that may be open together', async () => {
+  test('counts toward the limit of open connections', async () => {
     const small = await startServer({ limits: { streams: 2 } });
     [server] = [small, await server.close()];
     await openAcp(bearer);
@@ -251,7 +251,7 @@ describe('on a full disk', () => {
   test.each([
     { everywhere: false, othersStatus: 200 },
     { everywhere: true, othersStatus: 401 },
-  ])('SAFE: a sign-out with %j takes effect, and its answer reports the error', async (given) => {
+  ])('SAFE: a sign-out with %j takes effect, and its response reports the error', async (given) => {
     const { everywhere, othersStatus } = given;
     const headers = signIn();
     const socket = await openSocket('/ws', headers);

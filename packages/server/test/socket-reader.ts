@@ -6,7 +6,7 @@ import { bearer } from './harness.ts';
 export type MessageType = ServerMessage['type'];
 type Of<T extends MessageType> = Extract<ServerMessage, { type: T }>;
 
-/** A WebSocket that keeps its messages, each checked by its schema. */
+/** A WebSocket that keeps its messages and checks each against its schema. */
 export class SocketReader {
   readonly socket: WebSocket;
   readonly messages: ServerMessage[] = [];
@@ -32,7 +32,7 @@ export class SocketReader {
     this.socket.send(JSON.stringify(message));
   }
 
-  /** Waits for a message, past ones included. */
+  /** Waits for a message; earlier messages count. */
   async hear<T extends MessageType>(
     type: T,
     isIt: (message: Of<T>) => boolean = () => true,

@@ -16,7 +16,7 @@ const second = Object.values(networkInterfaces()).some((all) =>
 
 let server: Pick<TestServer, 'app' | 'port' | 'url' | 'close'>;
 let address: string;
-/** What a client with the token asks for. */
+/** The request of a client with the token. */
 let asked: string;
 const opened: RawConnection[] = [];
 
@@ -48,7 +48,7 @@ async function startReplay(limits: Partial<Limits>): Promise<void> {
   asked = 'GET /healthz';
 }
 
-/** Every server that listens, and each of its addresses. */
+/** Every server that listens, on each of its addresses. */
 const servers: Record<string, (limits: Partial<Limits>) => Promise<void>> = {
   'the server': start,
   'its second address': async (limits) => {
@@ -71,11 +71,11 @@ async function known(): Promise<RawConnection> {
   return connection;
 }
 
-/** Strangers that hold all of their places in these ways. */
+/** Ways in which strangers can hold all of their places. */
 const ways: Record<string, (connection: RawConnection) => Promise<unknown>> = {
   'send nothing': async () => undefined,
   'send a part of a head': async (connection) => connection.send('GET /healthz HTT'),
-  'send a request that anybody may': async (connection) => {
+  'send a request that needs no token': async (connection) => {
     connection.send(head(server.port, 'GET /healthz', { authorization: 'none' }));
     await connection.answer();
   },
@@ -95,7 +95,7 @@ const everywhere = Object.keys(servers).flatMap((name) =>
 );
 
 test.each(everywhere)(
-  'SAFE: while many strangers $way at $name, those who are signed in stay and get in',
+  'SAFE: while many strangers $way at $name, signed-in clients stay and can connect',
   async ({ name, way }) => {
     const hold = ways[way]!;
     await servers[name]!({ connections: 24, strangers: 6, headMs: NEVER, drainMs: NEVER });
@@ -132,25 +132,25 @@ describe.each(Object.keys(servers))('at %s', (name) => {
       const many = await open();
       many.send(heads[kind]().repeat(2_000));
       await many.closed;
-      // The one too many ends the connection, and what is behind it is not read.
+      // The first request too many ends the connection, and the rest is not read.
       expect(handedOver).toHaveBeenCalledTimes(4);
     },
   );
 
-  test('as many requests at once as may wait are answered in their order', async () => {
+  test('as many simultaneous requests as may wait are answered in order', async () => {
     await servers[name]!({ pipelined: 3 });
     const few = await known();
     few.send(head(server.port, asked).repeat(2) + head(server.port, 'GET /api/nothing'));
     const statuses = [await few.answer(), await few.answer(), await few.answer()];
     expect(statuses.map(({ status }) => status)).toEqual([200, 200, 404]);
-    // Their answers make room for the next ones.
+    // Their responses make room for the next requests.
     few.send(head(server.port, asked).repeat(3));
     for (let count = 0; count < 3; count += 1) {
       expect(await few.answer()).toMatchObject({ status: 200 });
     }
   });
 
-  test('SAFE: a connection on which nothing is sent is closed without a word', async () => {
+  test('SAFE: a silent connection is closed without a response', async () => {
     await servers[name]!({ headMs: 200 });
     const silent = await open();
     await silent.closed;
@@ -158,7 +158,7 @@ describe.each(Object.keys(servers))('at %s', (name) => {
   });
 });
 
-test('SAFE: a head that comes too slowly is refused with 408', async () => {
+test('SAFE: a head that arrives too slowly is refused with 408', async () => {
   await start({ headMs: 200 });
   const slow = await open();
   slow.send('GET /healthz HTTP/1.1\r\nhost: ');
@@ -172,10 +172,10 @@ test('SAFE: a head that comes too slowly is refused with 408', async () => {
   await slow.closed;
 });
 
-test('SAFE: a stranger’s connection does not stay open between requests, a known one does', async () => {
+test('SAFE: a stranger’s connection closes between requests, and a known client’s stays open', async () => {
   await start({ headMs: 200 });
   const stays = await known();
-  for (const way of ['send a request that anybody may', 'send a request without a token']) {
+  for (const way of ['send a request that needs no token', 'send a request without a token']) {
     const stranger = await open();
     await ways[way]!(stranger);
     await stranger.closed;
@@ -184,7 +184,7 @@ test('SAFE: a stranger’s connection does not stay open between requests, a kno
   expect(await stays.answer()).toMatchObject({ status: 200 });
 });
 
-test('strangers have fewer places than those who are signed in', async () => {
+test('strangers have fewer places than signed-in clients', async () => {
   await start({});
   expect(server.app.server.maxConnections).toBe(defaultLimits.connections);
   expect(defaultLimits.strangers).toBeLessThan(defaultLimits.connections / 2);

@@ -29,7 +29,7 @@ async function runOf(headers: Record<string, string>) {
   return runtime.getRun(turnId);
 }
 
-test('the trace of a request is that of the turn which it sets off', async () => {
+test('a turn belongs to the trace of the request that started it', async () => {
   const traceparent = `00-${traceId}-${spanId}-01`;
   const run = await runOf({ traceparent, tracestate: 'a=1' });
   expect(run).toMatchObject({ parentSpanId: spanId, traceContext: { tracestate: 'a=1' } });
@@ -38,7 +38,7 @@ test('the trace of a request is that of the turn which it sets off', async () =>
 
 test.each([
   ['no header', {}],
-  ['one that is not valid', { traceparent: `00-${traceId}-${spanId}` }],
+  ['an invalid header', { traceparent: `00-${traceId}-${spanId}` }],
 ])('with %s, the turn has a trace of its own', async (_, headers) => {
   const run = await runOf(headers);
   expect(run.parentSpanId).toBeUndefined();

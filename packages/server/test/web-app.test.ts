@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('a server without a built web app says what to do, and heals by itself', async () => {
+test('a server without a built web app says what to do, and serves the app once it is built', async () => {
   const answer = await get('/');
   expect(answer.status).toBe(503);
   expect(answer.text).toContain('npm start');
@@ -43,7 +43,7 @@ test('a server without a built web app says what to do, and heals by itself', as
   rmSync(webDir, { recursive: true });
 });
 
-/** The raw answer, not unpacked. */
+/** The raw response, not unpacked. */
 async function getPacked(path: string, encodings: string, headers: Record<string, string> = {}) {
   const sent = { ...bearer, accept: 'text/html', 'accept-encoding': encodings, ...headers };
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -54,7 +54,7 @@ async function getPacked(path: string, encodings: string, headers: Record<string
   return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) };
 }
 
-test('a page and its files make Node warn of no leak', async () => {
+test('a page and its files cause no leak warning of Node', async () => {
   const warned: Error[] = [];
   const warn = (warning: Error) => void warned.push(warning);
   process.on('warning', warn);
@@ -70,7 +70,7 @@ test('a page and its files make Node warn of no leak', async () => {
   expect(warned).toEqual([]);
 });
 
-test('files that were packed at build are sent packed to clients that accept it, in the best form', async () => {
+test('files packed by the build are sent packed, in the best form that the client accepts', async () => {
   const webDir = join(server.folder, 'web');
   mkdirSync(join(webDir, 'assets'), { recursive: true });
   const files = {
@@ -118,24 +118,24 @@ test('files that were packed at build are sent packed to clients that accept it,
       expect(unpack(body).toString()).toBe(files[file as keyof typeof files]);
     }
   }
-  // Programs do not ask for a page.
+  // Programs also get the packed file.
   const program = await getPacked('/', 'gzip, br', { accept: '*/*' });
   expect({ status: program.status, encoding: program.headers['content-encoding'] }).toEqual({
     status: 200,
     encoding: 'br',
   });
-  // A file without a packed form is sent as it is.
+  // A file without a packed form is sent unpacked.
   const icon = await getPacked('/favicon.svg', 'br');
   expect(icon.headers['content-encoding']).toBeUndefined();
   expect(icon.body.toString()).toBe('<svg/>');
-  // The token is needed, packed or not.
+  // Packed files also need the token.
   const stranger = await getPacked('/assets/app-a1b2c3.js', 'br', { authorization: 'Bearer no' });
   expect(stranger.status).toBe(401);
   rmSync(webDir, { recursive: true });
 });
 
 test.each(['/../../../etc/passwd', '/..%2f..%2f..%2fetc%2fpasswd', '/%2e%2e/%2e%2e/etc/passwd'])(
-  'no address leads out of the web app’s folder: %s',
+  'no URL leads out of the web app’s folder: %s',
   async (path) => {
     const answer = await get(path, '*/*');
     expect(answer.status).toBe(404);
@@ -143,7 +143,7 @@ test.each(['/../../../etc/passwd', '/..%2f..%2f..%2fetc%2fpasswd', '/%2e%2e/%2e%
   },
 );
 
-test('an unknown address of the API is refused, not a page', async () => {
+test('an unknown route of the API is refused instead of showing a page', async () => {
   expect(await get('/api/nothing')).toMatchObject({ status: 404, code: 'NOT_FOUND' });
 });
 

@@ -49,7 +49,7 @@ describe('following a session', () => {
     expect(reader.messages[1]).toMatchObject({ info: { session: { sessionId, state: 'idle' } } });
   });
 
-  test('brings a turn as upserts with growing content, from its start to its end', async () => {
+  test('sends a turn as upserts with growing content, from its start to its end', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     const { turnId } = await server.runtime.send(sessionId, 'hello');
@@ -75,7 +75,7 @@ describe('following a session', () => {
     expect(contents.at(-1)).toContain('word59');
   });
 
-  test('brings a tool call once as invoked and once with its result', async () => {
+  test('sends a tool call when it is invoked and with its result', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     await server.runtime.send(sessionId, 'list');
@@ -128,7 +128,7 @@ describe('following a session', () => {
     });
   });
 
-  test('brings text by appends that fit together, to readers that want deltas', async () => {
+  test('sends text as consecutive appends to clients that want deltas', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId, { deltas: true });
     await server.runtime.send(sessionId, 'hello');
@@ -155,7 +155,7 @@ describe('following a session', () => {
   });
 
   test.each(['tour', 'plan', 'subagent', 'error'])(
-    'FR-001-19: brings the demo’s %s so that what was seen at the end is what is stored',
+    'FR-001-19: sends the demo’s %s so that the final state equals the stored one',
     async (scene) => {
       const { sessionId } = await server.runtime.createSession({
         cliType: 'demo',
@@ -178,7 +178,7 @@ describe('following a session', () => {
     },
   );
 
-  test('goes on from a cursor with the missing part', async () => {
+  test('resumes from a cursor with the missing part', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     await server.runtime.send(sessionId, 'one');
@@ -201,7 +201,7 @@ describe('following a session', () => {
     expect(reader.of('session:history')[0]).toMatchObject({ resumed: 'snapshot' });
   });
 
-  test('again starts over, and each item still comes once', async () => {
+  test('again starts anew, and each item is still sent once', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     reader.forget();
@@ -228,7 +228,7 @@ describe('following a session', () => {
     expect(reader.messages).toEqual([{ type: 'pong' }]);
   });
 
-  test('that is unknown is answered with an error that names it', async () => {
+  test('of an unknown session is answered with an error that names it', async () => {
     const reader = await open();
     reader.say({ type: 'session:subscribe', sessionId: 'nobody' });
     expect(await reader.hear('session:error')).toMatchObject({
@@ -239,7 +239,7 @@ describe('following a session', () => {
 });
 
 describe('following the list of sessions', () => {
-  test('brings all of them once, then each that changes', async () => {
+  test('sends all sessions once, then each changed session', async () => {
     const reader = await open();
     reader.say({ type: 'sessions:subscribe' });
     expect(await reader.hear('sessions:changed')).toEqual({
@@ -256,7 +256,7 @@ describe('following the list of sessions', () => {
   });
 });
 
-test('those who follow a session, or the list, are told that it was deleted, and may follow another', async () => {
+test('subscribers of a session and of the list are notified of its deletion, and its place is free for another session', async () => {
   const [reader, list] = [await open(), await open()];
   const ids = [await createSession(), await createSession(), await createSession()];
   for (const sessionId of ids.slice(0, 2)) reader.say({ type: 'session:subscribe', sessionId });
@@ -266,14 +266,14 @@ test('those who follow a session, or the list, are told that it was deleted, and
   await server.runtime.deleteSession(ids[0]!);
   await reader.hear('session:deleted', ({ sessionId }) => sessionId === ids[0]);
   await list.hear('sessions:changed', ({ removed }) => removed?.[0] === ids[0]);
-  // It counts no more among those that one connection may follow.
+  // The deleted session no longer counts toward the connection's limit.
   reader.say({ type: 'session:subscribe', sessionId: ids[2]! });
   await reader.hear('session:history', (message) => message.sessionId === ids[2]);
   expect(reader.of('session:error')).toEqual([]);
 });
 
 describe('bounds', () => {
-  test('one connection follows no more sessions than it may', async () => {
+  test('one connection cannot follow more sessions than the limit', async () => {
     const ids = [await createSession(), await createSession(), await createSession()];
     const reader = await open();
     for (const sessionId of ids) reader.say({ type: 'session:subscribe', sessionId });
@@ -287,7 +287,7 @@ describe('bounds', () => {
     expect(reader.of('session:error')).toHaveLength(1);
   });
 
-  test('the server takes no more connections than it may, and a new one once another has gone', async () => {
+  test('the server rejects connections over the limit until another connection ends', async () => {
     const [first] = [await open(), await open(), await open(), await open()];
     const headers = { ...upgradeHeaders, ...bearer };
     const upgrade = () => rawRequest(server.port, { path: '/ws', headers });
@@ -296,7 +296,7 @@ describe('bounds', () => {
     await eventually(async () => (await upgrade()).status).toBe(101);
   });
 
-  test('a reader that does not read delays nobody, and then gets the newest state', async () => {
+  test('a client that does not read delays nobody, and later gets the latest state', async () => {
     const sessionId = await createSession();
     const [slow, quick] = [
       await subscribe(sessionId, { deltas: true }),
@@ -329,7 +329,7 @@ describe('bounds', () => {
   });
 });
 
-/** A reader's final state, as a page would have it: the last upsert of each item, in the order of the first ones. */
+/** A client's final state, as a page would show it: the last upsert of each item, in the order of the first upserts. */
 function heldItems(reader: SocketReader): UpsertObject[] {
   const items = new Map<string, UpsertObject>();
   for (const message of reader.messages) {
@@ -344,7 +344,7 @@ function withoutTimes(upsert: UpsertObject): UpsertObject {
   return { ...upsert, emittedAt: '' };
 }
 
-/** How much of message `m` a reader has. */
+/** The length of message `m` as a client has it. */
 function heldLength(reader: SocketReader): number {
   let length = 0;
   for (const message of reader.messages) {
@@ -362,7 +362,7 @@ function heldLength(reader: SocketReader): number {
   return length;
 }
 
-describe('signs of life', () => {
+describe('liveness', () => {
   beforeEach(async () => {
     await server.close();
     server = await startServer({ limits: { heartbeatMs: 200 } });
@@ -374,23 +374,23 @@ describe('signs of life', () => {
     expect(await reader.hear('pong')).toEqual({ type: 'pong' });
   });
 
-  test('a connection whose other side answers nothing is ended', async () => {
+  test('a connection whose client answers nothing is ended', async () => {
     const reader = await open();
-    // It answers no pings, as if it had vanished.
+    // The client answers no pings, as if it had vanished.
     reader.socket.pause();
     await eventually(() => server.app.websocketServer.clients.size).toBe(0);
     reader.socket.resume();
-    // 1006: not closed in order, but cut.
+    // 1006: the connection was cut, not closed in order.
     expect((await once(reader.socket, 'close'))[0]).toBe(1006);
   });
 
-  test('a connection whose other side only listens stays', async () => {
+  test('a connection whose client only listens stays', async () => {
     const reader = await open();
     for (let pings = 0; pings < 4; pings += 1) await once(reader.socket, 'ping');
     expect(server.app.websocketServer.clients.size).toBe(1);
   });
 
-  test('when the server closes, it says so', async () => {
+  test('the server closes connections with 1001 when it stops', async () => {
     const reader = await open();
     const closed = once(reader.socket, 'close');
     void server.app.close();
@@ -398,7 +398,7 @@ describe('signs of life', () => {
   });
 });
 
-test('SAFE: of the frames in a packet, one is taken per turn of the event loop', async () => {
+test('SAFE: the frames of a packet are handled one per turn of the event loop', async () => {
   const reader = await open();
   const [socket] = server.app.websocketServer.clients;
   let turn = 0;
@@ -409,7 +409,7 @@ test('SAFE: of the frames in a packet, one is taken per turn of the event loop',
   };
   count();
   socket?.on('message', () => taken.push(turn));
-  // Both sides are in this process, and what is written together is sent together.
+  // Both sides are in this process, and data written together is sent together.
   for (let frames = 0; frames < 50; frames += 1) reader.say({ type: 'ping' });
   await eventually(() => taken.length).toBe(50);
   expect(new Set(taken).size).toBe(50);

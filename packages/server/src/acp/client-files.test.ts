@@ -13,7 +13,7 @@ interface Call {
   options: { cancellationSignal?: AbortSignal; stopWaitingOnCancel?: boolean } | undefined;
 }
 
-/** A client that calls the project `/real` by `/link`; its requests are recorded, and answered by this function. */
+/** A client that names the project `/link` instead of `/real`; its requests are recorded, and answered by `answer`. */
 function place(capabilities: ClientCapabilities, answer: (call: Call) => unknown = () => ({})) {
   const calls: Call[] = [];
   const request = async (method: string, params: unknown, options?: Call['options']) => {
@@ -39,11 +39,11 @@ test.each<[string, ClientCapabilities, string[]]>([
   ['no files by name', { fs: { readTextFile: false, writeTextFile: false } }, []],
   ['only reading', { fs: { readTextFile: true } }, ['readText']],
   ['only writing', { fs: { writeTextFile: true } }, ['writeText']],
-])('a client that offers %s is asked for nothing more', (_, capabilities, names) => {
+])('a client that offers %s gets no other requests', (_, capabilities, names) => {
   expect(Object.keys(clientFiles(place(capabilities).attached))).toEqual(names);
 });
 
-test('a file is read by the path that the client knows, whole or a part', async () => {
+test('a whole file or a part is read by the client’s own path', async () => {
   const { attached, calls } = place({ fs: { readTextFile: true } }, () => ({ content: 'text' }));
   const { readText } = clientFiles(attached);
   expect(await readText?.('/real/a.txt', {}, signal)).toBe('text');
@@ -59,7 +59,7 @@ test('a file is read by the path that the client knows, whole or a part', async 
   ]);
 });
 
-test('a file is written by the path that the client knows', async () => {
+test('a file is written by the client’s own path', async () => {
   const { attached, calls } = place({ fs: { writeTextFile: true } });
   await clientFiles(attached).writeText?.('/real/a.txt', 'text', signal);
   expect(calls).toEqual([
@@ -71,7 +71,7 @@ test('a file is written by the path that the client knows', async () => {
   ]);
 });
 
-test('a write that the client refuses fails with its sentence', async () => {
+test('a write that the client refuses fails with the client’s message', async () => {
   const refusal = new RequestError(-32_000, 'The buffer is locked.');
   const { attached } = place({ fs: { writeTextFile: true } }, () => {
     throw refusal;
@@ -84,7 +84,7 @@ test('a write that the client refuses fails with its sentence', async () => {
   });
 });
 
-test('a write whose caller has given up, or whose connection has ended, fails with the same error', async () => {
+test('a write that is aborted, or whose connection has ended, fails with the original error', async () => {
   const ended = new Error('The connection has ended.');
   const refusal = new RequestError(-32_000, 'It was cancelled.');
   const failing = (error: Error, given: AbortSignal) => {
@@ -112,7 +112,7 @@ test.each<ClientCapabilities>([{}, { terminal: false }])(
   },
 );
 
-test('a program runs in a terminal of the client, in the folder that the client knows', async () => {
+test('a program runs in a terminal of the client, in the client’s own folder', async () => {
   const { attached, calls } = place({ terminal: true }, () => ({ terminalId: 't' }));
   await clientTerminals(attached).runProgram?.(program, signal);
   expect(calls).toEqual([
@@ -134,7 +134,7 @@ test('a program runs in a terminal of the client, in the folder that the client 
   ]);
 });
 
-test('a terminal of a client says what was printed and how it ended, and can be ended and released', async () => {
+test('a client’s terminal returns its output and exit, and can be killed and released', async () => {
   const answers: Record<string, unknown> = {
     'terminal/create': { terminalId: 't' },
     'terminal/output': { output: 'Hi', truncated: false, exitStatus: null },
@@ -162,7 +162,7 @@ test('a terminal of a client says what was printed and how it ended, and can be 
     'terminal/release',
   ]);
   for (const { params } of after) expect(params).toEqual({ sessionId: 'one', terminalId: 't' });
-  // A program may run for hours; all else is answered soon.
+  // A program may run for hours; all other requests have a time limit.
   expect(after.map(({ options }) => options?.stopWaitingOnCancel)).toEqual([
     true,
     undefined,

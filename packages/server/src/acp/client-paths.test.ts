@@ -10,11 +10,11 @@ test.each([
   ['/srv/application/a.ts', '/srv/application/a.ts'],
   ['../other/a.ts', '/srv/other/a.ts'],
   ['..a.ts', '/home/me/link/..a.ts'],
-])('%s is %s to the client', (path, expected) => {
+])('the client gets the path %s as %s', (path, expected) => {
   expect(clientPath(place, path)).toBe(expected);
 });
 
-test('a call names its files and its changes of them as the client does', () => {
+test('a tool call has the client’s paths in its locations and changes', () => {
   const text = { type: 'content', content: { type: 'text', text: 'src/a.ts' } } as const;
   const diff = { type: 'diff', path: 'src/a.ts', oldText: null, newText: 'a' } as const;
   const call = {

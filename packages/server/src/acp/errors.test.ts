@@ -15,7 +15,7 @@ test.each([
   ['AUTHENTICATION', -32_000],
   ['QUEUE_FULL', -32_603],
 ])(
-  'an error with the code %s has the code %i of JSON-RPC, its sentence and its own code',
+  'an error with the code %s becomes JSON-RPC’s code %i, with its message and its own code',
   (code, number) => {
     const error = requestError(new LiminalError(code, 'It failed.'));
     expect(error).toBeInstanceOf(RequestError);
@@ -23,7 +23,7 @@ test.each([
   },
 );
 
-test('any other error is an internal one, and a request’s own error stays as it is', () => {
+test('any other error becomes an internal error, and a RequestError stays unchanged', () => {
   const error = requestError(new TypeError('It is undefined.'));
   expect(error).toMatchObject({
     code: -32_603,
@@ -33,7 +33,7 @@ test('any other error is an internal one, and a request’s own error stays as i
   expect(requestError(error)).toBe(error);
 });
 
-test('wrong parameters are reported as that', () => {
+test('invalid parameters are reported as invalid parameters', () => {
   expect(badParams('The prompt is empty.')).toMatchObject({
     code: -32_602,
     message: 'The prompt is empty.',

@@ -3,7 +3,7 @@ import { namedMcpServers } from './mcp-servers.ts';
 
 const header = { name: 'Authorization', value: 'Bearer x' };
 
-test('a client’s MCP servers of all transports are ours, by name', () => {
+test('MCP servers of all transports are converted, by name', () => {
   const env = [{ name: 'KEY', value: 'secret' }];
   const headers = [header];
   expect(
@@ -19,7 +19,7 @@ test('a client’s MCP servers of all transports are ours, by name', () => {
   });
 });
 
-test('names become such that all agents take, and stay apart', () => {
+test('names are changed to names that all agents accept, and stay distinct', () => {
   const named = (...names: string[]) =>
     Object.keys(namedMcpServers(names.map((name) => ({ name, command: 'x', args: [], env: [] }))));
   expect(
@@ -34,9 +34,9 @@ test('names become such that all agents take, and stay apart', () => {
   ]);
 });
 
-test('one that no agent can reach is refused, with what is wrong', () => {
+test('a server that no agent can reach is rejected with the problem', () => {
   const http = { name: 'web', type: 'http' as const, url: 'file:///etc/passwd', headers: [] };
   expect(() => namedMcpServers([http])).toThrow(/Invalid mcpServers.*web\.url/s);
   const within = { name: 'own', type: 'acp' as const, serverId: '1' };
-  expect(() => namedMcpServers([within])).toThrow('The MCP server “own” cannot be reached');
+  expect(() => namedMcpServers([within])).toThrow('The MCP server “own” cannot be used');
 });

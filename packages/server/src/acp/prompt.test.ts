@@ -7,7 +7,7 @@ const link = (uri: string, name: string): ContentBlock => ({ type: 'resource_lin
 const read = (...prompt: ContentBlock[]) =>
   readPrompt(prompt, { cwd: '/linked', projectDir: '/project' });
 
-test('FR-039-02: a file of the project between words is mentioned, as in any other message', () => {
+test('FR-039-02: a project file between words becomes a mention, as in any other message', () => {
   const prompt = read(
     text('Look at '),
     link('file:///project/src/a%20b.ts', 'a b.ts'),
@@ -19,7 +19,7 @@ test('FR-039-02: a file of the project between words is mentioned, as in any oth
   });
 });
 
-test('FR-039-02: a file by the path that the editor has for the project is the project’s', () => {
+test('FR-039-02: a file below the editor’s path of the project is a project file', () => {
   expect(read(text('See '), link('file:///linked/a.ts', 'a.ts'))).toEqual({
     message: 'See @a.ts',
     blocks: [{ type: 'resource_link', uri: 'file:///project/a.ts', name: 'a.ts' }],
@@ -27,25 +27,25 @@ test('FR-039-02: a file by the path that the editor has for the project is the p
 });
 
 test.each([
-  ['elsewhere on the disk', 'file:///other/a.ts'],
-  ['that is only a part of a file', 'file:///project/a.ts#L3:9'],
-  ['on the web', 'https://a.example/'],
-  ['whose folder only begins like the project’s', 'file:///projects/a.ts'],
-  ['that is no address', 'a thing'],
-])('FR-039-02: a link %s stands between words by its name', (_, uri) => {
+  ['to a file outside of the project', 'file:///other/a.ts'],
+  ['to a part of a file', 'file:///project/a.ts#L3:9'],
+  ['to the web', 'https://a.example/'],
+  ['to a folder whose name only begins like the project’s', 'file:///projects/a.ts'],
+  ['that is not a URL', 'a thing'],
+])('FR-039-02: a link %s between words becomes its name', (_, uri) => {
   expect(read(text('See '), link(uri, 'it'), text('.'))).toEqual({
     message: 'See it.',
     blocks: [{ type: 'resource_link', uri, name: 'it' }],
   });
 });
 
-test('FR-039-02: a link right behind a word is an attachment: the words have said all', () => {
+test('FR-039-02: a link right after a word is only an attachment', () => {
   const { message, blocks } = read(text('See @a.ts.'), link('file:///project/a.ts', 'a.ts'));
   expect(message).toBe('See @a.ts.');
   expect(blocks).toHaveLength(1);
 });
 
-test('FR-039-02: what a link says of itself is kept', () => {
+test('FR-039-02: a link’s own fields are kept', () => {
   const more = { title: 'A', description: 'All of it.', mimeType: 'text/plain', size: 3 };
   const { blocks } = read({ type: 'resource_link', uri: 'https://a.example/', name: 'a', ...more });
   expect(blocks).toEqual([
@@ -55,7 +55,7 @@ test('FR-039-02: what a link says of itself is kept', () => {
 
 test.each<[string, ContentBlock, unknown]>([
   [
-    'an image, with its address as its name',
+    'an image, named by its URI',
     { type: 'image', mimeType: 'image/png', data: 'AA==', uri: 'file:///a.png' },
     { type: 'image', mimeType: 'image/png', data: 'AA==', name: 'file:///a.png' },
   ],
@@ -65,7 +65,7 @@ test.each<[string, ContentBlock, unknown]>([
     { type: 'audio', mimeType: 'audio/wav', data: 'AA==' },
   ],
   [
-    'a text file, with its address as its name: agents must find it',
+    'a text file, named by its URI so that agents can find it',
     {
       type: 'resource',
       resource: { uri: 'file:///p/a.ts', text: 'let a;', mimeType: 'text/plain' },
@@ -81,12 +81,12 @@ test.each<[string, ContentBlock, unknown]>([
     },
   ],
   [
-    'a file that lies nowhere, by its name',
+    'a file without a location, by its name',
     { type: 'resource', resource: { uri: 'attachment:///a%20b', blob: 'AA==' } },
     { type: 'resource', resource: { uri: 'attachment:///a%20b', name: 'a b', blob: 'AA==' } },
   ],
   [
-    'a file whose address is not well made',
+    'a file whose URI is malformed',
     { type: 'resource', resource: { uri: 'attachment:///%E0%A4', blob: 'AA==' } },
     {
       type: 'resource',

@@ -12,7 +12,7 @@ async function fillIn(kinds: string, action: 'accept' | 'decline', takesForms = 
   const request = async (method: string, params: { options?: ApprovalOption[] }) => {
     asked.push(method);
     offered.push(...(params.options ?? []).map(({ optionId }) => optionId));
-    // A moment later than the answer would be given.
+    // Later than an answer would be given.
     setImmediate(() => setImmediate(answered.resolve));
     if (method === 'elicitation/create') return { action, content: {} };
     return { outcome: { outcome: 'cancelled' } };
@@ -39,15 +39,18 @@ test.each([
   ['reject_always allow_once reject_once', 'decline', 'reject_once'],
   ['reject_always allow_once', 'decline', 'reject_always'],
   ['allow_once allow_always', 'decline', undefined],
-] as const)('SAFE: a form with the options %s, to %s, answers %s', async (kinds, action, given) => {
-  expect(await fillIn(kinds, action)).toEqual({
-    asked: ['elicitation/create'],
-    offered: [],
-    given: given === undefined ? [] : [given],
-  });
-});
+] as const)(
+  'SAFE: a form with the options %s, when the client answers %s, chooses %s',
+  async (kinds, action, given) => {
+    expect(await fillIn(kinds, action)).toEqual({
+      asked: ['elicitation/create'],
+      offered: [],
+      given: given === undefined ? [] : [given],
+    });
+  },
+);
 
-test('SAFE: a form whose only way to allow is for good is not sent as a form', async () => {
+test('SAFE: a form whose only allowing option is permanent is not sent as a form', async () => {
   expect(await fillIn('allow_always reject_once', 'accept')).toEqual({
     asked: ['session/request_permission'],
     offered: ['reject_once'],
@@ -55,7 +58,7 @@ test('SAFE: a form whose only way to allow is for good is not sent as a form', a
   });
 });
 
-test('SAFE: an editor without forms can only refuse a form: it cannot send an empty one', async () => {
+test('SAFE: an editor without forms can only reject a form, and cannot send an empty one', async () => {
   const kinds = 'allow_once allow_always reject_once reject_always';
   expect(await fillIn(kinds, 'accept', false)).toEqual({
     asked: ['session/request_permission'],

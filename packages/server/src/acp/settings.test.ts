@@ -27,7 +27,7 @@ const model: ConfigOption = {
   ],
 };
 
-test('FR-039-01: options are told with their choices, in groups where there are any', () => {
+test('FR-039-01: options are sent with their choices, in groups if there are any', () => {
   const { configOptions } = settingsOf([mode, model]);
   expect(updateProblems({ sessionUpdate: 'config_option_update', configOptions })).toEqual([]);
   expect(configOptions).toEqual([
@@ -51,7 +51,7 @@ test('FR-039-01: options are told with their choices, in groups where there are 
   ]);
 });
 
-test('FR-039-01: the mode is told to clients that know no options, too', () => {
+test('FR-039-01: the mode is also sent in the form for clients without options', () => {
   expect(settingsOf([model, mode]).modes).toEqual({
     currentModeId: 'ask',
     availableModes: [
@@ -64,13 +64,13 @@ test('FR-039-01: the mode is told to clients that know no options, too', () => {
   expect(updateProblems(told)).toEqual([]);
 });
 
-test('an option of the name is the mode where none has its category', () => {
+test('an option with the id mode is the mode if no option has the category', () => {
   const { category: _, ...plain } = { ...mode, id: 'mode' };
   expect(modeOption([model, plain])).toBe(plain);
   expect(modeOption([plain, mode])).toBe(mode);
 });
 
-test('FR-039-01: commands are told with a hint for what follows them', () => {
+test('FR-039-01: commands are sent with a hint for their argument', () => {
   const availableCommands = commandsOf([
     { name: 'review', description: 'Looks at changes.', hint: 'what to look at' },
     { name: 'compact', description: 'Makes room.' },

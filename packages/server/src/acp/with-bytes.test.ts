@@ -9,7 +9,7 @@ const stored: Record<string, string> = { 1: 'Hi' };
 const blobs = {
   getBlob: async (hash: string) => {
     const text = stored[hash];
-    if (text === undefined) throw new Error('There is no such file here.');
+    if (text === undefined) throw new Error('The file does not exist.');
     return { bytes: new TextEncoder().encode(text), mimeType: 'text/plain' } as never;
   },
 };
@@ -43,7 +43,7 @@ test.each<[string, ContentBlock, unknown]>([
     },
   ],
   [
-    'a text file that lies somewhere',
+    'a text file with a URI',
     {
       type: 'resource',
       resource: { uri: 'blob:1', name: 'file:///a.md', mimeType: 'text/markdown' },
@@ -55,16 +55,16 @@ test.each<[string, ContentBlock, unknown]>([
     { type: 'resource', resource: { uri: 'blob:1' } },
     { type: 'resource', resource: { uri: 'attachment:///file', blob: base64 } },
   ],
-])('FR-039-02: %s is told with its bytes', async (_, block, content) => {
+])('FR-039-02: %s is sent with its bytes', async (_, block, content) => {
   expect(await told(block)).toEqual(content);
 });
 
-test('FR-039-02: what the store no longer has is told in words', async () => {
+test('FR-039-02: a blob that is no longer stored becomes a text', async () => {
   const image = { type: 'image', mimeType: 'image/png', uri: 'blob:2' } as const;
   expect(await told(image)).toEqual({ type: 'text', text: '(This file is no longer stored.)' });
 });
 
-test('FR-039-02: so is what a tool has shown, beside what needs no bytes', async () => {
+test('FR-039-02: a tool’s output is sent with its bytes, and its other content unchanged', async () => {
   const image = { type: 'image', mimeType: 'image/png', uri: 'blob:1' } as const;
   const content = toolContent('See.', [image], [{ path: '/a', newText: 'b' }]);
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a', content } as const;
@@ -75,7 +75,7 @@ test('FR-039-02: so is what a tool has shown, beside what needs no bytes', async
   });
 });
 
-test('an update that needs none stays the same one', async () => {
+test('an update without blobs is returned unchanged', async () => {
   const update: SessionUpdate = { sessionUpdate: 'plan', entries: [] };
   expect(await withBytes(update, blobs)).toBe(update);
 });

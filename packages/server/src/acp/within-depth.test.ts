@@ -3,7 +3,7 @@ import { withinDepth } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { cutDeepMessages } from './within-depth.ts';
 
-test('an agent gets a client’s messages without their deepest parts, and all else as it was', async () => {
+test('an agent gets a client’s messages without their deepest parts, and otherwise unchanged', async () => {
   const given: { stream?: Stream; options?: unknown[] } = {};
   const connection = {};
   const app = {

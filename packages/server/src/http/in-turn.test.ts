@@ -6,7 +6,7 @@ import { inTurn } from './in-turn.ts';
 
 const { preHandler, onSend } = inTurn();
 
-/** @param isFirst - Whether all answers before have been sent. */
+/** @param isFirst - Whether all earlier responses were sent. */
 function asked({
   destroyed = false,
   isFirst = true,
@@ -37,7 +37,7 @@ function asked({
   return { begin, end, raw, socket, response, isHijacked: () => isHijacked };
 }
 
-test('SAFE: requests that come together begin in their order, each in a turn of the event loop of its own', async () => {
+test('SAFE: simultaneous requests begin in order, each in its own turn of the event loop', async () => {
   let turn = 0;
   let isOver = false;
   const count = (): void => {
@@ -66,7 +66,7 @@ test('SAFE: a request whose client has left is not answered', async () => {
   await there.end();
 });
 
-test('SAFE: four answers are made at the same time; the fifth begins when an answer is whole or its client has left', async () => {
+test('SAFE: four responses are made at the same time; the fifth begins when a response is complete or its client has left', async () => {
   const all = Array.from({ length: 6 }, () => asked());
   const begun = new Set<number>();
   const beginning = all.map(async ({ begin }, at) => {
@@ -84,7 +84,7 @@ test('SAFE: four answers are made at the same time; the fifth begins when an ans
   for (const { end } of all) await end();
 });
 
-test('SAFE: a request begins only once the answers before it on its connection have been sent', async () => {
+test('SAFE: a request begins only after the earlier responses on its connection were sent', async () => {
   const second = asked({ isFirst: false });
   let hasBegun = false;
   const begun = second.begin().then(() => (hasBegun = true));
@@ -99,7 +99,7 @@ test('SAFE: a request begins only once the answers before it on its connection h
   await second.end();
 });
 
-test('SAFE: a request whose connection closes before that is not answered', async () => {
+test('SAFE: a request whose connection closes while it waits is not answered', async () => {
   const second = asked({ isFirst: false });
   const begun = second.begin();
   second.socket.destroyed = true;
@@ -108,13 +108,13 @@ test('SAFE: a request whose connection closes before that is not answered', asyn
   expect(second.isHijacked()).toBe(true);
 });
 
-test('SAFE: browsers and programs, by address and name, take turns, also when one of them asks for many answers', async () => {
+test('SAFE: browsers, and programs by address and user agent, take turns, even when one of them sends many requests', async () => {
   const begun: string[] = [];
   const ask = async (name: string, client: Parameters<typeof asked>[0]): Promise<void> => {
     const { begin, end } = asked(client);
     await begin();
     begun.push(name);
-    // By then all requests have arrived.
+    // All requests have arrived before the first one ends.
     await turnOver();
     await end();
   };
@@ -135,7 +135,7 @@ test('SAFE: browsers and programs, by address and name, take turns, also when on
   );
 });
 
-test('SAFE: an answer is sent as its bytes', async () => {
+test('SAFE: a response is sent as bytes', async () => {
   const { begin, end } = asked();
   await begin();
   expect(await end('€')).toEqual(Buffer.from('€'));

@@ -55,7 +55,7 @@ describe('a connection', () => {
     expect([socket.isEnded, socket.pings]).toEqual([false, 5]);
   });
 
-  test('that answers nothing for a whole interval ends, and is not looked at again', () => {
+  test('that answers nothing for a whole interval ends, and its timer stops', () => {
     interval();
     expect(socket.isEnded).toBe(false);
     interval();
@@ -63,7 +63,7 @@ describe('a connection', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('SAFE: whose answers are not read stays only while its client takes some of what waits', () => {
+  test('SAFE: whose socket is paused stays only while its client accepts some of the waiting bytes', () => {
     socket.isPaused = true;
     Object.assign(raw, { bytesWritten: 5_000, writableLength: 4_000 });
     interval();
@@ -72,13 +72,13 @@ describe('a connection', () => {
       interval();
       expect(socket.isEnded, `${writableLength} bytes wait`).toBe(false);
     }
-    // More was given to the client, which took none of it.
+    // More was sent to the client, which accepted none of it.
     Object.assign(raw, { bytesWritten: 6_000, writableLength: 3_999 });
     interval();
     expect(socket.isEnded).toBe(true);
   });
 
-  test('SAFE: that takes what it is sent but answers no ping ends, if it could have answered', () => {
+  test('SAFE: that accepts data but answers no ping ends if its socket is not paused', () => {
     interval();
     raw.bytesWritten = 5_000;
     interval();
@@ -96,7 +96,7 @@ describe('a ping', () => {
     expect([socket.pongs, socket.isEnded]).toEqual([[ping], false]);
   });
 
-  test('SAFE: ends the connection if its client reads no answers', () => {
+  test('SAFE: ends the connection if its client does not read the answers', () => {
     const socket = Object.assign(new FakeSocket(), { bufferedAmount: 64 * 1024 + 1 });
     answerPings(socket.asWebSocket);
     socket.emit('ping', ping);

@@ -2,7 +2,7 @@ import type { WebSocket } from '@fastify/websocket';
 import { expect, test } from 'vitest';
 import { Outbox } from './outbox.ts';
 
-/** A socket whose other side reads nothing until told to. */
+/** A socket whose other side reads nothing until `take` is called. */
 function slowSocket() {
   const waiting: { size: number; sent: (error?: Error) => void }[] = [];
   const socket = {
@@ -35,12 +35,12 @@ function slowSocket() {
 
 const kilobyte = Buffer.alloc(1_000);
 
-test('INV-9 an outbox is full by its waiting bytes, and drained once few are left', () => {
+test('INV-9 an outbox is full when enough bytes wait, and drained when few are left', () => {
   const { socket, take } = slowSocket();
   let drained = 0;
   const outbox = new Outbox(socket, 20_000, () => (drained += 1));
   const taken = Array.from({ length: 12 }, () => outbox.send(kilobyte));
-  // A message takes up more room than its bytes.
+  // A message counts more than its bytes.
   expect(taken.indexOf(false)).toBe(6);
   take(10);
   expect([outbox.full, drained]).toEqual([true, 0]);
@@ -48,13 +48,13 @@ test('INV-9 an outbox is full by its waiting bytes, and drained once few are lef
   expect([outbox.full, drained]).toEqual([false, 1]);
 });
 
-test('INV-9 small messages fill it, too: each takes room of its own', () => {
+test('INV-9 small messages also fill an outbox, because each has a minimum size', () => {
   const outbox = new Outbox(slowSocket().socket, 20_000, () => {});
   const taken = Array.from({ length: 30 }, () => outbox.send(Buffer.from('{}')));
   expect(taken.indexOf(false)).toBeLessThan(20);
 });
 
-test('SAFE: a socket that was ended while its outbox was full is not drained', () => {
+test('SAFE: an outbox is not drained if its socket was closed while the outbox was full', () => {
   const { socket, terminate } = slowSocket();
   let drained = 0;
   const outbox = new Outbox(socket, 10_000, () => (drained += 1));
@@ -65,7 +65,7 @@ test('SAFE: a socket that was ended while its outbox was full is not drained', (
 });
 
 test.each(['answers', 'pongs'])(
-  'SAFE: while %s wait, nothing more is read of their client',
+  'SAFE: while %s wait, nothing more is read from their client',
   (kind) => {
     const { socket, take } = slowSocket();
     const outbox = new Outbox(socket, 20_000, () => {});

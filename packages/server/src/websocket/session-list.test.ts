@@ -40,7 +40,7 @@ function session(sessionId: string, state: SessionState = 'idle'): SessionSummar
   };
 }
 
-test('a reader without backlog is told of each change', () => {
+test('a client without backlog gets each change', () => {
   tell({ sessions: [], removed: [] });
   tell({ sessions: [session('a')], removed: [] });
   tell({ sessions: [], removed: ['a'] });
@@ -51,7 +51,7 @@ test('a reader without backlog is told of each change', () => {
   ]);
 });
 
-test('a slow reader gets the last state of each session, once, when it can take more', () => {
+test('a slow client gets the last state of each session, once, when it has room', () => {
   tell({ sessions: [session('a'), session('b'), session('c')], removed: [] });
   full = true;
   tell({ sessions: [session('a', 'queued'), session('b', 'queued')], removed: [] });
@@ -71,7 +71,7 @@ test('a slow reader gets the last state of each session, once, when it can take 
   ]);
 });
 
-test('a reader that has left gets nothing', () => {
+test('a client that has left gets nothing', () => {
   feed.close();
   expect(watching).toBe(false);
 });

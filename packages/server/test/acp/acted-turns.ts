@@ -1,4 +1,4 @@
-/** Turns as real agents make them: one thing is said at a time, and tools run side by side. */
+/** Turns like those of real agents: items follow one another, and tools run in parallel. */
 import type {
   ContentBlock,
   EventPayload,
@@ -12,10 +12,10 @@ import type { Step } from './acting-provider.ts';
 
 type FromArbitrary<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
-/** A part of a turn; `id` is its own. */
+/** A part of a turn; `id` is unique. */
 type Part = (id: string) => Step[];
 
-/** Pieces that cut words, white space and emoji anywhere. */
+/** Pieces that may cut words, white space and emoji. */
 const pieces: fc.Arbitrary<string[]> = fc.array(
   fc.constantFrom(
     'a',
@@ -94,7 +94,7 @@ const calls = fc.record({
   isEdit: fc.boolean(),
   isLate: fc.boolean(),
   asks: fc.constantFrom(false, false, true),
-  /** Its input is known when it begins, and it ends with its output. */
+  /** Whether its input is known when it begins, and it ends with its output. */
   endsLate: fc.boolean(),
   output: maybe(outputs),
 });
@@ -168,7 +168,7 @@ function outputSteps(
   ];
 }
 
-/** Calls side by side. A question holds up the whole turn. */
+/** Parallel calls. A question blocks the whole turn. */
 const tools = fc
   .record({
     all: fc.array(calls, { minLength: 1, maxLength: 3 }),
@@ -185,7 +185,7 @@ const tools = fc
     return merged;
   });
 
-/** A subagent works within a call. */
+/** A subagent that works within a call. */
 const subagents = fc.tuple(words, calls, outputs).map(([said, life, output]): Part => (id) => {
   const inner: Step[] = [
     ...said(`${id}-says`),
@@ -265,7 +265,7 @@ const endings = fc.constantFrom<EventPayload>(
   { type: 'response_error', error: { code: 'OVERLOADED', message: 'The model is busy.' } },
 );
 
-/** What a person sends besides words. */
+/** A person's attachments. */
 export const attachments = fc.subarray([image, link, file]);
 
 /** Whole turns after the user's message; the plan, if there is one, changes between the other parts. */

@@ -2,7 +2,7 @@ import { setImmediate as others } from 'node:timers/promises';
 import { type AgentSession, DriverProvider, type SessionOpening } from '@liminal/agents';
 import type { ApprovalAnswer, ContentBlock, EventPayload, Form } from '@liminal/protocol';
 
-/** What happens next: an event, or a question that somebody must answer first. */
+/** The next step: an event, or a question that must be answered first. */
 export type Step = EventPayload | { ask: Question };
 
 export interface Question {
@@ -20,11 +20,11 @@ const options = [
 
 export interface Script {
   steps: readonly Step[];
-  /** Each step is logged and told before the next one; otherwise most of them are told at once. */
+  /** Whether each step is logged and sent before the next one; otherwise most steps are sent at once. */
   isSlow: boolean;
 }
 
-/** An agent that does in each turn what the script of its message says. */
+/** An agent that plays in each turn the script of its message. */
 export class ActingProvider extends DriverProvider {
   readonly scripts = new Map<string, Script>();
   /** The turn that each message began. */

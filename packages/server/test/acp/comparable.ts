@@ -1,27 +1,27 @@
 /**
- * A turn as both ends of an ACP connection must have it: Liminal's own, told by its ACP agent, and as Liminal's ACP
- * provider reads it back. Ids and times differ; what else may is listed here, each with why.
+ * A turn in a form that must be equal at both ends of an ACP connection: the turn sent by Liminal's ACP agent, and the
+ * turn read back by Liminal's ACP provider. Ids and times differ; each other difference is listed here with its reason.
  */
 import type { OutputItem, Response } from '@liminal/protocol';
 
 type Values = Record<string, unknown>;
 
-/** As the agent's side has it. With `repeatsPlan` it ends with the plan that the session has shown last. */
+/** The turn at the agent's end. With `repeatsPlan` it ends with the plan that the session showed last. */
 export function told(whole: Response, repeatsPlan = false): Values {
   const response = repeatsPlan ? withoutPlan(whole) : whole;
   const items = response.outputItems.flatMap((item) => inAcp(item, response));
   return turnOf(response, isSilent(response) && !repeatsPlan ? [...items, silence] : items);
 }
 
-/** As the client's side has it. */
+/** The turn at the client's end. */
 export function heard(whole: Response, repeatsPlan = false): Values {
   const response = repeatsPlan ? withoutPlan(whole) : whole;
   return turnOf(response, response.outputItems);
 }
 
 /**
- * A plan that a session has shown last is not shown again, unless another one came before it in the turn, which may never
- * have been sent. Then the turn may be silent.
+ * Removes the plan: the last plan of a session is not sent again, unless another plan came before it in the turn, which
+ * may never have been sent. Then the turn may be silent.
  */
 function withoutPlan(response: Response): Response {
   const outputItems = response.outputItems.filter(
@@ -31,7 +31,7 @@ function withoutPlan(response: Response): Response {
   return { ...response, outputItems };
 }
 
-/** A turn of which nothing can be seen: the provider says so. */
+/** Whether a turn has nothing to show; the provider then adds a message. */
 const isSilent = ({ status, finishReason, outputItems }: Response): boolean =>
   status === 'complete' &&
   finishReason === 'end_turn' &&
@@ -53,19 +53,19 @@ function turnOf({ status, finishReason, error, usage }: Response, items: OutputI
   );
   return {
     status,
-    // A turn that was ended by an error has no reason but that; its words stand in those of the provider.
+    // A turn that an error ended has no other finish reason; its message is part of the provider's message.
     finishReason: error === undefined ? finishReason : null,
     hasFailed: error !== undefined,
     usage: usage ?? noUsage,
-    // Items of several calls may end in another order than they began: each call's own order is kept.
+    // Items of several calls may end in another order than they began; each call's own order is kept.
     items: items.map((item) => comparable(item, names)).toSorted(byPlace),
   };
 }
 
-/** The protocol counts a turn's tokens only with its end, and a turn without any has none. */
+/** ACP counts a turn's tokens only at its end, and a turn without tokens has no usage. */
 const noUsage = { inputTokens: 0, outputTokens: 0 };
 
-/** What belongs to a call is behind everything else, by its call and then by its type. */
+/** Sorts items of calls after all other items, by their call and then by their type. */
 function byPlace(a: Values, b: Values): number {
   const [one, other] = [a, b].map(({ callId = '', type }) =>
     callId === '' ? '' : `${String(callId)} ${String(type)}`,
@@ -84,13 +84,13 @@ function comparable(item: OutputItem, names: ReadonlyMap<string, string>): Value
     case 'function_call_output':
       return { ...outputOf(item), ...callId };
     case 'approval': {
-      // A request of ACP always has words of its own about its call.
+      // A permission request of ACP always has its own fields for its call.
       const { approvalId: _a, asked: _w, earlier: _b, ...question } = rest as typeof item;
       return { ...question, ...callId, ...(item.form && formAnswer(item)) };
     }
     case 'message':
     case 'reasoning': {
-      // ACP does not say that a message has ended: the last one of a turn that fails breaks off with it.
+      // ACP does not mark the end of a message: a failed turn's last message ends with the turn.
       const { error: _f, ...said } = rest as typeof item;
       return { ...said, blocks: ('blocks' in item ? item.blocks : undefined) ?? [] };
     }
@@ -99,7 +99,9 @@ function comparable(item: OutputItem, names: ReadonlyMap<string, string>): Value
   }
 }
 
-/** A form is sent or declined: ACP has no names for the two, and its own type is an object, which ours does not say. */
+/**
+ * A form is sent or declined: ACP has no names for the options, and adds the type object, which Liminal's form lacks.
+ */
 function formAnswer({ form, outcome, options }: Extract<OutputItem, { type: 'approval' }>): Values {
   const chosen = outcome?.outcome === 'selected' ? outcome : undefined;
   const { kind = '' } = options.find(({ optionId }) => optionId === chosen?.optionId) ?? {};
@@ -110,8 +112,8 @@ function formAnswer({ form, outcome, options }: Extract<OutputItem, { type: 'app
 type Output = Extract<OutputItem, { type: 'function_call_output' }>;
 
 /**
- * A tool's error is in its words or beside them; ACP's calls have only failed, with a diagnosis in their raw output. An
- * output belongs to the subagent that its call belongs to.
+ * A tool's error is in its output or beside it; a failed call of ACP has only a status, and the error in its raw
+ * output. An output belongs to the subagent of its call.
  */
 function outputOf({ type, output, success, error, blocks = [], exitCode }: Output): Values {
   return {
@@ -123,11 +125,11 @@ function outputOf({ type, output, success, error, blocks = [], exitCode }: Outpu
   };
 }
 
-/** Items that ACP has no words for, in those that it has. */
+/** Converts items that ACP lacks to items that it has. */
 function inAcp(item: OutputItem, response: Response): OutputItem[] {
   switch (item.type) {
     case 'function_call': {
-      // Without a title or kind of its own a call is shown by its name, as something else.
+      // A call without a title or kind is shown by its name, with the kind other.
       const { title = item.name, kind = 'other' } = item;
       const call = { ...item, title, kind };
       const { callId } = item;
@@ -136,7 +138,7 @@ function inAcp(item: OutputItem, response: Response): OutputItem[] {
     }
     case 'approval': {
       if (item.callId !== undefined) return [item];
-      // People are asked about calls: a question about none gets one, whose output is the answer.
+      // ACP asks about calls: a question without a call gets one, whose output is the answer.
       const { id: callId, title, outcome } = item;
       const base = { type: 'function_call', id: callId, callId, name: title, title } as const;
       const call = { ...base, kind: 'other', arguments: '{}', origin: 'agent' } as const;
@@ -178,7 +180,10 @@ const outputItem = (callId: string, output: string, success: boolean): Output =>
   origin: 'tool_harness',
 });
 
-/** A call ends with a status, which is an output: an empty one if its tool gave none, or why there is none. */
+/**
+ * In ACP a call ends with a status, which becomes an output: empty if its tool gave none, or the reason why there is
+ * none.
+ */
 function unanswered(callId: string, { status, error }: Response): Output {
   if (status === 'complete') return outputItem(callId, '', true);
   const why = error?.message ?? 'The turn was cancelled before this tool answered.';

@@ -1,4 +1,4 @@
-/** `/acp` over the network, by the protocol's own clients. */
+/** `/acp` over the network, with the protocol's own clients. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
@@ -38,29 +38,26 @@ const byHttp = (): Stream => createHttpStream(address('http'), { headers: bearer
 test.each([
   ['WebSocket', bySocket],
   ['streamable HTTP', byHttp],
-])(
-  'a client that comes by %s prompts, is asked, and loads what another has begun',
-  async (_, stream) => {
-    const meet = async (): Promise<Editor> => {
-      const editor = new Editor(server.folder, {}, (app) => app.connect(checkedStream(stream())));
-      await editor.hello();
-      return editor;
-    };
-    const first = await meet();
-    const sessionId = await first.create();
-    await server.runtime.setConfig(sessionId, 'pace', 'instant');
-    expect(await first.prompt(sessionId, 'approve')).toMatchObject({ stopReason: 'end_turn' });
-    expect(first.said).not.toBe('');
+])('a client over %s prompts, is asked, and loads another client’s session', async (_, stream) => {
+  const meet = async (): Promise<Editor> => {
+    const editor = new Editor(server.folder, {}, (app) => app.connect(checkedStream(stream())));
+    await editor.hello();
+    return editor;
+  };
+  const first = await meet();
+  const sessionId = await first.create();
+  await server.runtime.setConfig(sessionId, 'pace', 'instant');
+  expect(await first.prompt(sessionId, 'approve')).toMatchObject({ stopReason: 'end_turn' });
+  expect(first.said).not.toBe('');
 
-    const second = await meet();
-    await second.load(sessionId);
-    expect(second.said).toBe(first.said);
-    first.leave();
-    expect(await second.prompt(sessionId, 'Hi')).toMatchObject({ stopReason: 'end_turn' });
-    second.leave();
-    await eventually(async () => openStreams()).toBe(0);
-  },
-);
+  const second = await meet();
+  await second.load(sessionId);
+  expect(second.said).toBe(first.said);
+  first.leave();
+  expect(await second.prompt(sessionId, 'Hi')).toMatchObject({ stopReason: 'end_turn' });
+  second.leave();
+  await eventually(async () => openStreams()).toBe(0);
+});
 
 async function openStreams(): Promise<number> {
   const metrics = await (await fetch(`${server.url}/metrics`, { headers: bearer })).text();
@@ -79,7 +76,7 @@ async function refusal(url: string, headers: Record<string, string> = bearer) {
   return { status: response.statusCode, error };
 }
 
-test('nobody comes in without the token, without an agent, or for one that is not there', async () => {
+test('a connection without the token, without an agent, or for an unknown agent is rejected', async () => {
   expect(await refusal(address('ws'), {})).toMatchObject({ status: 403 });
   const wrong = { authorization: `Bearer ${token}x` };
   expect(await refusal(address('ws'), wrong)).toMatchObject({ status: 403 });
@@ -101,12 +98,12 @@ test('nobody comes in without the token, without an agent, or for one that is no
   expect((await fetch(address('http'), { method: 'POST', body: '{}' })).status).toBe(403);
 });
 
-test('a page of another origin is kept out, whatever it knows', async () => {
+test('a page of another origin is rejected even with the token', async () => {
   const headers = { ...bearer, origin: 'http://example.org' };
   expect(await refusal(address('ws'), headers)).toMatchObject({ status: 403 });
 });
 
-test('an absolute address of the request line is understood, as HTTP wants it', async () => {
+test('an absolute URL in the request line is accepted, as HTTP requires', async () => {
   const { status, text } = await rawRequest(server.port, {
     method: 'POST',
     path: address('http'),
@@ -117,7 +114,7 @@ test('an absolute address of the request line is understood, as HTTP wants it', 
   expect(JSON.parse(text)).toMatchObject({ id: 0, result: { protocolVersion: 1 } });
 });
 
-test('a message over the limit ends its connection, and no other', async () => {
+test('a message over the limit ends only its own connection', async () => {
   await server.close();
   server = await startServer({ limits: { acpMessageBytes: 10_000 } });
   const [large, small] = [0, 1].map(() => new WebSocket(address('ws'), { headers: bearer }));
@@ -133,7 +130,7 @@ test('a message over the limit ends its connection, and no other', async () => {
   small!.terminate();
 });
 
-test('by lines, a client that ends its side, or breaks the limit, has its connection closed', async () => {
+test('by lines, the connection is closed when its client ends its side or exceeds the limit', async () => {
   await server.close();
   server = await startServer({ limits: { acpMessageBytes: 10_000 } });
   const [ended, large] = await Promise.all([byLines(), byLines()]);
@@ -145,14 +142,14 @@ test('by lines, a client that ends its side, or breaks the limit, has its connec
   await eventually(async () => openStreams()).toBe(0);
 });
 
-/** The socket of a connection that speaks lines. */
+/** Opens a connection that uses lines, and returns its socket. */
 async function byLines(): Promise<Socket> {
   const headers = { ...bearer, connection: 'Upgrade', upgrade: 'acp-lines' };
   const [, socket] = (await once(request(address('http'), { headers }).end(), 'upgrade')) as [
     unknown,
     Socket,
   ];
-  // Without a reader nothing shows that the other side has closed.
+  // Without a reader, the socket does not report that the other side has closed.
   return socket.on('error', () => {}).resume();
 }
 

@@ -28,7 +28,7 @@ const silent = { info() {}, warn() {}, error() {} };
 const relay =
   'const s = require("node:net").connect(process.argv[1]); process.stdin.pipe(s); s.pipe(process.stdout);';
 
-/** Liminal's ACP provider → a program's lines → Liminal's ACP agent → an agent that acts scripts. */
+/** Liminal's ACP provider → a program's lines → Liminal's ACP agent → an agent that plays scripts. */
 class Chain {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'liminal-acp-')));
   readonly actor = new ActingProvider();
@@ -64,7 +64,7 @@ class Chain {
     this.#outer.subscribe(this.#sessionId, {}, { send });
   }
 
-  /** Acts a script in a turn of its own; resolves with the turn at both ends. */
+  /** Plays a script in a turn of its own; resolves with the turn at both ends. */
   async act(script: Script, blocks: ContentBlock[]): Promise<{ inner: Response; outer: Response }> {
     const message = `Act ${++this.#turns}.`;
     this.actor.scripts.set(message, script);
@@ -92,7 +92,7 @@ class Chain {
     return turn;
   }
 
-  /** Until its end. Every other question is refused. */
+  /** Follows a run to its end, and rejects every second question. */
   async #follow(runId: string): Promise<void> {
     const { signal } = this.#left;
     const feed = await this.#outer.followRun(runId, { after: -1, signal });
@@ -131,7 +131,7 @@ afterAll(async () => chain.close());
 
 let newestPlan = '';
 
-/** Whether a turn ends with the plan that an earlier turn has shown last. */
+/** Whether a turn ends with the plan that an earlier turn showed last. */
 function repeatsPlan(steps: Script['steps']): boolean {
   const plans = steps.flatMap((step) => {
     if (!('type' in step)) return [];

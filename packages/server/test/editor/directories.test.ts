@@ -1,4 +1,4 @@
-/** Folders that an editor names beside its project's. */
+/** Additional folders that an editor names. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk/unstable';
@@ -35,7 +35,7 @@ test('the folders that an editor names reach the agent, and are listed', async (
   expect(sessions).toMatchObject([{ sessionId, additionalDirectories: folders }]);
 });
 
-test('folders that are relative, outside of the roots, or of no use to the agent are refused in a sentence', async () => {
+test('folders that are relative, outside of the roots, or not supported by the agent are rejected with a sentence', async () => {
   const { provider } = bareModel();
   const { editor } = await stage({ provide: () => provider });
   const zed = await editor();

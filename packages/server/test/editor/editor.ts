@@ -1,4 +1,4 @@
-/** Editors: the SDK's client side, connected in memory to our agent on a runtime of its own. */
+/** Editors: the SDK's client side, connected in memory to Liminal's ACP agent on its own runtime. */
 import {
   type AnyMessage,
   client,
@@ -22,9 +22,9 @@ import { acpAgent } from '../../src/acp/agent.ts';
 export interface Stage {
   runtime: Runtime;
   workspace: Workspace;
-  /** What went wrong behind the protocol. */
+  /** Problems that the protocol does not show. */
   problems: unknown[];
-  /** Another editor, which has said hello. */
+  /** Connects another editor, after its `initialize`. */
   editor(options?: EditorOptions): Promise<Editor>;
 }
 
@@ -34,7 +34,7 @@ interface StageOptions {
   provide: (workspace: Workspace) => Promise<CliProvider> | CliProvider;
 }
 
-/** It is closed after the test. */
+/** Makes a stage, which is closed after the test. */
 export async function stage({ files, settings, provide }: StageOptions): Promise<Stage> {
   const workspace = await makeWorkspace(files);
   const storage = openMemoryStorage();
@@ -65,7 +65,7 @@ export async function stage({ files, settings, provide }: StageOptions): Promise
     const made = new Editor(workspace.projectDir, options, (app) =>
       app.connect(checkedStream(here)),
     );
-    // As a socket would be.
+    // As a closed socket would do.
     void made.connection.closed.then(() => other.close());
     onTestFinished(() => made.leave());
     await made.hello();
@@ -85,19 +85,19 @@ function streams(): [Stream, Stream] {
 
 export interface EditorOptions {
   capabilities?: ClientCapabilities;
-  /** What its buffers hold, by path; read and written by agents. */
+  /** The contents of its buffers, by path; read and written by agents. */
   buffers?: Map<string, string>;
-  /** Returns the option to answer a permission request with. Default: it is allowed once. */
+  /** Returns the option that answers a permission request. By default it is allowed once. */
   permit?: (request: RequestPermissionRequest) => string;
-  /** Answers more requests. */
+  /** Adds answers to more requests. */
   answers?: (app: App) => void;
-  /** Comes before each use of a buffer. */
+  /** Called before each use of a buffer. */
   beforeUse?: (method: string, editor: Editor) => void | Promise<void>;
 }
 
 type App = ReturnType<typeof client>;
 
-/** One that allows whatever it is asked. */
+/** An editor that allows every request. */
 export class Editor {
   readonly updates: SessionUpdate[] = [];
   /** The uses of its buffers: `read /a`, `write /a`. */
@@ -127,7 +127,7 @@ export class Editor {
         this.used.push(`read ${path}`);
         await beforeUse?.('read', this);
         const content = buffers.get(path);
-        if (content === undefined) throw new Error('It has no such buffer.');
+        if (content === undefined) throw new Error('The buffer does not exist.');
         const first = (line ?? 1) - 1;
         const lines = content.split('\n').slice(first, limit == null ? undefined : first + limit);
         return { content: lines.join('\n') };
@@ -151,7 +151,7 @@ export class Editor {
     return this.agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities });
   }
 
-  /** A new session; resolves with its id. */
+  /** Creates a session; resolves with its id. */
   async create(more: Partial<NewSessionRequest> = {}): Promise<string> {
     const params = { cwd: this.#projectDir, mcpServers: [], ...more };
     const { sessionId } = await this.agent.request(methods.agent.session.new, params);
@@ -168,7 +168,7 @@ export class Editor {
     return this.agent.request(methods.agent.session.prompt, { sessionId, prompt });
   }
 
-  /** All that the agent has said, as one text. */
+  /** The agent's whole text. */
   get said(): string {
     return this.updates
       .flatMap((update) =>

@@ -1,4 +1,4 @@
-/** An editor's buffers, which may not be saved, as agents behind us read and write them. */
+/** How agents behind Liminal read and write an editor's buffers, which may be unsaved. */
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcpProvider } from '@liminal/agents/acp';
@@ -11,14 +11,14 @@ import { type EditorOptions, stage } from './editor.ts';
 
 const fs = { readTextFile: true, writeTextFile: true };
 
-/** A bare model that does these acts, one after another, in a project with `a.txt`. */
+/** A bare model that plays these acts, one after another, in a project with `a.txt`. */
 async function withModel(...acts: Act[]) {
   const model = new ScriptedClient(acts);
   const servers = [{ name: 'openai', title: 'OpenAI', client: model, model: 'one' }];
   const provide = () => createModelProviders({ servers, tools: builtInTools() })[0]!;
   const made = await stage({ files: { 'a.txt': 'saved\n' }, provide });
   const path = join(made.workspace.projectDir, 'a.txt');
-  /** What the model was told of its calls. */
+  /** The outputs that the model got for its calls. */
   const outputs = (): string[] =>
     model.requests
       .at(-1)!
@@ -30,11 +30,11 @@ async function withModel(...acts: Act[]) {
 }
 
 const reading = calls(['read', { path: 'a.txt' }]);
-/** By an id of its own. */
+/** The same reading, under a call id of its own. */
 const again = calls(['list', {}], ['read', { path: 'a.txt' }]);
 const editing = calls(['edit', { path: 'a.txt', oldText: 'unsaved', newText: 'changed' }]);
 
-test('what is not saved in the editor reaches a bare model', async () => {
+test('a bare model reads the editor’s unsaved text', async () => {
   const { open, told, path, problems } = await withModel(reading, says('I see.'));
   const zed = await open('saved\nunsaved\n');
   const sessionId = await zed.create();
@@ -44,7 +44,7 @@ test('what is not saved in the editor reaches a bare model', async () => {
   expect(problems).toEqual([]);
 });
 
-test('a bare model’s edit is made in the editor, after the permission for it', async () => {
+test('a bare model’s edit is made in the editor, after its permission', async () => {
   const { open, told, path } = await withModel(editing, says('Done.'));
   const buffers = new Map([[path, 'saved\nunsaved\n']]);
   const zed = await open('', { buffers });
@@ -55,7 +55,7 @@ test('a bare model’s edit is made in the editor, after the permission for it',
   expect(readFileSync(path, 'utf8')).toBe('saved\n');
 });
 
-test('an editor that offers no files is not asked, and one that has left neither', async () => {
+test('an editor without files, and an editor that has left, get no requests', async () => {
   const { open, told } = await withModel(reading, says('I see.'), again, says('I see.'));
   const plain = await open('unsaved', { capabilities: {} });
   const sessionId = await plain.create();
@@ -69,7 +69,7 @@ test('an editor that offers no files is not asked, and one that has left neither
   expect(plain.used).toEqual([]);
 });
 
-test('of two editors, the one whose person asked is read', async () => {
+test('of two editors, the one that sent the prompt is read', async () => {
   const { open, told } = await withModel(reading, says('I see.'), again, says('I see.'));
   const [one, two] = [await open('unsaved in one'), await open('unsaved in two')];
   const sessionId = await one.create();
@@ -80,7 +80,7 @@ test('of two editors, the one whose person asked is read', async () => {
   expect(told()).toContain('unsaved in two');
 });
 
-test('an editor that goes while it is read leaves the disk; the turn goes on', async () => {
+test('when an editor disconnects during a read, the file is read from disk and the turn continues', async () => {
   const { open, told, runtime } = await withModel(reading, says('I see.'));
   const zed = await open('unsaved', { beforeUse: (_, editor) => editor.leave() });
   const sessionId = await zed.create();
@@ -89,7 +89,7 @@ test('an editor that goes while it is read leaves the disk; the turn goes on', a
   expect(told()).toBe('     1\tsaved');
 });
 
-test('an editor that goes while it writes: the model is told that nobody knows', async () => {
+test('when an editor disconnects during a write, the model is told that the outcome is unknown', async () => {
   const { open, told, runtime, path } = await withModel(editing, says('I see.'));
   const zed = await open('unsaved', {
     beforeUse: (method, editor) => (method === 'write' ? editor.leave() : undefined),
@@ -101,7 +101,7 @@ test('an editor that goes while it writes: the model is told that nobody knows',
   expect(readFileSync(path, 'utf8')).toBe('saved\n');
 });
 
-test('an editor that refuses to write is quoted', async () => {
+test('the model gets the message of an editor that refuses to write', async () => {
   const { open, told, path } = await withModel(editing, says('I see.'));
   const zed = await open('unsaved', {
     beforeUse: (method) => {
@@ -114,7 +114,7 @@ test('an editor that refuses to write is quoted', async () => {
   expect(readFileSync(path, 'utf8')).toBe('saved\n');
 });
 
-test('an editor that has opened the project by a link is asked by its own paths', async () => {
+test('an editor that has opened the project through a link gets its own paths', async () => {
   const { editor, told, workspace } = await withModel(reading, says('I see.'));
   const link = join(workspace.home, 'link');
   symlinkSync(workspace.projectDir, link);
@@ -125,7 +125,7 @@ test('an editor that has opened the project by a link is asked by its own paths'
   expect(told()).toContain('unsaved');
 });
 
-test('an ACP agent behind us reads and writes through the editor, and else on the disk', async () => {
+test('an ACP agent reads and writes through the editor, and without one on the disk', async () => {
   const path = '{{cwd}}/a.txt';
   const read = { method: 'fs/read_text_file', params: { path, line: 2, limit: 1 }, as: 'read' };
   const content = '{{read.content}}!';

@@ -1,11 +1,11 @@
-/** An editor that is behind, and stops what has long ended. */
+/** A slow editor that stops a turn which has long ended. */
 import { AcpProvider } from '@liminal/agents/acp';
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { acpAgent } from '@liminal/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { stage } from './editor.ts';
 
-test('an editor that stops its own turn, which has ended before it was told, stops no turn of another', async () => {
+test('an editor that stops its own ended turn does not stop another client’s turn', async () => {
   const { command, args, env, control } = await acpAgent({
     turns: [
       { when: 'First', steps: [{ say: 'One.' }] },

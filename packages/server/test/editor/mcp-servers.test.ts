@@ -25,13 +25,13 @@ import {
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Editor, stage } from './editor.ts';
 
-/** As an editor names it. */
+/** An MCP server as an editor names it. */
 function named(name: string, greeting: string) {
   const { command, args } = greeter();
   return { name, command, args, env: [{ name: 'GREETING', value: greeting }] };
 }
 
-/** What the tools have given, as JSON. */
+/** The outputs of the tools, as JSON. */
 const outputs = ({ updates }: Editor): string =>
   JSON.stringify(
     updates.filter((one) => one.sessionUpdate === 'tool_call_update' && one.status === 'completed'),
@@ -74,7 +74,7 @@ test.each([
   ['Codex', codex],
   ['a bare model', bareModel],
 ])(
-  'an MCP server that the editor names is there for %s, in place of a configured one of its name',
+  '%s gets the MCP server that the editor names, instead of the configured server of that name',
   async (_, provide) => {
     const { editor, problems } = await stage({ provide });
     const zed = await editor();
@@ -97,7 +97,7 @@ async function scriptedAcp(mcpCapabilities: object) {
   return { agent, provider };
 }
 
-test('an ACP agent gets them with each opening, and a session that is closed forgets them', async () => {
+test('an ACP agent gets the MCP servers with each opening, and a closed session forgets them', async () => {
   const { agent, provider } = await scriptedAcp({ http: true });
   const { editor } = await stage({ provide: () => provider });
   const zed = await editor();
@@ -115,7 +115,7 @@ test('an ACP agent gets them with each opening, and a session that is closed for
   expect(loaded.params['mcpServers']).toEqual([web]);
 });
 
-test('an agent that runs already gets others when it is next started, and that is said', async () => {
+test('a running agent gets other MCP servers at its next start, and a notice says so', async () => {
   const { agent, provider } = await scriptedAcp({});
   const { editor, runtime } = await stage({ provide: () => provider });
   const one = await editor();
@@ -145,14 +145,14 @@ const capabilities = async (provide: () => ReturnType<typeof createDemoProvider>
   return agentCapabilities?.mcpCapabilities;
 };
 
-test('how the agent reaches MCP servers is told truly', async () => {
+test('each agent’s MCP transports are reported', async () => {
   expect(await capabilities(() => new ClaudeCodeProvider())).toEqual({ http: true, sse: true });
   expect(await capabilities(() => createCodexProvider())).toEqual({ http: true, sse: false });
   expect(await capabilities(bareModel)).toEqual({ http: true, sse: true });
   expect(await capabilities(() => createDemoProvider())).toEqual({ http: false, sse: false });
 });
 
-test('an ACP agent that has not said how it reaches them is given all; then its own word counts', async () => {
+test('an ACP agent is assumed to support all MCP transports until it reports its own', async () => {
   const { provider } = await scriptedAcp({ sse: true });
   const { editor } = await stage({ provide: () => provider });
   const zed = await editor();

@@ -1,4 +1,4 @@
-/** What an editor is shown of sessions, and what it stops of its own. */
+/** The sessions that an editor lists, and the turns that it stops. */
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { AcpProvider } from '@liminal/agents/acp';
 import { acpAgent } from '@liminal/testkit';
@@ -15,7 +15,7 @@ async function opened() {
   return { ...made, control, zed: await made.editor() };
 }
 
-test('an archived session is not listed, and is again when it is taken out of the archive', async () => {
+test('an archived session is not listed until it is unarchived', async () => {
   const { runtime, zed } = await opened();
   const [kept, archived] = [await zed.create(), await zed.create()];
   const listed = async () => {
@@ -28,7 +28,7 @@ test('an archived session is not listed, and is again when it is taken out of th
   expect(await listed()).toEqual([kept, archived].sort());
 });
 
-test('an editor that stops while a message of its own waits stops both: the agent gets only the first', async () => {
+test('an editor that stops while its second message waits stops both, and the agent gets only the first', async () => {
   const { runtime, zed, control } = await opened();
   const sessionId = await zed.create();
   const first = zed.prompt(sessionId, 'First.');
@@ -39,7 +39,7 @@ test('an editor that stops while a message of its own waits stops both: the agen
   await zed.agent.notify(methods.agent.session.cancel, { sessionId });
   expect(await second).toMatchObject({ stopReason: 'cancelled' });
   expect(await first).toMatchObject({ stopReason: 'cancelled' });
-  // The other way round, the waiting message could begin before it is taken out of the queue.
+  // In the other order, the waiting message could begin before it is removed from the queue.
   expect(remove.mock.invocationCallOrder[0]).toBeLessThan(cancel.mock.invocationCallOrder[0]!);
   const prompts = control.received.filter(({ method }) => method === 'session/prompt');
   expect(prompts.map(({ line }) => line)).toEqual([expect.stringContaining('First.')]);

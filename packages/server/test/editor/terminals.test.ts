@@ -1,4 +1,4 @@
-/** Programs that an agent over ACP runs with the editor that asked. */
+/** Programs that an agent over ACP runs in the editor that sent the prompt. */
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { AcpProvider } from '@liminal/agents/acp';
 import { acpAgent, type Step } from '@liminal/testkit';
@@ -27,7 +27,7 @@ async function withAgent(played = steps) {
   return { ...made, answerOf };
 }
 
-/** An editor whose programs say where they ran, and what it was asked. */
+/** An editor whose programs return where they ran; its requests are recorded in `asked`. */
 function withTerminals(
   asked: unknown[],
   exited = async () => ({ exitCode: 3 }),
@@ -56,7 +56,7 @@ function withTerminals(
   };
 }
 
-test('a program is run with the editor whose person asked, and the agent gets what came of it', async () => {
+test('a program runs in the editor that sent the prompt, and the agent gets its outcome', async () => {
   const { editor, workspace, answerOf } = await withAgent();
   const asked: unknown[] = [];
   const zed = await editor(withTerminals(asked));
@@ -70,7 +70,7 @@ test('a program is run with the editor whose person asked, and the agent gets wh
   expect(asked).toEqual([{ ...wanted, outputByteLimit: 1024 * 1024 }, 'release theirs']);
 });
 
-test('a turn of another client’s runs its programs here, as one of an editor without terminals', async () => {
+test('a turn of a client without terminals runs its programs on the server', async () => {
   const { editor, runtime } = await withAgent();
   const asked: unknown[] = [];
   const plain = await editor();
@@ -83,7 +83,7 @@ test('a turn of another client’s runs its programs here, as one of an editor w
   expect(asked).toEqual([]);
 });
 
-test('an editor that does not run a program is quoted; nothing is run here instead', async () => {
+test('the agent gets the message of an editor that refuses a program, and nothing runs on the server instead', async () => {
   const { editor, answerOf } = await withAgent();
   const zed = await editor({
     capabilities: { terminal: true },
@@ -100,7 +100,7 @@ test('an editor that does not run a program is quoted; nothing is run here inste
   });
 });
 
-test('an editor that goes while its program runs: the turn goes on, and nobody knows what became of it', async () => {
+test('when an editor disconnects during a command, the turn continues and the command’s outcome is unknown', async () => {
   const { editor, answerOf, runtime } = await withAgent();
   const waiting = Promise.withResolvers<never>();
   const zed = await editor(
@@ -118,7 +118,7 @@ test('an editor that goes while its program runs: the turn goes on, and nobody k
   await expect.poll(async () => (await runtime.info(sessionId)).session.state).toBe('idle');
 });
 
-test('INV-8: Stop ends the program at the editor, of an agent that does not end it', async () => {
+test('INV-8: Stop ends the program in the editor even if its agent does not', async () => {
   const { editor } = await withAgent([...steps.slice(0, 1), { say: 'Begun.' }, { hang: true }]);
   const asked: unknown[] = [];
   const killed = Promise.withResolvers<{ exitCode: number }>();
@@ -137,7 +137,7 @@ test('INV-8: Stop ends the program at the editor, of an agent that does not end 
   expect(asked.slice(1)).toEqual(['kill theirs']);
 });
 
-test('INV-8: a program that the agent has left behind at the editor is released with the session', async () => {
+test('INV-8: a program that the agent left in the editor is released with the session', async () => {
   const { editor, runtime } = await withAgent(steps.slice(0, 1));
   const asked: unknown[] = [];
   const never = Promise.withResolvers<never>();

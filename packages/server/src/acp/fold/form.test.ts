@@ -3,7 +3,7 @@ import { requestProblems } from '@liminal/testkit/acp-schema';
 import { expect, test } from 'vitest';
 import { formOf } from './form.ts';
 
-/** The form as it is told, in a request that is right by the official schema. */
+/** The form as sent, in a request that is valid by the official schema. */
 function told(form: Form) {
   const requestedSchema = formOf(form);
   const request = { sessionId: 's', mode: 'form', message: 'Who?', requestedSchema };
@@ -11,7 +11,7 @@ function told(form: Form) {
   return requestedSchema;
 }
 
-test('FR-039-01: a form of every kind of field is told as it is', () => {
+test('FR-039-01: a form with every kind of field is sent unchanged', () => {
   const form: Form = {
     title: 'About you',
     properties: {
@@ -28,14 +28,14 @@ test('FR-039-01: a form of every kind of field is told as it is', () => {
   expect(told(form)).toEqual({ type: 'object', ...form });
 });
 
-test('FR-039-01: several plain values are strings, as ACP wants it said', () => {
+test('FR-039-01: a list of plain values gets the type string, as ACP requires', () => {
   const form = { properties: { days: { type: 'array', items: { enum: ['Monday'] } } } };
   expect(told(form).properties).toEqual({
     days: { type: 'array', items: { type: 'string', enum: ['Monday'] } },
   });
 });
 
-test('FR-039-01: what ACP has no words for is kept beside it', () => {
+test('FR-039-01: fields that ACP lacks are kept in _meta', () => {
   const form: Form = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     properties: {

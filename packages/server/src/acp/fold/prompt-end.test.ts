@@ -10,7 +10,7 @@ const ended = (more: Partial<Response> = {}): Ended => ({
 });
 
 test.each(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'])(
-  'FR-039-01: a turn that ended by %s says so',
+  'FR-039-01: a turn that ended by %s has that stop reason',
   (finishReason) => {
     expect(promptEnd(ended({ finishReason }))).toEqual({ stopReason: finishReason });
   },
@@ -23,24 +23,24 @@ test.each([
   ['model_context_window_exceeded', 'max_tokens'],
   ['content_filter', 'refusal'],
   ['safety', 'refusal'],
-])('FR-039-01: a model’s own word %s is %s', (finishReason, stopReason) => {
+])('FR-039-01: a model’s own reason %s becomes %s', (finishReason, stopReason) => {
   expect(promptEnd(ended({ finishReason }))).toEqual({ stopReason });
 });
 
 test.each([null, 'stop', 'tool_calls'])(
-  'FR-039-01: a reason that ACP does not know (%s) is the end of the turn',
+  'FR-039-01: a reason that ACP lacks (%s) becomes end_turn',
   (finishReason) => {
     expect(promptEnd(ended({ finishReason }))).toEqual({ stopReason: 'end_turn' });
   },
 );
 
-test('FR-039-01: a turn that was stopped is cancelled, whatever its agent says', () => {
+test('FR-039-01: a turn that was stopped is cancelled, whatever reason its agent gives', () => {
   expect(promptEnd(ended({ status: 'aborted', finishReason: 'end_turn' }))).toEqual({
     stopReason: 'cancelled',
   });
 });
 
-test('FR-039-01: a turn’s tokens are counted where they are known', () => {
+test('FR-039-01: a turn’s tokens are counted if they are known', () => {
   const usage = {
     inputTokens: 3,
     outputTokens: 5,
@@ -59,7 +59,7 @@ test('FR-039-01: a turn’s tokens are counted where they are known', () => {
   });
 });
 
-test('a turn that failed is an error with our code, and without our stack', () => {
+test('a turn that failed is an error with Liminal’s code, and without its stack', () => {
   const error = { code: 'OVERLOADED', message: 'The model is busy.', details: { after: 3 } };
   const failed = ended({ status: 'error', error: { ...error, stack: 'at home' } });
   expect(() => promptEnd(failed)).toThrow(
@@ -68,7 +68,7 @@ test('a turn that failed is an error with our code, and without our stack', () =
   expect(() => promptEnd(ended({ status: 'error' }))).toThrow('The turn failed.');
 });
 
-test('a turn that the idle limit ended has a stop reason', () => {
+test('a turn that the idle limit ended has a stop reason instead of an error', () => {
   const error = { code: 'IDLE_TIMEOUT', message: 'The agent was silent.', stack: 'at home' };
   const { stack: _, ...diagnosis } = error;
   expect(promptEnd(ended({ status: 'error', error }))).toEqual({

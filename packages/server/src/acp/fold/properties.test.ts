@@ -7,8 +7,8 @@ import { Picture } from './testing/picture.ts';
 import { showsAll, showsLittle, tellEvents, tellSnapshot, updatesOf } from './testing/telling.ts';
 
 /**
- * As agents are: a call's id is known when it begins, a call that has been answered does not fail any more, and a turn
- * has one plan. Every other call is a command, and stays one.
+ * Makes events like those of agents: a call's id is known when it begins, an answered call does not fail any more, and
+ * a turn has one plan. Every other call is a command, and stays one.
  */
 function plausible(events: readonly StreamEvent[]): StreamEvent[] {
   const answered = new Set<string>();
@@ -54,7 +54,7 @@ function isOfPlan(payload: EventPayload): payload is Extract<EventPayload, { ite
   return payload.type === 'item_done' && payload.finalItem.type === 'plan';
 }
 
-/** A run, and how it is told. */
+/** A run, and the client's options. */
 const tellings = fc.record({
   events: eventScripts().map(plausible),
   shows: fc.constantFrom(showsAll, showsLittle).map((shows) => ({ ...shows, notices: false })),
@@ -63,7 +63,7 @@ const tellings = fc.record({
 
 const seen = (told: ConstructorParameters<typeof Picture>[0]) => new Picture(told).seen;
 
-test('FR-039-01: a client that comes late sees what one has seen from the beginning', () => {
+test('FR-039-01: a client that attaches late shows the same as one that was attached from the beginning', () => {
   fc.assert(
     fc.property(tellings, ({ events, ...telling }) => {
       const live = seen(tellEvents(events, telling).told);
@@ -73,7 +73,7 @@ test('FR-039-01: a client that comes late sees what one has seen from the beginn
   );
 });
 
-test('INV-5: FR-039-05: any prefix at once and the rest one by one tells the same, and nothing twice', () => {
+test('INV-5: FR-039-05: a prefix in one step and the other events one by one give the same result, without repeats', () => {
   fc.assert(
     fc.property(tellings, fc.nat(), ({ events, ...telling }, place) => {
       const at = place % (events.length + 1);
@@ -86,7 +86,7 @@ test('INV-5: FR-039-05: any prefix at once and the rest one by one tells the sam
   );
 });
 
-test('INV-5: FR-039-05: an event that comes again tells nothing', () => {
+test('INV-5: FR-039-05: a repeated event makes no update', () => {
   fc.assert(
     fc.property(tellings, ({ events, ...telling }) => {
       const once = tellEvents(events, telling);
@@ -101,7 +101,7 @@ test('INV-5: FR-039-05: an event that comes again tells nothing', () => {
   );
 });
 
-/** One output, message or thought that comes in pieces, and how many characters its updates take. */
+/** The size of all updates of one output, message or thought that arrives in pieces, in characters. */
 function told(
   kind: 'message' | 'reasoning' | 'function_call_output',
   pieces: readonly string[],
@@ -123,7 +123,7 @@ test.each([
   ['function_call_output', showsLittle],
   ['function_call_output', showsAll],
 ] as const)(
-  'FR-039-05: what a %s costs grows with its length, not with its square',
+  'FR-039-05: the updates of a %s grow with its length, not with its square',
   (kind, shows) => {
     const pieces = (count: number) => Array.from({ length: count }, () => 'word '.repeat(20));
     const [short, long] = [told(kind, pieces(200), shows), told(kind, pieces(4_000), shows)];
