@@ -39,7 +39,7 @@ test.each([
 });
 
 test.each([[['nosuch']], [['--port', '1', 'nosuch']]])(
-  '%j is refused with the unknown command and the known ones',
+  '%j is refused, naming the unknown command and the known ones',
   (typed) => {
     expect(() => commandFirst(program, typed)).toThrow(
       'There is no command "nosuch". The commands are: serve, doctor.',

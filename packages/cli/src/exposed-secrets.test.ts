@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 
-/** Returns what `exposedSecrets` says in a process that has this environment, below a parent that has the other. */
+/** Runs `exposedSecrets` in a process with the environment `own`, below a parent with the environment `parents`. */
 async function foundIn(own: object, parents: object, given: Record<string, string>) {
   const module = new URL('./exposed-secrets.ts', import.meta.url).href;
   const look = `import(${JSON.stringify(module)}).then(({ exposedSecrets }) =>
@@ -24,7 +24,7 @@ async function foundIn(own: object, parents: object, given: Record<string, strin
 const hidden = { LIMINAL_TOKEN: 'hush' };
 
 test.runIf(process.platform === 'linux')(
-  'SAFE: a process whose environment shows a secret is named, the own one or one above it',
+  'SAFE: a process whose environment shows a secret is named: this process or a parent',
   async () => {
     expect(await foundIn(hidden, {}, hidden)).toBe(
       'Agents can read LIMINAL_TOKEN in the environment of process <own> (node): this system lets no program hide its environment.',

@@ -16,7 +16,7 @@ test('agents inherit all variables except Liminal’s own', () => {
   expect(env).toEqual({ PATH: '/bin', ANTHROPIC_API_KEY: 'key', LIMINAL_MARK: 'outer' });
 });
 
-test('agents find the programs of people’s own, not those installed with Liminal', () => {
+test('agents find the user’s own programs, not those installed with Liminal', () => {
   const root = mkdtempSync(join(tmpdir(), 'liminal-path-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const bin = (name: string): string => join(root, name, 'node_modules/.bin');

@@ -9,12 +9,12 @@ const redis = 'redis://127.0.0.1:1';
 const database = 'postgres://127.0.0.1:1/x';
 
 test.each([
-  ['an address of Redis', 'redis://me:p%40ss%2Fword@127.0.0.1:1', database],
-  ['each address of a Redis Cluster', `rediss://127.0.0.1:1,rediss://:p%40ss%2Fword@b:1`, database],
-  ['a database’s address', redis, 'postgres://me:p%40ss%2Fword@127.0.0.1:1/x'],
-  ['the query of an address', redis, `${database}?user=me&password=p%40ss%2Fword`],
-  ['a Convex deployment’s address', redis, 'https://127.0.0.1:1/?a=b&key=p%40ss%2Fword'],
-])('SAFE: the password in %s is known as it stands there, and decoded', (_, redisUrl, url) => {
+  ['the URL of a Redis', 'redis://me:p%40ss%2Fword@127.0.0.1:1', database],
+  ['each URL of a Redis Cluster', `rediss://127.0.0.1:1,rediss://:p%40ss%2Fword@b:1`, database],
+  ['a database’s URL', redis, 'postgres://me:p%40ss%2Fword@127.0.0.1:1/x'],
+  ['the query of a URL', redis, `${database}?user=me&password=p%40ss%2Fword`],
+  ['a Convex deployment’s URL', redis, 'https://127.0.0.1:1/?a=b&key=p%40ss%2Fword'],
+])('SAFE: the password in %s is known as written and decoded', (_, redisUrl, url) => {
   const secrets = secretsOf({
     LIMINAL_REDIS_URL: redisUrl,
     LIMINAL_DATABASE_URL: url,
@@ -23,7 +23,7 @@ test.each([
   expect([...secrets].sort()).toEqual(['hush-convex', 'p%40ss%2Fword', 'p@ss/word']);
 });
 
-test('SAFE: a password that only looks encoded is known as it is', () => {
+test('SAFE: a password that only looks encoded is known as written', () => {
   const secrets = secretsOf({
     LIMINAL_REDIS_URL: 'redis://:50%off@127.0.0.1:1',
     LIMINAL_DATABASE_URL: database,
@@ -31,7 +31,7 @@ test('SAFE: a password that only looks encoded is known as it is', () => {
   expect([...secrets]).toEqual(['50%off']);
 });
 
-test('SAFE: the token, keys of models, and variables whose names say so are known', () => {
+test('SAFE: the token, keys of models, and variables with secret names are known', () => {
   const secrets = secretsOf({
     LIMINAL_TOKEN: 'hush-token',
     OPENAI_API_KEY: ' hush-openai ',

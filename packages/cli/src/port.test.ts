@@ -14,23 +14,23 @@ beforeEach(async () => {
 });
 afterEach(() => other.close());
 
-test('a chosen port that another program uses is a failure that says what to do', async () => {
+test('a chosen port that another program uses is an error that says what to do', async () => {
   await expect(findPort({ host, port, portChosen: true })).rejects.toMatchObject({
     code: 'PORT_IN_USE',
     message: expect.stringContaining(`port ${port}`),
   });
 });
 
-test('if the default port is in use, the next free one is taken', async () => {
+test('if the default port is in use, the next free one is used', async () => {
   const found = await findPort({ host, port, portChosen: false });
   expect(found).toBeGreaterThan(port);
 });
 
-test('port 0 is left to the system', async () => {
+test('for port 0 the system chooses a port', async () => {
   expect(await findPort({ host, port: 0, portChosen: true })).toBe(0);
 });
 
-test('a host that this machine does not have is a failure that says so', async () => {
+test('a host that this machine lacks is an error that names it', async () => {
   await expect(findPort({ host: '192.0.2.1', port: 0, portChosen: true })).rejects.toMatchObject({
     code: 'HOST_UNUSABLE',
     message: expect.stringContaining('192.0.2.1'),

@@ -1,10 +1,10 @@
-/** The connection of `liminal acp` to a server, against one that answers what a test says. */
+/** The connection of `liminal acp` to a server, tested against a scripted server. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectLines } from '../src/acp/lines.ts';
 
-/** A place where every connection is handled like this. */
+/** Starts a server that handles every connection with `handle`. */
 async function place(handle: (socket: Socket) => void) {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -22,23 +22,23 @@ const agreed = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: acp-lines\r\n\r\n';
 
 test.each([
   ['is about to end', 'HTTP/1.1 503 Service Unavailable\r\n\r\n{}'],
-  ['hangs up', ''],
-])('a server that %s counts as none', async (_, text) => {
+  ['closes the connection', ''],
+])('a server that %s counts as not running', async (_, text) => {
   const refused = connectLines(await answers(text), () => {});
   await expect(refused).rejects.toMatchObject({ code: 'ECONNRESET' });
 });
 
 test.each([
   ['{"error":{"code":"UNAUTHORIZED","message":"Who are you?"}}', 'Who are you?'],
-  ['no JSON', 'The server does not accept ACP clients: HTTP/1.1 401 Unauthorized.'],
-])('a refusal is told in the server’s words: %s', async (body, message) => {
+  ['not JSON', 'The server does not accept ACP clients: HTTP/1.1 401 Unauthorized.'],
+])('a refusal is reported with the server’s message: %s', async (body, message) => {
   const where = await answers(`HTTP/1.1 401 Unauthorized\r\n\r\n${body}`);
   const error: unknown = await connectLines(where, () => {}).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ message });
   expect(error).not.toHaveProperty('code');
 });
 
-test('lines come whole, in whatever pieces, those that come with the answer too', async () => {
+test('lines arrive whole, in any pieces, even together with the response', async () => {
   const heard: string[] = [];
   const pieces = [`${agreed}{"a":`, '1}\n{"b"', ':"ü', '"}\n', '{"c":3}\n{"d":4}\n'];
   const where = await place((socket) => {
@@ -53,7 +53,7 @@ test('lines come whole, in whatever pieces, those that come with the answer too'
   expect(heard).toEqual(['{"a":1}', '{"b":"ü"}', '{"c":3}', '{"d":4}']);
 });
 
-test('a connection that is closed has sent all that was said before', async () => {
+test('a closed connection has sent all earlier lines', async () => {
   const received = Promise.withResolvers<number>();
   const where = await place((socket) => {
     let bytes = 0;

@@ -1,4 +1,4 @@
-/** `liminal acp` as an editor runs it: a process of its own, on lines. */
+/** `liminal acp` as an editor runs it: a separate process that communicates in lines. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiminalClient } from '@liminal/client';
@@ -26,7 +26,7 @@ describe('without a server', () => {
     return editor;
   };
 
-  test('two editors at once start one, which stays when both have left and serves the next', async () => {
+  test('two simultaneous editors start one server, which keeps running for the next editor', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const [a, b] = [home.editor(), home.editor()];
@@ -46,7 +46,7 @@ describe('without a server', () => {
     expect(await c.end()).toBe(0);
   });
 
-  test('one that is killed in mid-turn is told as an error and closes what it has asked; the next message starts another, on which the sessions are open again', async () => {
+  test('a server killed during a turn gives an error and closes its questions; the next message starts another server, which opens the sessions again', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const editor = await start();
@@ -63,7 +63,7 @@ describe('without a server', () => {
     expect(error).toMatchObject({ code: -32_603, data: { code: 'SERVER_LOST' } });
     expect(error?.message).toContain('send the message again');
     await cancelled;
-    // As the protocol has it; the next server must not take it for an answer to a question of its own.
+    // As ACP requires; the next server must not treat it as an answer to its own question.
     editor.send({ id: question.id!, error: { code: -32_800, message: 'Cancelled.' } });
 
     const again = editor.prompt(asking, 'approve');
@@ -77,7 +77,7 @@ describe('without a server', () => {
   });
 
   testAtLength(
-    'one that is ended in good order in mid-turn is told as such, and not as a person’s stop',
+    'a server stopped during a turn is reported as an error, and not as a person’s stop',
     async () => {
       home = new Home();
       onTestFinished(() => home.close());
@@ -100,7 +100,7 @@ describe('without a server', () => {
     },
   );
 
-  test('one that is ended while nothing is asked is not started again by itself, and one that somebody else starts is found', async () => {
+  test('a server stopped while no request waits is not restarted, and a server started by somebody else is found', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const editor = await start();
@@ -126,7 +126,7 @@ describe('without a server', () => {
     );
   });
 
-  test('one that cannot start is told in a sentence', async () => {
+  test('a server that cannot start is reported in one sentence', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const editor = home.editor(['--agent', 'demo', '--config', join(home.folder, 'none.json')]);
@@ -162,7 +162,7 @@ describe('with a server', () => {
     await home.close();
   });
 
-  test('it is used, and its people see the session', async () => {
+  test('the server is used, and its other clients see the session', async () => {
     const { pid } = home.server;
     const a = await editor();
     const sessionId = await a.newSession(home.project, instant);
@@ -174,7 +174,7 @@ describe('with a server', () => {
     expect(existsSync(join(home.data, 'server.log'))).toBe(false);
   });
 
-  test('a line that is no JSON is answered with -32700, one that is no message with -32600, and all goes on', async () => {
+  test('a line that is not JSON is answered with -32700, a line that is not a message with -32600, and the connection continues', async () => {
     const a = await editor();
     for (const [line, code] of [
       ['{"jsonrpc":"2.0","id":1,', -32_700],
@@ -201,14 +201,14 @@ describe('with a server', () => {
     ['an unknown flag', ['--agent', 'demo', '--fast'], 2, /'--fast'.*\n.*--help.*\n$/],
     ['a word too many', ['demo'], 2, /'demo'.*\n.*--help.*\n$/],
     ['--help', ['--help'], 0, /^Usage: liminal acp --agent <type>/],
-  ])('%s is told on stderr', async (_, args, code, told) => {
+  ])('%s is reported on stderr', async (_, args, code, told) => {
     const one = home.editor(args);
     expect(await one.exitCode).toBe(code);
     expect(one.stderr).toMatch(told);
     expect([one.heard, one.complaints]).toEqual([[], []]);
   });
 
-  test('a turn goes on when its editor has left, and what was said last has come', async () => {
+  test('a turn continues when its editor has left, and the last message has arrived', async () => {
     const a = home.editor();
     await a.initialize();
     const sessionId = await a.newSession(home.project);
@@ -223,7 +223,7 @@ describe('with a server', () => {
     expect(b.said(sessionId)).toContain('Demo, recorded');
   });
 
-  test('two editors see the same; both are asked, the first answer counts, and the other’s dialog is closed', async () => {
+  test('two editors see the same, both are asked, the first answer counts, and the other’s dialog is closed', async () => {
     const [a, b] = [await editor(), await editor()];
     const sessionId = await a.newSession(home.project, instant);
     await b.result('session/resume', { sessionId, cwd: home.project, mcpServers: [] });
@@ -237,7 +237,7 @@ describe('with a server', () => {
     expect(a.said(sessionId)).toContain('You allowed it');
     await eventually(() => b.said(sessionId)).toBe(a.said(sessionId));
     expect(b.heard.filter(({ method }) => method === '$/cancel_request')).toEqual([]);
-    // Whoever has not sent it is shown the message, too.
+    // A client that has not sent the message also gets it.
     const kinds = (one: AcpEditor) => one.updates(sessionId).map((update) => update.sessionUpdate);
     expect(kinds(b)).toContain('user_message_chunk');
     const talk = (one: AcpEditor) =>
@@ -246,7 +246,7 @@ describe('with a server', () => {
     expect(JSON.stringify(others)).toBe(JSON.stringify(talk(a)));
   });
 
-  test('an editor that reads no more ends it quietly', async () => {
+  test('an editor that stops reading ends the process without an error', async () => {
     const a = home.editor();
     await a.initialize();
     const sessionId = await a.newSession(home.project, ['pace', 'fast']);
@@ -257,7 +257,7 @@ describe('with a server', () => {
     expect(a.stderr).toBe('');
   });
 
-  test('an image of 20 MiB passes both ways; a message over the limit is refused by its size, and all goes on', async () => {
+  test('an image of 20 MiB passes both ways; a message over the limit is refused, and the connection continues', async () => {
     const a = await editor();
     const sessionId = await a.newSession(home.project, instant);
     const bytes = Buffer.alloc(20 * 1024 * 1024);

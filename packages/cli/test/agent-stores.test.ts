@@ -1,4 +1,4 @@
-/** Sessions in the agents' own stores, as a page finds them: reading them starts no program. */
+/** Sessions in the agents' own stores, as a page lists them: listing them starts no program. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testAtLength } from '@liminal/testkit/at-length';
@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { Home, type Server } from './command.ts';
 
 const Listed = z.array(z.looseObject({ title: z.string() }));
-/** The part of the server's answers that these tests look at. */
+/** The fields of the server's responses that these tests use. */
 const Answer = z.looseObject({
   sessions: Listed.default([]),
   projects: z.array(z.object({ sessions: Listed })).default([]),
@@ -57,7 +57,7 @@ async function ask(server: Server, method: 'GET' | 'POST', path: string) {
   return { status: answer.status, body: Answer.parse(await answer.json()) };
 }
 
-/** All requests of a page before anybody has done anything. */
+/** All requests of a page before any user action. */
 async function openPage(server: Server): Promise<string[]> {
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/ws`, {
     headers: { authorization: `Bearer ${server.token}` },
@@ -78,7 +78,7 @@ async function openPage(server: Server): Promise<string[]> {
   return listed;
 }
 
-test('INV-8: opening a page starts no agent; asking for an agent’s sessions lists and keeps them', async () => {
+test('INV-8: opening a page starts no agent, and a request for an agent’s sessions lists and stores them', async () => {
   const server = await home.serve();
   expect(await openPage(server)).toEqual([]);
   const { body: catalogue } = await ask(server, 'GET', '/api/agents');
@@ -103,7 +103,7 @@ test('INV-8: opening a page starts no agent; asking for an agent’s sessions li
 
   const again = await home.serve();
   expect(await openPage(again)).toEqual(['Made by two']);
-  // Of these they cannot be asked for.
+  // These agents cannot be asked for their sessions.
   for (const [cliType, status, code] of [
     ['demo', 409, 'NOT_SUPPORTED'],
     ['nobody', 400, 'UNSUPPORTED_CLI_TYPE'],
@@ -116,7 +116,7 @@ test('INV-8: opening a page starts no agent; asking for an agent’s sessions li
   expect(started()).toEqual([0, 1, 0]);
 });
 
-testAtLength('fork and steer take a session that only the agent’s own store has', async () => {
+testAtLength('fork and steer accept a session that only the agent’s own store has', async () => {
   const server = await home.serve();
   await ask(server, 'POST', '/api/agents/two/sessions');
   const fork = await home.play('fork', 'two-old');

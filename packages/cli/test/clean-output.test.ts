@@ -1,4 +1,6 @@
-/** Text of an agent that controls a terminal or deceives its reader, on the real outputs of the real commands. */
+/**
+ * Text of an agent that tries to control a terminal or deceive its reader, on the real outputs of the real commands.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acpAgent, type AcpAgent } from '@liminal/testkit';
@@ -69,7 +71,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => home.start(['run', ...args, '--agent', 'nasty']);
 
-/** The command's exit code, after checking that neither of its outputs contains forbidden bytes. */
+/** Resolves with the command's exit code, after checking that neither of its outputs contains forbidden bytes. */
 async function ended(command: Command): Promise<number> {
   const code = await command.exitCode;
   expect(forbidden.exec(command.stdout)?.[0]).toBeUndefined();
@@ -77,7 +79,7 @@ async function ended(command: Command): Promise<number> {
   return code;
 }
 
-test('SAFE: run and tail output nothing that controls a terminal, and tail --json escapes it', async () => {
+test('SAFE: run and tail output no terminal controls, and tail --json escapes them', async () => {
   const command = run('go');
   expect(await command.exitCode).toBe(0);
   const said = 'Hello ‹U+202E›gnp‹U+200B›‹U+E0041›, 👩🏽‍💻 می‌خواهم. ';
@@ -138,7 +140,7 @@ testAtLength(
   },
 );
 
-test('SAFE: doctor shows the names of agents without what could control a terminal', async () => {
+test('SAFE: doctor shows the names of agents without terminal controls', async () => {
   const doctor = home.start(['doctor', '--port', '0']);
   expect(await ended(doctor)).toBe(0);
   expect(doctor.stdout).toContain('Agent ‹U+202E›gnp‹U+200B›');

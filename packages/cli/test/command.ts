@@ -39,7 +39,7 @@ export class Home {
     return command;
   }
 
-  /** Starts a command in a terminal that a person sits at. */
+  /** Starts a command in a pseudo-terminal, as for a person. */
   atTerminal(args: string[], cols?: number): PseudoTerminal {
     const command = [process.execPath, main, ...args];
     const terminal = new PseudoTerminal(command, this.project, this.#env, cols);
@@ -59,12 +59,12 @@ export class Home {
     return editor;
   }
 
-  /** The server that runs on the data folder, whoever has started it. */
+  /** The server that runs on the data folder, whoever started it. */
   get server(): ServerFile {
     return JSON.parse(readFileSync(join(this.data, 'server.json'), 'utf8')) as ServerFile;
   }
 
-  /** Ends the server that runs on the data folder, whoever has started it. */
+  /** Stops the server that runs on the data folder, whoever started it. */
   async endServer(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const { pid } = this.server;
     process.kill(pid, signal);
@@ -72,8 +72,8 @@ export class Home {
   }
 
   /**
-   * Runs a command line to its end in a process that all of these share, as each of its own would be slow: for variants
-   * of what another test does in a process of its own. They wait for each other.
+   * Runs a command line to its end in a process that all such command lines share and use one at a time, because
+   * separate processes are slow: for variants of tests that use a separate process.
    */
   async play(...args: string[]): Promise<Outcome> {
     this.#many ??= new ManyCommands(this.project, this.#env);
@@ -102,7 +102,7 @@ export class Home {
     await Promise.all(this.#editors.map((editor) => editor.kill()));
     await Promise.all(this.#terminals.map((terminal) => terminal.end()));
     await Promise.all(this.#started.map((command) => command.end('SIGTERM')));
-    // One that an editor has started.
+    // A server that an editor started.
     if (existsSync(join(this.data, 'server.json')) && isAlive(this.server.pid)) {
       await this.endServer();
     }
@@ -132,11 +132,11 @@ export interface Server {
   token: string;
 }
 
-/** A client of a server; close it. */
+/** A client of a server; close it after use. */
 export const clientOf = ({ url, token }: Pick<Server, 'url' | 'token'>): LiminalClient =>
   createClient({ baseUrl: url, token });
 
-/** A session of the demo with these prompts, made without a process for each. */
+/** Makes a session of the demo with these prompts, without a process for each. */
 export async function talked(
   { requests }: LiminalClient,
   projectDir: string,
@@ -146,7 +146,7 @@ export async function talked(
   await requests.setConfig(sessionId, 'pace', 'instant');
   for (const prompt of prompts) {
     const { turnId } = await requests.send(sessionId, prompt);
-    // Hooks call this, too, where `expect.poll` cannot be.
+    // Hooks also call this function, and `expect.poll` does not work there.
     await vi.waitFor(
       async () => {
         const { turns } = await requests.history(sessionId);
@@ -192,7 +192,7 @@ export class Command {
     return this.#child.pid!;
   }
 
-  /** Its exit code. */
+  /** The exit code of the command. */
   get exitCode(): Promise<number> {
     return this.#exited;
   }
@@ -203,7 +203,7 @@ export class Command {
       const found = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
       if (found) return found;
       if (this.#isOver)
-        throw new Error(`It ended without ${pattern}:\n${this.stdout}${this.stderr}`);
+        throw new Error(`The command ended without ${pattern}:\n${this.stdout}${this.stderr}`);
       await this.#heard.promise;
     }
   }
@@ -212,7 +212,7 @@ export class Command {
     this.#child.kill(signal);
   }
 
-  /** Ends it, if it still runs. */
+  /** Ends the command, if it still runs. */
   async end(signal: NodeJS.Signals): Promise<void> {
     this.signal(signal);
     await this.#exited.catch(() => {});
@@ -224,7 +224,7 @@ export class Command {
   }
 }
 
-/** What came of a command. */
+/** The outcome of a command. */
 export interface Outcome {
   exitCode: number;
   stdout: string;
@@ -245,7 +245,7 @@ class ManyCommands {
     const outcome = this.#last.then(async () => {
       this.#child.stdin!.write(`${JSON.stringify(args)}\n`);
       const { value, done } = await this.#answers.next();
-      if (done === true) throw new Error(`It ended amid ${args.join(' ')}.`);
+      if (done === true) throw new Error(`The process ended during ${args.join(' ')}.`);
       return JSON.parse(value) as Outcome;
     });
     this.#last = outcome.catch(() => {});

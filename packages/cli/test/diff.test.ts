@@ -33,7 +33,7 @@ test('without a repository the reason is printed', async () => {
   });
 });
 
-test('each changed file is printed with its lines, its counts alone, or as JSON', async () => {
+test('each changed file is printed with its lines, with only its counts, or as JSON', async () => {
   git('init', '-q', '-b', 'main');
   write('a.ts', 'one\ntwo\nthree\n');
   write('old.ts', 'the same content\n');

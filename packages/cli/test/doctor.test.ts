@@ -1,4 +1,4 @@
-/** Doctor: agents that are only configured are each started, asked for their description, and ended. */
+/** Doctor starts each configured agent, asks it for its description, and stops it. */
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -36,7 +36,7 @@ async function scripted(script: AgentScript) {
   return { control, entry: { command, args, env } };
 }
 
-test('doctor starts each configured agent, and reports its answer, missing defaults, and why it does not run', async () => {
+test('doctor starts each configured agent, and reports its answer, missing defaults, and why it cannot run', async () => {
   const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }] };
   const [fits, picky, silent] = await Promise.all([
     scripted({ initialize: { authMethods: [{ id: 'key', name: 'Log in' }] }, outlivesStdin: true }),
@@ -47,7 +47,7 @@ test('doctor starts each configured agent, and reports its answer, missing defau
     agents: {
       fits: fits.entry,
       picky: { ...picky.entry, defaults: { mode: 'code' } },
-      // Doctor waits ten seconds for it; what it then says is the answer of `introduction.test.ts`.
+      // Doctor waits ten seconds for this agent; `introduction.test.ts` checks the same message.
       ...(atLength && { silent: silent.entry }),
       wrong: { command: 'sh', args: ['-c', 'echo "Usage: agent" >&2; exit 3'] },
     },
@@ -80,7 +80,7 @@ test('doctor starts each configured agent, and reports its answer, missing defau
   expect(fits.control.received.map(({ method }) => method)).toEqual(['initialize']);
 });
 
-test('doctor asks each model server for its models, and tells what to do where that fails, without a key', async () => {
+test('doctor asks each model server for its models, says what to do on a failure, and prints no key', async () => {
   const api = await startChatCompletionsApi({ script: [], models: ['a', 'b', 'c', 'd'] });
   const port = await freePort();
   const on = (baseUrl: string, more: object = {}) => ({ type: 'openai', baseUrl, ...more });
@@ -127,7 +127,7 @@ test('doctor asks each model server for its models, and tells what to do where t
   expect(refused.stdout + refused.stderr).not.toContain('sk-hidden');
 });
 
-test('doctor finds a Codex and a Claude Code of one’s own, though npm has put the Codex of Liminal before it', async () => {
+test('doctor finds the user’s own Codex and Claude Code, although npm has put Liminal’s Codex first in the path', async () => {
   const bin = join(home.folder, 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'codex'), '#!/bin/sh\necho codex-cli 9.9.9\n', { mode: 0o755 });
@@ -142,7 +142,7 @@ test('doctor finds a Codex and a Claude Code of one’s own, though npm has put 
   expect(command.stdout).toContain(`Agent claude-code: Claude Code 9.9.9 (${join(bin, 'claude')})`);
 });
 
-test('doctor reports the shared Redis and database, and fails when those or the data folder cannot be used', async () => {
+test('doctor reports the shared Redis and database, and fails if one of them or the data folder cannot be used', async () => {
   const [redis, database] = await Promise.all([testRedis(), testPostgres()]);
   const shared = { LIMINAL_REDIS_URL: redis.url, LIMINAL_DATABASE_URL: database.url };
   const command = home.start(['doctor', '--port', '0'], shared);

@@ -1,4 +1,4 @@
-/** A session as a file, as people write and read it. */
+/** A session as a file, exported and imported with the commands. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ afterAll(async () => {
   await other.close();
 });
 
-test('a session goes from one server to another through a file without secrets, which only its owner can read', async () => {
+test('a session moves from one server to another in a file without secrets, which only its owner can read', async () => {
   const planted = plantedSecrets.map(({ around, secret }) => around.replace('¤', () => secret));
   const prompt = ['fix', ...planted, `my ${known} and ${server.token}`].join('\n');
   const sessionId = await talked(client, home.project, prompt);
@@ -70,7 +70,7 @@ test('a session goes from one server to another through a file without secrets, 
   far.close();
 });
 
-test('what cannot be exported or imported is refused with a sentence, and leaves no file', async () => {
+test('a failed export or import prints a sentence, and leaves no file', async () => {
   const file = join(home.folder, 'none.jsonl');
   const unknown = await home.play('export', 'nobody', '--out', file);
   expect(unknown).toMatchObject({ exitCode: 1, stderr: 'There is no session nobody.\n' });
@@ -84,7 +84,7 @@ test('what cannot be exported or imported is refused with a sentence, and leaves
     const newer = await home.play(command, file);
     expect(newer).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('newer Liminal') });
   }
-  // A large one that is no export: the server hears it out, and says so.
+  // A large file that is not an export: the server reads it to its end and reports the error.
   writeFileSync(file, 'x'.repeat(20 * 1024 * 1024));
   const strange = await home.play('import', file);
   expect(strange).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('first line') });

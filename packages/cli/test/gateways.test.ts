@@ -1,4 +1,4 @@
-/** Model servers behind gateways: headers that they want, and models that they do not list. */
+/** Model servers behind gateways: required headers, and models that the server does not list. */
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
@@ -44,7 +44,7 @@ async function serve(listener: RequestListener): Promise<string> {
 
 const kinds = ['Chat Completions', 'Responses', 'Messages'] as const;
 
-/** A server of an interface that answers `Done.`, and its entry in the configuration. */
+/** A server with an API that answers `Done.`, and its entry in the configuration. */
 async function start(kind: (typeof kinds)[number]) {
   if (kind === 'Messages') {
     const api = await startMessagesApi({ script: [reply(text('Done.'))] });
@@ -60,7 +60,7 @@ async function start(kind: (typeof kinds)[number]) {
 }
 
 test.each(kinds)(
-  'by %s: the headers of the configuration are sent, and override ours',
+  'with %s, the headers of the configuration are sent, and override Liminal’s',
   async (kind) => {
     const { api, entry } = await start(kind);
     const headers = {
@@ -82,7 +82,7 @@ test.each(kinds)(
 const secret = 'gateway-secret-0123456789';
 
 test.each(kinds)(
-  'SAFE: by %s: a redirect to another server is refused, and secret headers are in no output',
+  'SAFE: with %s, a redirect to another server is refused, and no output shows secret headers',
   async (kind) => {
     let asked = 0;
     const other = await serve((_request, response) => {
@@ -127,7 +127,7 @@ test.each([
   expect(command.stderr).toMatch(said);
 });
 
-test('SAFE: a variable that a header was made with is hidden from commands of the model', async () => {
+test('SAFE: a variable used in a header is hidden from commands of the model', async () => {
   const api = await startChatCompletionsApi({
     script: [
       chat.answer(chat.call('bash', { command: 'echo "<$GATE|$OTHER>"' })),
@@ -147,8 +147,8 @@ test('SAFE: a variable that a header was made with is hidden from commands of th
 
 test.each([
   ['has no list', 404],
-  ['lists none', 200],
-])('a server that %s is asked for a model whose id a person gives', async (_, status) => {
+  ['lists no models', 200],
+])('a server that %s gets requests for a model whose id a person gives', async (_, status) => {
   const models: unknown[] = [];
   const url = await serve((request, response) => {
     if (request.method === 'GET') {

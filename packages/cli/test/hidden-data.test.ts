@@ -1,4 +1,4 @@
-/** Agents that use Liminal's own files of a project in which its data folder lies. */
+/** Agents that try to use Liminal's own files, in a project that contains the data folder. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiminalClient } from '@liminal/client';

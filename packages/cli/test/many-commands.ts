@@ -1,4 +1,4 @@
-/** Plays command lines, one after another, in one process: each comes as a line of JSON, and so does what came of it. */
+/** Runs command lines one after another in one process. Input and outcome of each are lines of JSON. */
 import { createInterface } from 'node:readline';
 import { main } from '../src/program.ts';
 
@@ -9,7 +9,7 @@ for (const emitter of [process, ...outputs]) emitter.setMaxListeners(0);
 const environment = { ...process.env };
 
 for await (const line of createInterface({ input: process.stdin })) {
-  // A command takes Liminal's own variables out.
+  // A command removes Liminal's own variables.
   Object.assign(process.env, environment);
   const said = outputs.map((output) => {
     const texts: string[] = [];

@@ -1,5 +1,5 @@
 import { firstOf } from '@liminal/testkit/at-length';
-/** A bare model at the terminal. */
+/** A bare model in the terminal. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -24,7 +24,7 @@ afterEach(() => home.close());
 const configure = (models: object): void =>
   writeFileSync(join(home.data, 'liminal.json'), JSON.stringify({ models }));
 
-test('a model server that cannot answer yet is waited for, and the terminal says so', async () => {
+test('the terminal shows that a model server which cannot answer yet is asked again', async () => {
   const headers = { 'retry-after': '1' };
   const api = await startResponsesApi({
     script: [httpError(503, 'It starts.', { headers }), answer('Good morning.')],
@@ -38,7 +38,7 @@ test('a model server that cannot answer yet is waited for, and the terminal says
   expect(command.stderr).toMatch(/^The model’s server .*: It starts\. Retrying in 1 s\.$/m);
 });
 
-test('a model that cannot be asked is refused with what to do', async () => {
+test('a model that cannot be used is refused, with what to do', async () => {
   const port = await freePort();
   configure({ local: { type: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` } });
   const keyless = home.start(['run', 'hi', '--agent', 'openai']);
@@ -50,10 +50,10 @@ test('a model that cannot be asked is refused with what to do', async () => {
   expect(away.stderr).toContain(`at http://127.0.0.1:${port} (ECONNREFUSED). Check that it runs`);
 });
 
-/** The beginning of a sound, with bytes that no text has. */
+/** The beginning of an audio file, with bytes that are not valid text. */
 const sound = Buffer.from('UklGRgD/gApXQVZF', 'base64');
 
-test('a sound reaches the model of a Chat Completions server byte for byte', async () => {
+test('audio reaches the model of a Chat Completions server byte for byte', async () => {
   const api = await startChatCompletionsApi({ script: [chat.answer('A bell.')] });
   configure({ local: { type: 'openai', baseUrl: api.url, model: 'm' } });
   const file = join(home.data, 'bell.wav');
@@ -72,7 +72,7 @@ test('a sound reaches the model of a Chat Completions server byte for byte', asy
   });
 });
 
-test('a sound that the model’s server refuses is named to it, and the turn goes on', async () => {
+test('audio that the model’s server refuses is replaced by its name, and the turn continues', async () => {
   const refusal = chat.httpError(500, 'audio input is not supported - hint: no mmproj');
   const api = await startChatCompletionsApi({ script: [refusal, chat.answer('I hear nothing.')] });
   configure({ local: { type: 'openai', baseUrl: api.url, model: 'm', api: 'chat' } });
@@ -94,7 +94,7 @@ test.each(
     ['the Responses API', { type: 'openai', api: 'responses' }],
     ['Anthropic’s interface', { type: 'anthropic' }],
   ]),
-)('a sound is refused before anything is asked where a server speaks %s', async (_, speaks) => {
+)('audio is refused without a request if the server has %s', async (_, speaks) => {
   const api = await startResponsesApi({ script: [] });
   configure({ local: { ...speaks, baseUrl: api.url, model: 'm' } });
   const file = join(home.data, 'bell.mp3');
@@ -109,7 +109,7 @@ test.each(
   expect(api.requests).toEqual([]);
 });
 
-test('a turn that waits over its server’s end is told as one, then and later', async () => {
+test('a turn that waits across its server’s end is shown as one turn, live and later', async () => {
   const touch = chat.call('bash', { command: 'touch made.txt' });
   const script = [chat.answer([chat.text('I make it.'), touch]), chat.answer('It is made.')];
   const api = await startChatCompletionsApi({ script });
@@ -152,6 +152,6 @@ test('a turn that waits over its server’s end is told as one, then and later',
     'It is made.',
   ]);
   expect(tail.stdout).not.toMatch(/turn failed|turn_ended/);
-  // Programs get all of it.
+  // Programs get all items.
   expect(json.stdout).toMatch(/"reason":"turn_ended"/);
 });

@@ -1,4 +1,4 @@
-/** `liminal notify`: by hand, and as the program that the real Codex notifies. */
+/** `liminal notify`: called by hand, and as the program that the real Codex notifies. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,11 +32,11 @@ const refused = (exitCode: number, named: string) => ({
   stderr: expect.stringContaining(named) as unknown,
 });
 
-/** What Codex says, of a thread and a turn. */
+/** Codex's notification about a thread and a turn. */
 const said = (thread: string, turn: string, type = 'agent-turn-complete') =>
   JSON.stringify({ type, 'thread-id': thread, 'turn-id': turn, cwd: '/', 'input-messages': [] });
 
-test('FR-039-06: notify ends the turn that runs, and prints its id; with nothing to end it says so', async () => {
+test('FR-039-06: notify ends the running turn and prints its id, or reports that no turn runs', async () => {
   const { home, client } = await open();
   const { requests } = client;
   const { sessionId } = await requests.createSession({
@@ -60,14 +60,14 @@ test('FR-039-06: notify ends the turn that runs, and prints its id; with nothing
   expect(await home.play('notify', '{"type": 7}')).toEqual(
     refused(2, 'neither a session’s id nor'),
   );
-  // Codex notifies after every turn of anybody's: that is no trouble.
+  // Codex also notifies after turns of other clients: these are not errors.
   const quiet = { exitCode: 0, stdout: '', stderr: '' };
   expect(await home.play('notify', said('nobody', 'x'))).toEqual(quiet);
   expect(await home.play('notify', said(sessionId, 'x'))).toEqual(quiet);
   expect(await home.play('notify', said(sessionId, 'x', 'something-new'))).toEqual(quiet);
 });
 
-test('without a server notify starts none: by hand it says so, to Codex nothing', async () => {
+test('notify starts no server: it reports that by hand, and is silent for Codex', async () => {
   const home = new Home();
   onTestFinished(() => home.close());
   expect(await home.play('notify', 'x')).toEqual(refused(1, 'No server runs'));
@@ -75,7 +75,7 @@ test('without a server notify starts none: by hand it says so, to Codex nothing'
   expect(await home.play('notify', said('x', 'y'))).toEqual(quiet);
 });
 
-/** The ids of the turns in the one thread of a Codex home, oldest first, and the thread's own. */
+/** The ids of the turns in the only thread of a Codex home, oldest first, and the thread's id. */
 function storedIn(codexHome: string): { thread: string; turns: string[] } {
   const files = readdirSync(join(codexHome, 'sessions'), { recursive: true, encoding: 'utf8' });
   const rollout = files.find((file) => file.endsWith('.jsonl')) ?? '';
@@ -89,7 +89,7 @@ function storedIn(codexHome: string): { thread: string; turns: string[] } {
   return { thread: rollout.slice(-'.jsonl'.length - 36, -'.jsonl'.length), turns };
 }
 
-test('FR-039-06: the real Codex notifies after each turn, which ends no other; said of a turn that waits, it ends that one', async () => {
+test('FR-039-06: the real Codex’s notification ends no other turn, and a notification about a waiting turn ends that turn', async () => {
   const never = gate();
   const api = await startResponsesApi({
     script: [answer('One.'), answer('Two.'), held(never, answer('Never.')), answer('Four.')],
@@ -132,7 +132,7 @@ test('FR-039-06: the real Codex notifies after each turn, which ends no other; s
       'thread-id': thread,
       'turn-id': turns[at],
     });
-    // It printed nothing, and was content.
+    // The command printed nothing and succeeded.
     expect(said.join('').trim()).toBe('0');
   }
 

@@ -1,4 +1,4 @@
-/** The browser that a start opens: the link that signs in stands in no list of processes. */
+/** The browser that a start opens: the link that signs in is in no list of processes. */
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
@@ -18,7 +18,7 @@ afterEach(async () => {
   await home.close();
 });
 
-/** A desktop whose browser writes down its arguments, and the processes that all users see. */
+/** A desktop whose browser records its arguments, and the processes that all users see. */
 function desktop() {
   const [browser, seen] = [join(home.folder, 'browser'), join(home.folder, 'seen')];
   const script = `#!/bin/sh\nps -ww -eo args > '${seen}.processes'\necho "$1" > '${seen}.part'\nmv '${seen}.part' '${seen}'\n`;
@@ -33,7 +33,7 @@ function desktop() {
   return { seen, env: { DISPLAY: ':0', BROWSER: browser } };
 }
 
-test('SAFE: the browser is given a page that only its user can read, and that leads to the link', async () => {
+test('SAFE: the browser opens a page that only its user can read, and that leads to the link', async () => {
   const { seen, env } = desktop();
   const server = home.start(['serve', '--port', '0'], env);
   await server.says(/^Liminal is at \S+$/m);
@@ -45,7 +45,7 @@ test('SAFE: the browser is given a page that only its user can read, and that le
   const [, link = '', code = ''] = /url=(\S+\?code=([\w-]+))"/.exec(readFileSync(page, 'utf8'))!;
   expect(readFileSync(`${seen}.processes`, 'utf8')).not.toContain(code);
 
-  // `fetch` has no say in these.
+  // `fetch` cannot set these headers.
   const headers = {
     accept: 'text/html',
     'sec-fetch-site': 'cross-site',
@@ -61,7 +61,7 @@ test('SAFE: the browser is given a page that only its user can read, and that le
   expect(existsSync(dirname(page))).toBe(false);
 });
 
-test('SAFE: a link with quotes leads to itself, and is no other HTML', async () => {
+test('SAFE: a link with quotes is escaped in the page, and adds no other HTML', async () => {
   const { seen, env } = desktop();
   for (const [name, value] of Object.entries({ ...env, HOME: home.folder }))
     vi.stubEnv(name, value);
@@ -73,8 +73,8 @@ test('SAFE: a link with quotes leads to itself, and is no other HTML', async () 
   expect(html).toContain(`<a href="${href}">`);
 });
 
-test('a start whose browser fails says to follow the link', async () => {
-  // Without the programs of this machine, of which one may open pages as well.
+test('a start whose browser fails asks the user to open the link', async () => {
+  // Without this machine's own programs, one of which might open pages.
   const env = { DISPLAY: ':0', BROWSER: '/bin/false', XDG_DATA_DIRS: home.folder };
   const server = home.start(['serve', '--port', '0'], env);
   await server.says(/^No browser could be opened: open the link yourself\.$/m);

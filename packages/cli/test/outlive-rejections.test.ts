@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const run = promisify(execFile);
 const source = new URL('../src/outlive-rejections.ts', import.meta.url).href;
 
-test('SAFE: an unhandled rejection is logged, and ends nothing', async () => {
+test('SAFE: an unhandled rejection is logged, and does not end the process', async () => {
   const program = `
     import { outliveRejections } from '${source}';
     const stop = outliveRejections({ error: (details, message) => console.log(message, details.error) });

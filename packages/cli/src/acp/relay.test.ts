@@ -7,7 +7,7 @@ import type { Lines } from './lines.ts';
 import { type Message, mostBytes } from './json-rpc.ts';
 import { AcpRelay } from './relay.ts';
 
-/** A server that the relay has connected to. */
+/** A server that the relay is connected to. */
 class FakeServer implements Lines {
   readonly heard: Message[] = [];
   readonly #closed = Promise.withResolvers<void>();
@@ -46,7 +46,7 @@ class FakeServer implements Lines {
   }
 }
 
-/** A relay between a client and servers that come one after another. */
+/** A relay between a client and one server after another. */
 function relayed() {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const told = createInterface({ input: stdout })[Symbol.asyncIterator]();
@@ -66,7 +66,7 @@ function relayed() {
   });
   const running = relay.run();
   onTestFinished(async () => {
-    // It wants no more answers.
+    // The client wants no more responses.
     stdin.destroy();
     await running;
   });
@@ -82,7 +82,7 @@ function relayed() {
 
 const initialize = { id: 'a', method: 'initialize', params: { protocolVersion: 1 } };
 
-test('a message waits for the server after one that goes while it is told what the one before knew', async () => {
+test('a message waits for a further server if the second one is lost while the sessions are opened on it', async () => {
   const { says, hears, server } = relayed();
   const first = await server();
   says(initialize);
@@ -106,7 +106,7 @@ test('a message waits for the server after one that goes while it is told what t
   expect(await hears()).toMatchObject({ id: 'b', result: { sessions: [] } });
 });
 
-test('a question of a lost server is closed, and an answer to it does not reach the next, which has asked by the same id', async () => {
+test('a question of a lost server is closed, and an answer to it does not reach the next server’s question with the same id', async () => {
   const { says, hears, server } = relayed();
   const first = await server();
   first.says({ id: 0, method: 'session/request_permission', params: {} });
@@ -128,14 +128,14 @@ test('a question of a lost server is closed, and an answer to it does not reach 
   expect(await hears()).toMatchObject({ params: { requestId: last } });
 });
 
-test('a byte order mark before the first message is no part of it', async () => {
+test('a byte order mark before the first message is ignored', async () => {
   const { says, server } = relayed();
   const first = await server();
   says(initialize, '\uFEFF');
   expect(await first.hears(1)).toMatchObject({ method: 'initialize' });
 });
 
-test('an answer to a closed question is no reason for another server', async () => {
+test('an answer to a closed question starts no other server', async () => {
   const stdin = new PassThrough();
   let isNeeded = false;
   const server = new FakeServer(() => {});
@@ -160,6 +160,6 @@ test('an answer to a closed question is no reason for another server', async () 
   expect(isNeeded).toBe(false);
 });
 
-test('what is too large here is so for the server', () => {
+test('the relay and the server have the same limit for a message', () => {
   expect(mostBytes).toBe(defaultLimits.acpMessageBytes);
 });

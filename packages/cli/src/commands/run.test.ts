@@ -18,7 +18,7 @@ function asks(turnId: string, rest: Partial<ApprovalUpsert> = {}): ApprovalUpser
 const outcome = { outcome: 'cancelled', reason: 'turn_ended' } as const;
 const error = { code: 'OWNER_LOST', message: 'The server stopped.' };
 const closed = asks('t1', { status: 'complete', outcome });
-/** The turn before its server's end, and after it; and the one that goes on. */
+/** The turn before its server's end, and after it; and the turn that continues it. */
 const asking: TurnView = { turnId: 't1', status: 'in_progress', items: [asks('t1')] };
 const cut: TurnView = { turnId: 't1', status: 'error', error, items: [closed] };
 const next: TurnView = {
@@ -32,7 +32,7 @@ const message = { ...answer, type: 'message', content: 'Then not.', origin: 'age
 const over: TurnView = { ...next, status: 'complete', items: [message] };
 
 class Server {
-  /** What comes of each answer to a question, by the question's id. */
+  /** Called for each answer to a question, with the question's id. */
   take: (approvalId: string) => Promise<void> = async () => {};
   choose: (answer: unknown) => void = () => {};
   readonly answered: string[] = [];
@@ -64,7 +64,7 @@ class Server {
   }
 }
 
-/** Follows the turn that asks; gives its exit code, and what the terminal shows. */
+/** Follows the turn that asks; returns its exit code, and the output. */
 function follow(server: Server, first: TurnView[] = [asking]) {
   const said: string[] = [];
   const written: string[] = [];
@@ -78,7 +78,7 @@ function follow(server: Server, first: TurnView[] = [asking]) {
   return { exitCode, said, written };
 }
 
-test('a turn that its server’s end cut off is followed into the one that goes on, which asks again', async () => {
+test('a turn that its server’s end cut off is followed into the turn that continues it, which asks again', async () => {
   const server = new Server();
   server.take = async () => {
     throw new Error('The server is away.');
@@ -96,7 +96,7 @@ test('a turn that its server’s end cut off is followed into the one that goes 
   expect(said.join('\n')).not.toMatch(/turn failed|turn_ended/);
 });
 
-test('what is still being asked then is not asked twice', async () => {
+test('a question that is still open then is not asked twice', async () => {
   const server = new Server();
   const taken = Promise.withResolvers<void>();
   server.take = () => taken.promise;
@@ -109,7 +109,7 @@ test('what is still being asked then is not asked twice', async () => {
   expect(said.filter((line) => line.includes('Run it?'))).toHaveLength(1);
 });
 
-test('SAFE: a request that offers no refusal stops the turn if nobody can be asked', async () => {
+test('SAFE: a request without a rejecting option stops the turn if no person can answer', async () => {
   const server = new Server();
   const { exitCode, said } = follow(server);
   const options = [{ optionId: 'ever', name: 'Always', kind: 'allow_always' as const }];
@@ -122,7 +122,7 @@ test('SAFE: a request that offers no refusal stops the turn if nobody can be ask
   expect(said).toContain('There is no terminal for an answer, so the turn was stopped: Run it?');
 });
 
-test('without a person at the terminal, a message starts without the settings that its project folder brings', async () => {
+test('without a person at the terminal, a message starts without the settings of its project folder', async () => {
   const options = [
     { optionId: 'use', name: 'Use them', kind: 'allow_always' as const },
     { optionId: 'without', name: 'Start without them', kind: 'reject_once' as const },

@@ -56,13 +56,13 @@ test('Claude Code’s additional system prompt comes from the file, if it is not
   }
 });
 
-test('people’s own commands are run, unless the file forbids them', () => {
+test('user commands run, unless the file forbids them', () => {
   expect(load().userCommands).toBe(true);
   const file = writeFile('a.json', { userCommands: false });
   expect(load({ config: file }).userCommands).toBe(false);
 });
 
-describe('a flag goes before a variable, a variable before the file, the file before the default', () => {
+describe('a flag overrides a variable, a variable the file, and the file the default', () => {
   test('for the port', () => {
     const file = writeFile('a.json', { port: 3 });
     expect(load({ config: file })).toMatchObject({ port: 3, portChosen: true });
@@ -131,7 +131,7 @@ describe('the file', () => {
   });
 });
 
-test('SAFE: models’ commands get no variable with a key, nor with headers that are as good', () => {
+test('SAFE: commands of models get no variable with a key or with headers', () => {
   const models = {
     mine: { type: 'openai', baseUrl: 'http://x/v1', model: 'm', apiKeyEnv: 'MINE' },
   };
@@ -167,7 +167,7 @@ describe('agents and MCP servers', () => {
     });
   });
 
-  test('of one agent stand in place of those of all, or are none', () => {
+  test('of one agent replace those of all agents, or are none', () => {
     const own = { notes: { command: 'mcp-notes', env: { KEY: '${KEY}' } } };
     const file = writeFile('a.json', {
       agents: {
@@ -182,7 +182,7 @@ describe('agents and MCP servers', () => {
     expect(agents['qwen']).toMatchObject({ mcpServers: { notes }, files: false });
   });
 
-  test('name the home folder as ~, and variables as ${NAME}', () => {
+  test('may contain ~ for the home folder and ${NAME} for variables', () => {
     const program = {
       command: '~/bin/agent',
       args: ['--key=${KEY}', '~/x', 'a~/b', '$$HOME', '$HOME', '${A}${B}'],
@@ -210,7 +210,7 @@ describe('agents and MCP servers', () => {
     });
   });
 
-  test('take the home folder literally, whatever its name', () => {
+  test('insert the home folder literally, whatever its name', () => {
     const program = { command: '~/x', args: ['~'] };
     const config = writeFile('a.json', { agents: { a: program }, roots: ['~/src'] });
     const odd = '/home/$&$$ ${KEY}';
@@ -223,7 +223,7 @@ describe('agents and MCP servers', () => {
     ['bin/agent', 'etc/bin/agent'],
     ['./agent', 'etc/agent'],
     ['../agent', 'agent'],
-  ])('find the program %s relative to the file’s folder, wherever they run', (command, found) => {
+  ])('resolve the program %s relative to the file’s folder', (command, found) => {
     const file = writeFile('etc/a.json', { agents: { a: { command }, b: { command: 'b' } } });
     const { agents } = load({ config: file });
     expect(agents['a']?.command).toBe(join(home, found));
@@ -236,7 +236,7 @@ describe('agents and MCP servers', () => {
     [{ command: 'x', env: { KEY: '${NOWHERE}' } }, '"agents.a.env.KEY": the variable NOWHERE'],
     [{ command: 'x', args: ['${A-B}'] }, '"${A-B}" is not a variable'],
     [{ command: 'x', args: ['${A'] }, '"${A" is not a variable'],
-  ])('are refused with the field if a variable is not set (%j)', (entry, complaint) => {
+  ])('are refused with the field for a missing or invalid variable (%j)', (entry, complaint) => {
     const file = writeFile('a.json', { agents: { a: entry } });
     expect(() => load({ config: file })).toThrow(`The configuration in ${file} is not valid. `);
     expect(() => load({ config: file })).toThrow(complaint);
@@ -244,7 +244,7 @@ describe('agents and MCP servers', () => {
 
   test.each([
     ['agents', { 'claude-code': { command: 'x' } }, 'this agent is built in'],
-    ['agents', { 'My Agent': { command: 'x' } }, 'small letters'],
+    ['agents', { 'My Agent': { command: 'x' } }, 'lower-case letters'],
     ['agents', { a: {} }, '"agents.a.command"'],
     ['agents', { a: { command: 'x', arg: [] } }, 'arg'],
     ['mcpServers', { a: { url: 'http://x' } }, '"mcpServers.a'],
@@ -290,7 +290,7 @@ describe('an error names its place', () => {
     expect(text).toContain('"approvals.deadlineMs"');
   });
 
-  test('in a key that the file does not know', () => {
+  test('in an unknown key of the file', () => {
     const file = writeFile('.liminal/liminal.json', { prot: 1 });
     const text = complaint({});
     expect(text).toContain(file);
@@ -302,7 +302,7 @@ describe('an error names its place', () => {
     expect(complaint({ config: file })).toContain(`${file} is not valid JSON`);
   });
 
-  test('when the file that was named is not there', () => {
+  test('when the named file does not exist', () => {
     expect(complaint({ config: '/nowhere/a.json' })).toContain('/nowhere/a.json cannot be read');
   });
 });
@@ -311,7 +311,7 @@ describe('servers of bare models', () => {
   const models = (entries: unknown, env: NodeJS.ProcessEnv = {}) =>
     load({ config: writeFile('models.json', { models: entries }) }, env).models;
 
-  test('the two makers are there without any settings, and say what they need', () => {
+  test('both providers exist without any settings, and report what they need', () => {
     expect(load().models).toMatchObject([
       {
         cliType: 'openai',
@@ -326,7 +326,7 @@ describe('servers of bare models', () => {
     ]);
   });
 
-  test('their keys and addresses come from variables', () => {
+  test('their keys and URLs come from variables', () => {
     const url = 'http://127.0.0.1:1';
     const env = { OPENAI_API_KEY: 'k', ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'a' };
     const [openai, anthropic] = load({}, env).models;
@@ -334,7 +334,7 @@ describe('servers of bare models', () => {
     expect(anthropic).toMatchObject({ baseUrl: url, apiKey: 'a', problem: undefined });
   });
 
-  test('a local server needs three lines, and is not sent the key of the maker', () => {
+  test('a local server needs three fields, and does not get the provider’s key', () => {
     const local = { type: 'openai', baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' };
     const [, , own] = models({ local }, { OPENAI_API_KEY: 'k' });
     expect(own).toMatchObject({
@@ -345,14 +345,14 @@ describe('servers of bare models', () => {
     });
   });
 
-  test('a key’s variable that is not set is said', () => {
+  test('a missing variable of a key is reported', () => {
     const [, , own] = models({
       far: { type: 'openai', baseUrl: 'https://far.example/v1', apiKeyEnv: 'FAR_KEY' },
     });
     expect(own?.problem).toBe('Set FAR_KEY before Liminal is started.');
   });
 
-  test('a maker’s own entry names its model and price', () => {
+  test('an entry of a provider sets its model and prices', () => {
     const prices = { input: 1, output: 2 };
     const [openai] = models(
       { openai: { type: 'openai', model: 'm', prices } },
@@ -362,7 +362,7 @@ describe('servers of bare models', () => {
   });
 
   test.each([
-    [{ openai: { type: 'anthropic' } }, /type of their name/],
+    [{ openai: { type: 'anthropic' } }, /type of the same name/],
     [{ demo: { type: 'openai' } }, /agent’s name/],
     [
       { x: { type: 'openai', apiKeyEnv: 'sk-secret key' } },
@@ -397,18 +397,18 @@ describe('servers of bare models', () => {
       'OPENAI_API_KEY has characters that a key cannot have: set it to the key itself.',
     ],
     [' ', '', 'Set OPENAI_API_KEY before Liminal is started.'],
-  ])('the key %j can be sent, or it is said that it is none', (key, apiKey, problem) => {
+  ])('the key %j is valid, or its problem is reported', (key, apiKey, problem) => {
     expect(models({}, { OPENAI_API_KEY: key })[0]).toMatchObject({ apiKey, problem });
   });
 
-  test('a variable with half an address is said to have one', () => {
+  test('a variable with an incomplete URL is reported', () => {
     const env = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: '127.0.0.1:1/v1' };
     expect(models({}, env)[0]?.problem).toMatch(
       /^OPENAI_BASE_URL must be a complete URL, for example/,
     );
   });
 
-  test('a name is an agent’s or a model server’s, not both', () => {
+  test('a name belongs to an agent or a model server, not to both', () => {
     const both = { agents: { a: { command: 'a' } }, models: { a: { type: 'openai' } } };
     expect(() => load({ config: writeFile('both.json', both) })).toThrow(
       /both in "agents" and in "models"/,

@@ -10,11 +10,11 @@ const convex = 'https://happy-animal-123.convex.cloud';
 const shared = (env: Record<string, string>, file: unknown = {}) =>
   sharedConfig(ConfigFile.parse(file), (name) => env[name]);
 
-test('one server alone shares nothing', () => {
+test('a single server shares nothing', () => {
   expect(shared({})).toBeUndefined();
 });
 
-test('several share a Redis and a database; variables override the file', () => {
+test('several servers share a Redis and a database, and variables override the file', () => {
   const file = { redisUrl: 'redis://other', databaseUrl: postgres, redisPrefix: 'team' };
   expect(shared({ LIMINAL_REDIS_URL: redis }, file)).toEqual({
     redisUrl: redis,
@@ -31,7 +31,7 @@ test('nodes of a Redis Cluster are separated by commas, and a password may conta
   expect(shared(env)?.redisUrl).toBe(nodes);
 });
 
-test('a Convex deployment is an address with a secret', () => {
+test('a Convex deployment is a URL with a secret', () => {
   const env = { LIMINAL_REDIS_URL: redis, LIMINAL_DATABASE_URL: convex };
   expect(shared({ ...env, LIMINAL_DATABASE_SECRET: 'hush' })).toMatchObject({
     databaseUrl: convex,
@@ -40,10 +40,10 @@ test('a Convex deployment is an address with a secret', () => {
   expect(() => shared(env)).toThrow(/set LIMINAL_DATABASE_SECRET/);
 });
 
-describe('is told what to do about', () => {
+describe('an error says what to do about', () => {
   test.each([
-    [{ LIMINAL_REDIS_URL: redis }, 'LIMINAL_REDIS_URL needs LIMINAL_DATABASE_URL'],
-    [{ LIMINAL_DATABASE_URL: postgres }, 'LIMINAL_DATABASE_URL needs LIMINAL_REDIS_URL'],
+    [{ LIMINAL_REDIS_URL: redis }, 'LIMINAL_REDIS_URL also needs LIMINAL_DATABASE_URL'],
+    [{ LIMINAL_DATABASE_URL: postgres }, 'LIMINAL_DATABASE_URL also needs LIMINAL_REDIS_URL'],
     [{ LIMINAL_REDIS_URL: 'localhost:6379' }, 'LIMINAL_REDIS_URL must be redis://'],
     [{ LIMINAL_REDIS_URL: 'redis://a:7000,b:7000' }, 'several separated by commas'],
     [{ LIMINAL_REDIS_URL: 'redis://a,redis://b:port' }, 'LIMINAL_REDIS_URL must be redis://'],

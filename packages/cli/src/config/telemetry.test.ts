@@ -5,7 +5,7 @@ const configOf = (env: Record<string, string>, file = {}) =>
   telemetryConfig(file, (name) => env[name]);
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
 
-test('nobody wants spans unless a variable says so', () => {
+test('no spans are sent unless a variable asks for them', () => {
   expect(configOf({})).toBeUndefined();
   expect(configOf({ OTEL_SERVICE_NAME: 'a', OTEL_EXPORTER_OTLP_HEADERS: 'a=b' })).toBeUndefined();
   expect(configOf({}, { captureContent: true })).toBeUndefined();
@@ -14,7 +14,7 @@ test('nobody wants spans unless a variable says so', () => {
   expect(configOf({ LANGFUSE_HOST: 'http://c' })).toBeUndefined();
 });
 
-test('each destination is asked for by its own variables', () => {
+test('each destination is enabled by its own variables', () => {
   expect(configOf(endpoint)).toEqual({
     captureContent: false,
     otlp: 'http/protobuf',
@@ -41,7 +41,7 @@ test('the file decides on content, and then OpenTelemetry’s variable', () => {
   expect(configOf(asks, { captureContent: false })?.captureContent).toBe(false);
 });
 
-test('what cannot be done is said, and the server starts all the same', () => {
+test('an impossible setting is reported, and the server still starts', () => {
   const grpc = configOf({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
   expect(grpc).not.toHaveProperty('otlp');
   expect(grpc?.problems).toEqual([expect.stringContaining('http/protobuf')]);
@@ -62,7 +62,7 @@ test('what cannot be done is said, and the server starts all the same', () => {
   expect(wrong).toMatchObject({ sampler: 'all', problems: [expect.any(String)] });
 });
 
-test('FR-001-33: variables of Langfuse that are not whole are named', () => {
+test('FR-001-33: missing and wrong variables of Langfuse are named', () => {
   const problemOf = (env: Record<string, string>) => {
     const config = configOf(env);
     expect(config).not.toHaveProperty('langfuse');

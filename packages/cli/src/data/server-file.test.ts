@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-/** Any program that answers at an address, and what it is asked. */
+/** A program that answers at an address, and the URLs that it was asked. */
 async function listen() {
   const asked: (string | undefined)[] = [];
   const server = createServer(({ url }, response) => {
@@ -25,7 +25,7 @@ async function listen() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-test('a server is found by its record until that is removed', async () => {
+test('a server is found by its record until the record is removed', async () => {
   const { url } = await listen();
   const remove = writeServerFile(dataDir, { url, token: 'secret' });
   expect(await findServer(dataDir)).toEqual({ url, token: 'secret', pid: process.pid });
@@ -33,7 +33,7 @@ test('a server is found by its record until that is removed', async () => {
   expect(await findServer(dataDir)).toBeUndefined();
 });
 
-test('SAFE: after a crash, neither a process that got the pid nor a program at the address is taken for the server', async () => {
+test('SAFE: after a crash, neither a process that got the pid nor a program at the address counts as the server', async () => {
   const { url, asked } = await listen();
   writeServerFile(dataDir, { url, token: 'secret' });
   const path = join(dataDir, 'server.json');

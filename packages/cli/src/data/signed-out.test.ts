@@ -18,7 +18,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** A server's credentials; the cookie of a browser that signs in there, and whether it is signed in. */
+/** A server's credentials, with functions that sign a browser in and out by its cookie. */
 function open(dataDir: string) {
   const signedOut = keptSignedOut(dataDir);
   const credentials = createCredentials('token', signedOut);
@@ -48,7 +48,7 @@ describe('sign-outs of a data folder', () => {
   });
 
   test.each([-3_600_000, 3_600_000, 400 * 86_400_000])(
-    'do not depend on a clock that is %d ms off when everybody is signed out',
+    'do not depend on a clock that is %d ms off when every browser is signed out',
     (wrong) => {
       const server = open(newFolder());
       const now = Date.now();
@@ -69,9 +69,9 @@ describe('sign-outs of a data folder', () => {
   );
 
   test.each([
-    ['before the year 2000, as that of a machine without a battery', Date.UTC(1970, 0, 2), 0],
+    ['before the year 2000, as on a machine without a battery', Date.UTC(1970, 0, 2), 0],
     ['in 2100', 0, Date.UTC(2100, 0, 1)],
-  ])('hold whatever the clock says: %s', (_, atSignIn, atSignOut) => {
+  ])('hold at any time of the clock: %s', (_, atSignIn, atSignOut) => {
     const dataDir = newFolder();
     const server = open(dataDir);
     const now = Date.now();
@@ -85,7 +85,7 @@ describe('sign-outs of a data folder', () => {
     expect([one, other, third].map(open(dataDir).isIn)).toEqual([false, false, true]);
   });
 
-  test('beyond 10,000 sign every browser out, so that the file stays small', () => {
+  test('beyond 10,000 sign out every browser, so that the file stays small', () => {
     const dataDir = newFolder();
     const ids = Array.from({ length: 10_000 }, (_, count) => `0~0~${count}`);
     writeFileSync(
@@ -100,7 +100,7 @@ describe('sign-outs of a data folder', () => {
   });
 
   test.each(['', '{', '{"before":1,"devices":[]}', '{"generation":-1,"devices":[]}'])(
-    'a file that says %j signs every browser out, and sign-ins after that hold',
+    'an invalid file (%j) signs out every browser, and later sign-ins hold',
     (text) => {
       const dataDir = newFolder();
       const cookie = open(dataDir).signIn();
@@ -131,7 +131,7 @@ describe('servers that share a Redis', () => {
     servers = [await joinServers(), await joinServers()];
   });
 
-  test('sign a browser out together, those that start later too', async () => {
+  test('share sign-outs, also with servers that start later', async () => {
     const [a, b] = servers;
     const [one, other] = [a!.signIn(), b!.signIn()];
     expect([b!.isIn(one), a!.isIn(other)]).toEqual([true, true]);

@@ -24,7 +24,7 @@ const form: Form = {
   required: ['colour', 'extras', 'size', 'news'],
 };
 
-/** Fills the form in: each list holds the lines that are typed for one field. */
+/** Fills in the form: each list holds the lines typed for one field. */
 async function fill(...fields: string[][]) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   let shown = '';
@@ -37,7 +37,7 @@ async function fill(...fields: string[][]) {
   return { content, shown };
 }
 
-test('a form is filled in by numbers, words, and y or n', async () => {
+test('a form is filled in with numbers, words, and y or n', async () => {
   const { content, shown } = await fill(['2'], ['1, 2'], ['7'], ['y'], ['Ada']);
   expect(content).toEqual({
     colour: 'Blue',
@@ -55,7 +55,7 @@ test('a choice is shown with its preview', async () => {
   expect(shown).toContain('  2  Blue\n  │    a blue\n  │      box\n');
 });
 
-test('own words are an answer, an empty line is none, and a mistake is said and asked again', async () => {
+test('own words are an answer, an empty line is none, and a mistake is reported and asked again', async () => {
   const { content, shown } = await fill(
     ['', '3', 'Green'],
     ['A bell'],

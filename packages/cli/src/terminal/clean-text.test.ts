@@ -37,13 +37,13 @@ describe('text for a terminal', () => {
   });
 
   test.each(['Tab\tand\nline', 'मैं ठीक हूँ 👨‍👩‍👧 می‌خواهم שלום', '“ … ” → ✓ ░▒▓ 漢字'])(
-    'SAFE: ordinary text stays as it is: %s',
+    'SAFE: ordinary text stays unchanged: %s',
     (text) => {
       expect(cleanText(text)).toBe(text);
     },
   );
 
-  test('SAFE: no byte is left that a terminal would act on, and cleaning again changes nothing', () => {
+  test('SAFE: no terminal control is left, and cleaning again changes nothing', () => {
     fc.assert(
       fc.property(steering, (text) => {
         const clean = cleanText(text);

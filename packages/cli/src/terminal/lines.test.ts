@@ -87,7 +87,7 @@ describe('an item as a line', () => {
   });
 });
 
-test('a turn is a line only when it did not complete as it should', () => {
+test('a turn is a line only if it did not complete normally', () => {
   const turn = { turnId: 't', items: [] };
   expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'complete' } })).toBe('');
   expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'aborted' } })).toContain('stopped');
@@ -101,7 +101,7 @@ test('a turn is a line only when it did not complete as it should', () => {
   );
 });
 
-test('a waiting request stands below its description', () => {
+test('a waiting request is shown below its description', () => {
   const item = { ...approval, status: 'create' as const };
   expect(formatLine({ kind: 'approval', item })).toBe('? Run rm? (waits for an answer)');
   const described = { ...item, description: 'To tidy up.' };

@@ -19,7 +19,7 @@ function linesOf(
 const evil = 'first\nevil\nlast\n';
 
 test.each([
-  ['that the change leaves out', { content: evil }, evil, evil],
+  ['that the shortened change omits', { content: evil }, evil, evil],
   ['of the other side', { new_string: evil }, 'first\n', evil],
   ['as old text', { old_string: evil }, evil, 'first\n'],
 ])('SAFE: an argument %s is shown', (_, toolArguments, newText, oldText) => {

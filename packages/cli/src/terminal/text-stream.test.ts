@@ -38,7 +38,7 @@ test('text is written as it grows, each part once', () => {
   expect(written).toBe('Hello, world');
 });
 
-test('SAFE: a character of several parts is written whole, whatever pieces it comes in', () => {
+test('SAFE: a character of several parts is written whole, however it is split', () => {
   const said = 'Now 👩🏽‍💻, क्‍ष and \u001b[1mbold\r\n';
   const writes: string[] = [];
   const pieces = new TextStream((text) => writes.push(text));
@@ -51,7 +51,7 @@ test('SAFE: a character of several parts is written whole, whatever pieces it co
   expect(writes.map(cleanText).join('')).toBe(cleanText(said));
 });
 
-test('the next message begins on a line of its own', () => {
+test('the next message begins on a new line', () => {
   show(message('a', 'one'));
   show(message('a', 'one'), message('b', 'two'));
   stream.breakLine();
@@ -59,13 +59,13 @@ test('the next message begins on a line of its own', () => {
   expect(written).toBe('one\ntwo\n');
 });
 
-test('a retried text follows what was written before', () => {
+test('a retried text follows the text written before', () => {
   show(message('a', 'one two'));
   show(message('a', 'three'));
   expect(written).toBe('one two\nthree');
 });
 
-test('only the agent’s own words are written', () => {
+test('only the agent’s own text is written', () => {
   show(
     message('a', 'a question', { origin: 'user' }),
     message('b', 'aside', { parentCallId: 'c' }),

@@ -5,7 +5,7 @@ import { findTrace, traceStore } from './find-trace.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 
-/** A Langfuse with this one trace, which it has from the n-th question on. */
+/** A Langfuse that has this one trace from the n-th request on. */
 async function langfuse(fromQuestion = 1) {
   const asked: string[] = [];
   const server = createServer(({ url = '', headers }, answer) => {
@@ -26,7 +26,7 @@ const keys = { publicKey: 'pk-lf-1', secretKey: 'sk-lf-2' };
 const { signal } = new AbortController();
 const soon = { forMs: 10, signal };
 
-test('FR-001-35: the trace is looked for at Langfuse, as its variables say, until it is there', async () => {
+test('FR-001-35: the trace is requested from Langfuse, by its variables, until it is found', async () => {
   const { host, asked, access } = await langfuse(2);
   const store = traceStore(access);
   expect(store?.name).toBe(`Langfuse at ${host}`);
@@ -34,7 +34,7 @@ test('FR-001-35: the trace is looked for at Langfuse, as its variables say, unti
   expect(asked).toEqual(Array(2).fill(`/base/api/public/traces/${traceId}`));
 });
 
-test('a trace that does not come, keys that are not taken, and a Langfuse that is away are told', async () => {
+test('a missing trace, rejected keys, and an unreachable Langfuse are reported', async () => {
   const { host, access } = await langfuse();
   const at = (more: object) => traceStore({ ...access, baseUrl: host, ...more })!;
   await expect(findTrace(at({}), traceId, soon)).rejects.toThrow(
@@ -48,10 +48,10 @@ test('a trace that does not come, keys that are not taken, and a Langfuse that i
   );
 });
 
-test('any other store is named by the address of a trace', async () => {
+test('another trace store is named by the URL of a trace', async () => {
   const { host, asked, access } = await langfuse();
   const store = traceStore(access, `${host}/traces/{traceId}`);
-  // It is given no keys of Langfuse’s.
+  // The other store gets no keys of Langfuse.
   await expect(findTrace(store!, traceId, soon)).rejects.toThrow(`${host} answered 401`);
   expect(asked).toEqual([`/traces/${traceId}`]);
   expect(traceStore(undefined)).toBeUndefined();

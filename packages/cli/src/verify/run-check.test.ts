@@ -22,7 +22,7 @@ const asked: EventPayload[] = [
 ];
 const end: EventPayload = { type: 'response_done', status: 'completed' };
 
-/** A turn in which the agent says these pieces. */
+/** A turn in which the agent sends these pieces. */
 const said = (...pieces: string[]): EventPayload[] => [
   ...asked,
   { type: 'item_start', itemId: 'a', itemType: 'message', origin: 'agent' },
@@ -45,7 +45,7 @@ const entriesOf = (events: readonly Record<string, unknown>[]): LogEntry[] =>
     value,
   }));
 
-/** What is said of these entries. */
+/** The findings about these entries. */
 function check(entries: readonly LogEntry[], more: Partial<typeof expected> = {}): string[] {
   const run = new RunCheck({ ...expected, ...more });
   for (const entry of entries) run.take(entry);
@@ -55,13 +55,13 @@ function check(entries: readonly LogEntry[], more: Partial<typeof expected> = {}
 const checkRun = (payloads: EventPayload[], more?: Partial<typeof expected>) =>
   check(entriesOf(eventsOf(payloads)), more);
 
-/** A whole run in which something is done to each of these entries. */
+/** The findings about a whole run after `plant` has changed the entries with these seqs. */
 function checkPlanted(seqs: number[], plant: (event: StreamEvent) => Record<string, unknown>) {
   const planted = eventsOf(whole).map((one) => (seqs.includes(one.seq) ? plant(one) : { ...one }));
   return check(entriesOf(planted));
 }
 
-test('FR-001-36: a whole run passes, with what it consists of', () => {
+test('FR-001-36: a whole run passes, and its events are counted', () => {
   expect(checkRun(whole)).toEqual([
     'ok    XREAD of codex:run:run:events gives 8 events without a gap: response_start, 2 item_start, 2 item_done, 2 item_delta, response_done',
     'ok    Each event has a trace context, of the trace of the request',
@@ -77,7 +77,7 @@ describe('planted in the log', () => {
     ]);
   });
 
-  test('an entry of another trace, and one whose trace context is none', () => {
+  test('an entry of another trace, and an entry with an invalid trace context', () => {
     const other = `00-${'1'.repeat(32)}-00f067aa0ba902b7-01`;
     const of = (traceparent: string) => (event: StreamEvent) => ({
       ...event,
@@ -93,7 +93,7 @@ describe('planted in the log', () => {
     ]);
   });
 
-  test('a gap, an event that comes twice, and one that is no event', () => {
+  test('a gap, a repeated event, and an invalid event', () => {
     const entries = entriesOf(eventsOf(whole));
     expect(check(entries.toSpliced(4, 1))).toEqual([
       'FAIL  There is a gap before Entry 0-6: seq 4 is missing.',
@@ -110,7 +110,7 @@ describe('planted in the log', () => {
     ]);
   });
 
-  test('an entry that is not where its seq belongs, or names another run', () => {
+  test('an entry in the wrong place for its seq, or of another run', () => {
     const [first, ...rest] = entriesOf(eventsOf(whole));
     expect(check([{ ...first!, id: '5-1' } as LogEntry, ...rest])).toEqual([
       'FAIL  Entry 0-1 has seq 0, and so should be entry 0-1.',
@@ -123,7 +123,7 @@ describe('planted in the log', () => {
     ]);
   });
 
-  test('a run that was closed without its end, and more after an end', () => {
+  test('a run that was closed without its end, and an event after an end', () => {
     const entries = entriesOf(eventsOf(whole));
     expect(check([...entries.slice(0, -1), { kind: 'closed' }])).toEqual([
       'FAIL  The run was closed without its end: its server was lost.',
@@ -135,7 +135,7 @@ describe('planted in the log', () => {
 });
 
 describe('an agent', () => {
-  test('that fails is told in its own words, without what else is missing then', () => {
+  test('that fails is reported with its own error alone', () => {
     const error = { code: 'RATE_LIMITED', message: 'The model is overloaded.' };
     const line = 'FAIL  The turn failed (RATE_LIMITED): The model is overloaded.';
     expect(checkRun([...asked, { type: 'response_error', error }])).toEqual([line]);
@@ -145,7 +145,7 @@ describe('an agent', () => {
     ]);
   });
 
-  test('that says nothing, does not end what it says, or takes it back', () => {
+  test('that sends no text, does not end its text, or withdraws it', () => {
     expect(checkRun([...asked, end])).toEqual([
       'FAIL  The agent said nothing: there is no item_start of a message or of reasoning.',
     ]);
@@ -158,7 +158,7 @@ describe('an agent', () => {
 
   const long = 'Very small things come in lumps, and nobody knows which until they look.';
 
-  test('that says all of it in one piece', () => {
+  test('that sends its text in one piece', () => {
     const held =
       'instead of streaming: the model’s server, or a proxy in front of it, buffers the text.';
     expect(checkRun(said(long)).at(-1)).toBe(
@@ -172,12 +172,12 @@ describe('an agent', () => {
     expect(checkRun(none).at(-1)).toBe(`FAIL  The answer came whole, in no item_delta, ${held}`);
   });
 
-  test('that need not stream, or says too little to show it, passes with a note', () => {
+  test('that need not stream, or sends too little text to show it, passes with a note', () => {
     expect(checkRun(said(long), { streams: false }).at(-1)).toBe(
       'note  The answer came whole, in one item_delta: the agent does not stream.',
     );
     expect(checkRun(said('Hello.')).at(-1)).toBe(
-      'note  The answer came in one item_delta, and is too short to show that text streams: ask for more with --prompt.',
+      'note  The answer came in one item_delta, but is too short to show that text streams: ask for more with --prompt.',
     );
   });
 
