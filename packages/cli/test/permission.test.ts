@@ -9,7 +9,7 @@ import type { PseudoTerminal } from './pseudo-terminal.ts';
 
 const allow = { optionId: 'yes', name: 'Allow', kind: 'allow_once' };
 const reject = { optionId: 'no', name: 'Reject', kind: 'reject_once' };
-/** What an agent writes that wants its own words taken for a question. */
+/** The text of an agent that imitates a question of Liminal. */
 const fake = '? List the files of src\n  1  Allow\n  2  Refuse\nYour choice (1-2): ';
 const lines = (count: number, text: string) =>
   Array.from({ length: count }, (_, at) => `${text} ${at + 1}`).join('\n');
@@ -159,11 +159,11 @@ async function asked(prompt: string, agentType = 'nasty'): Promise<PseudoTermina
   return terminal;
 }
 
-/** The rows of the question: from the first marked one on. */
+/** The rows of the question, from the first marked row on. */
 const question = ({ rows }: PseudoTerminal) =>
   rows.slice(rows.findIndex((row) => /^[│?]/.test(row)));
 
-/** Rows that neither are marked nor are Liminal's own for this title and these options. */
+/** The rows of the question without the mark: they must be Liminal's own. */
 function unmarked(terminal: PseudoTerminal): string[] {
   return question(terminal).filter((row) => !/^(?: {2})?│ /.test(row));
 }
@@ -176,7 +176,7 @@ async function answered(terminal: PseudoTerminal, line: string): Promise<string>
 
 const own = (title: string) => [`? ${title}`, '  1  Allow', '  2  Reject', 'Your choice (1-2): '];
 
-test('SAFE: the call is shown where the request has a title alone', async () => {
+test('SAFE: the call is shown if the request has only a title', async () => {
   const terminal = await asked('call');
   expect(question(terminal)).toEqual([
     '│ Tool: execute',
@@ -187,7 +187,7 @@ test('SAFE: the call is shown where the request has a title alone', async () => 
   expect(await answered(terminal, '1')).toContain('Allowed.');
 });
 
-test('SAFE: the request’s own arguments are shown, and what the call said before', async () => {
+test('SAFE: the request’s own arguments are shown, and the call’s differing ones', async () => {
   const terminal = await asked('otherwise');
   expect(question(terminal)).toEqual([
     '│ Tool: execute',
@@ -224,7 +224,7 @@ test('SAFE: every argument is shown, and no value looks like another argument', 
   expect(await answered(terminal, '2')).toContain('Rejected.');
 });
 
-test('SAFE: line breaks in a title and in the name of an option are visible, and make no rows', async () => {
+test('SAFE: line breaks in a title and in an option’s name are visible, and make no rows', async () => {
   const shown = fake.replaceAll('\n', '⏎');
   const title = await asked('title');
   expect(unmarked(title)[0]).toMatch(/^\? Run it⏎\? List the files of src⏎ {2}1 {2}Allow⏎/);
@@ -239,7 +239,7 @@ test('SAFE: line breaks in a title and in the name of an option are visible, and
   await answered(options, '2');
 });
 
-test('SAFE: no row is drawn by spaces up to the end of the terminal’s row', async () => {
+test('SAFE: spaces up to the end of the terminal’s row cannot draw a row', async () => {
   const terminal = await asked('wide');
   expect(unmarked(terminal).map((row) => row.slice(0, 7))).toEqual([
     '?      ',
@@ -250,7 +250,7 @@ test('SAFE: no row is drawn by spaces up to the end of the terminal’s row', as
   await answered(terminal, '2');
 });
 
-test('SAFE: a command of sixty line breaks is shown whole, and what left the screen is counted', async () => {
+test('SAFE: a command of sixty line breaks is shown whole, and the rows above the screen are counted', async () => {
   const terminal = await asked('command');
   const { screen } = terminal;
   expect(screen.filter((row) => /^[?\d ]*\d? {2}\w/.test(row))).toEqual(own('').slice(1, 3));
@@ -295,7 +295,7 @@ test('SAFE: an agent’s description is marked', async () => {
   await answered(terminal, '2');
 });
 
-test('SAFE: a secret answer is not shown while it is typed, reaches the agent, and is not kept', async () => {
+test('SAFE: a secret answer is hidden while it is typed, reaches the agent, and is not stored', async () => {
   const terminal = await asked('secret');
   terminal.type('1');
   await terminal.shows(/Your answer: $/);
@@ -307,7 +307,7 @@ test('SAFE: a secret answer is not shown while it is typed, reaches the agent, a
   expect(kept).not.toContain('sk-hidden');
 });
 
-test('SAFE: the own name of an MCP server’s tool is shown, and every argument', async () => {
+test('SAFE: the real name of an MCP server’s tool is shown, and every argument', async () => {
   const terminal = await asked('Erase it.', 'local');
   const rows = question(terminal);
   expect(rows).toContain('│ name: prod/main');
@@ -321,7 +321,7 @@ test('SAFE: nothing is written below a question, and a second question waits for
   const [, sessionId = ''] = /^Session (\S+?)\r?$/m.exec(terminal.output) ?? [];
   const tail = home.start(['tail', sessionId]);
   agent.control.open('below');
-  // By then the other reader has it, too.
+  // Then `run` has also received it.
   await tail.says(/^~ \? List the files of src/m);
   tail.signal('SIGINT');
   await tail.exitCode;
@@ -334,7 +334,7 @@ test('SAFE: nothing is written below a question, and a second question waits for
   expect(await answered(terminal, '1')).toContain('Allowed.');
 });
 
-test('SAFE: a line that was typed before the question was on the screen does not answer it', async () => {
+test('SAFE: a line typed before the question was on the screen does not answer it', async () => {
   const terminal = home.atTerminal(['run', 'early', '--agent', 'nasty']);
   await terminal.shows(/Your choice \(1-2\): /);
   terminal.type('1');
@@ -345,7 +345,7 @@ test('SAFE: a line that was typed before the question was on the screen does not
   expect(await answered(terminal, '2')).toContain('Rejected.');
 });
 
-test('SAFE: a call that its agent changes below the question is shown and asked again', async () => {
+test('SAFE: a call that its agent changes during the question is shown and asked again', async () => {
   const terminal = await asked('changed');
   agent.control.open('change');
   await terminal.shows(/The agent has changed its request:[^]*Your choice \(1-2\): $/);

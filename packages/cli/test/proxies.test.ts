@@ -1,4 +1,4 @@
-/** Everything that goes out goes through the environment's proxy. Only the proxy knows where the names of these tests are. */
+/** All outgoing requests use the environment's proxy. Only the proxy can resolve the host names of these tests. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -77,7 +77,7 @@ const pinging: RequestListener = (request, response) => {
 
 const names = ['models', 'tools', 'pages', 'spans', 'langfuse', 'traceloop'];
 
-/** A certificate for all names, of an authority that nobody knows. */
+/** A certificate for all names, of an unknown authority. */
 function certificate() {
   const [cert, key] = [join(home.folder, 'certificate.pem'), join(home.folder, 'key.pem')];
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
@@ -90,7 +90,7 @@ function certificate() {
   return { file: cert, key: readFileSync(key), cert: readFileSync(cert) };
 }
 
-/** The port at which a server is reached through TLS. */
+/** Starts TLS in front of a server, and returns its port. */
 async function behindTls(port: number, tls: { key: Buffer; cert: Buffer }): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createTlsServer(tls, (socket) => {
@@ -115,7 +115,7 @@ const variablesOf = {
 };
 
 test.each(['http', 'https'] as const)(
-  'models, MCP servers, pages and spans at %s addresses go through the proxy',
+  'models, MCP servers, pages and spans at %s URLs are reached through the proxy',
   async (scheme) => {
     const api = ending(
       await startChatCompletionsApi({
@@ -189,7 +189,7 @@ test.each(['http', 'https'] as const)(
   },
 );
 
-test('every interface of models goes through the proxy', async () => {
+test('every API of models is reached through the proxy', async () => {
   const [completions, responses, messages] = await Promise.all([
     startChatCompletionsApi({ script: [chat.answer('Completed.')] }),
     startResponsesApi({ script: [answer('Responded.')] }),
@@ -257,7 +257,7 @@ test('a Convex deployment and the spans of trace --send are reached through the 
   );
 });
 
-test('doctor shows how each configured address is asked, without the password of the proxy', async () => {
+test('doctor shows how each configured URL is reached, without the proxy’s password', async () => {
   const port = await freePort();
   const api = ending(await startChatCompletionsApi({ script: [], models: ['a'] }));
   configure({
@@ -280,13 +280,13 @@ test('doctor shows how each configured address is asked, without the password of
   const proxy = `http://***@127.0.0.1:${port} of HTTP_PROXY`;
   const lines = command.stdout
     .split('\n')
-    .filter((line) => / is asked | cannot be asked/.test(line));
+    .filter((line) => / is reached | cannot be reached/.test(line));
   expect(lines).toEqual([
     `ok    far (http://models.example) is reached through the proxy ${proxy}`,
     `ok    near (${new URL(api.url).origin}) is reached directly: it is this machine`,
     'ok    excepted (http://10.9.9.9:1) is reached directly: NO_PROXY names it',
     expect.stringMatching(
-      /^note {2}MCP server tools \(https:\/\/tools\.example\) cannot be asked\. HTTPS_PROXY must be .*SOCKS/,
+      /^note {2}MCP server tools \(https:\/\/tools\.example\) cannot be reached\. HTTPS_PROXY must be .*SOCKS/,
     ),
     `ok    OTLP (http://spans.example) is reached through the proxy ${proxy}`,
   ]);
@@ -298,7 +298,7 @@ test('doctor shows how each configured address is asked, without the password of
 
 test.each([
   ['that is down', undefined, /ECONNREFUSED/],
-  ['that wants another password', 407, /the proxy wants another name and password/],
+  ['that requires another password', 407, /the proxy wants another name and password/],
 ])('a proxy %s is named in every error', async (_, refusal, reason) => {
   const url =
     refusal === undefined

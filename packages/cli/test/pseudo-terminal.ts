@@ -11,7 +11,7 @@ export class PseudoTerminal {
   readonly #exited: Promise<unknown>;
   #changed = Promise.withResolvers<void>();
   #isOver = false;
-  /** How much of the output `shows` has found its texts in. */
+  /** The length of the output that earlier calls of `shows` have searched. */
   #seen = 0;
 
   constructor(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, cols = size.cols) {
@@ -30,7 +30,7 @@ export class PseudoTerminal {
     this.#child.stdin!.write(`${line}\n`);
   }
 
-  /** Waits for a text below all that was there when this was called last. */
+  /** Waits for a text after the text that the last call found. */
   async shows(pattern: RegExp): Promise<void> {
     for (;;) {
       const found = pattern.exec(this.output.slice(this.#seen));
@@ -38,12 +38,12 @@ export class PseudoTerminal {
         this.#seen += found.index + found[0].length;
         return;
       }
-      if (this.#isOver) throw new Error(`It ended without ${pattern}:\n${this.output}`);
+      if (this.#isOver) throw new Error(`The command ended without ${pattern}:\n${this.output}`);
       await this.#changed.promise;
     }
   }
 
-  /** All rows from the beginning, as the terminal breaks them. */
+  /** All rows from the beginning, as the terminal wraps them. */
   get rows(): string[] {
     return this.output.split(/\r*\n/).flatMap((line) => {
       const rows: string[] = [];

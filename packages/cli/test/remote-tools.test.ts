@@ -1,4 +1,4 @@
-/** Tools whose calls a worker runs: both sides in one process, over each queue. */
+/** Tools whose calls a worker runs: both sides in one process, over each kind of queue. */
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ async function memoryQueues(): Promise<[ToolQueue, ToolQueue]> {
 
 const Input = z.object({ text: z.string() });
 
-/** A tool that does what a test wants. */
+/** A tool with the given `run`. */
 function toolOf(run: Tool<{ text: string }>['run'], name = 'act'): Tool {
   const tool: Tool<{ text: string }> = {
     name,
@@ -60,7 +60,7 @@ function toolOf(run: Tool<{ text: string }>['run'], name = 'act'): Tool {
 
 const done: ToolResult = { output: 'done', success: true };
 
-/** A worker of this process; it ends with the test. */
+/** Starts a worker in this process; it ends with the test. */
 function work(queue: ToolQueue, tools: readonly Tool[], atOnce?: number) {
   const stop = new AbortController();
   const options = { worker: 'worker', signal: stop.signal, patience, ...(atOnce && { atOnce }) };
@@ -85,7 +85,7 @@ async function call(queue: ToolQueue, tool: Tool, input: unknown, options: CallO
   return remote!.run(input, context);
 }
 
-/** What a call is refused with; every other end is an error. */
+/** The message with which a call is refused; every other failure is rethrown. */
 async function refusal(calling: Promise<unknown>): Promise<string> {
   try {
     return `not refused: ${JSON.stringify(await calling)}`;
@@ -95,7 +95,7 @@ async function refusal(calling: Promise<unknown>): Promise<string> {
   }
 }
 
-/** A tool that is told when to end, and says when it begins. */
+/** A tool that reports when it begins, and ends on request. */
 function slowTool() {
   const begun = Promise.withResolvers<AbortSignal>();
   const goOn = Promise.withResolvers<ToolResult>();
@@ -118,7 +118,7 @@ describe.each([
   ['memory', memoryQueues],
   ['Redis', redisQueues],
 ])('tools in workers, through %s', (_name, newQueues) => {
-  test('give what they would give here: output, success, blocks, diffs, exit code and plan', async () => {
+  test('return the same result as on the server: output, success, blocks, diffs, exit code and plan', async () => {
     const [queue] = await newQueues();
     const results: ToolResult[] = [
       done,
@@ -143,7 +143,7 @@ describe.each([
     }
   });
 
-  test('keep their face and what they need here', async () => {
+  test('have the same title and the same needed permissions as on the server', async () => {
     const [queue] = await newQueues();
     const [bash] = toolsForWorkers({});
     const [remote] = remoteTools([bash!], queue);
@@ -156,7 +156,7 @@ describe.each([
     );
   });
 
-  test('show output while they run, all of it and in order', async () => {
+  test('show all output while they run, in order', async () => {
     const [queue] = await newQueues();
     const projectDir = makeProject();
     const tools = toolsForWorkers({});
@@ -175,7 +175,7 @@ describe.each([
     expect(printed.join('')).toBe(output);
   });
 
-  test('pass on what is wrong for the model, and faults as such', async () => {
+  test('pass on errors for the model, and report faults as faults', async () => {
     const [queue] = await newQueues();
     const tool = toolOf(async ({ text }) => {
       throw text === 'wrong' ? new ToolError('Do it otherwise.') : new Error('broken');
@@ -190,12 +190,12 @@ describe.each([
     expect(await refusal(call(queue, tool, { other: '' }))).toContain('does not know this call');
   });
 
-  test('may be silent for as long as they like, while both sides are there', async () => {
+  test('may be silent for any time while both sides are alive', async () => {
     const [queue] = await newQueues();
     const { tool, begun, end } = slowTool();
     work(queue, [tool]);
     onTestFinished(end);
-    // Together longer than the silence by which either side is lost.
+    // Longer in total than the silence after which a side counts as lost.
     const enough = Promise.withResolvers<void>();
     let alive = Math.ceil((1.5 * patience.silentMs) / patience.aliveMs);
     const watched: ToolQueue = {
@@ -213,7 +213,7 @@ describe.each([
     expect(await calling).toEqual(done);
   });
 
-  test('end when they are stopped', async () => {
+  test('end when their call is stopped', async () => {
     const [queue] = await newQueues();
     const tool = toolOf(async (_input, { signal, print }) => {
       print('begun');
@@ -228,7 +228,7 @@ describe.each([
     });
   });
 
-  test('end in time for the model though the worker does not answer', async () => {
+  test('end for the model after a time limit even if the worker does not answer', async () => {
     const [queue] = await newQueues();
     const { tool, begun, end } = slowTool();
     work(queue, [tool]);
@@ -241,7 +241,7 @@ describe.each([
     end();
   });
 
-  test('that are stopped before a worker has them are never begun', async () => {
+  test('are never begun if their call is stopped before a worker takes it', async () => {
     const [queue] = await newQueues();
     const { tool, runs } = slowTool();
     expect(await refusal(call(queue, tool, {}, { signal: AbortSignal.abort() }))).toBe(
@@ -257,7 +257,7 @@ describe.each([
     expect(runs()).toBe(0);
   });
 
-  test('without a worker are refused, and not done when one comes later', async () => {
+  test('are refused without a worker, and not run by a later one', async () => {
     const [queue] = await newQueues();
     const { tool, runs } = slowTool();
     expect(await refusal(call(queue, tool, { text: '' }))).toBe(
@@ -269,7 +269,7 @@ describe.each([
     expect(runs()).toBe(0);
   });
 
-  test('whose worker is lost say whether anything can have been done', async () => {
+  test('report whether anything may have been done when their worker is lost', async () => {
     const [queue] = await newQueues();
     const tool = toolOf(async () => done);
     const impatient = { ...patience, takenMs: 50, silentMs: 300 };
@@ -315,19 +315,19 @@ describe.each([
     expect(outlooks.slice(0, 2)).toEqual(['waits', 'waits']);
   });
 
-  test('go to all workers when they are called together', async () => {
+  test('are shared by all workers when they are called together', async () => {
     const [queue] = await newQueues();
     const [one, two] = [slowTool(), slowTool()];
     work(queue, [one.tool], 1);
     work(queue, [two.tool], 1);
     const calls = [call(queue, one.tool, { text: '' }), call(queue, one.tool, { text: '' })];
-    // Neither ends before both have begun.
+    // No call ends before both have begun.
     await Promise.all([one.begun, two.begun]);
     for (const { end } of [one, two]) end();
     expect(await Promise.all(calls)).toEqual([done, done]);
   });
 
-  test('begin in one place, even if a call is handed out twice', async () => {
+  test('begin only once, even if a call is handed out twice', async () => {
     const [queue, other] = await newQueues();
     const { tool, begun, end, runs } = slowTool();
     const again = Promise.withResolvers<{ taskId: string; body: string }>();
@@ -352,7 +352,7 @@ describe.each([
     expect(runs()).toBe(1);
   });
 
-  test('of a worker that ends are stopped before, and say so', async () => {
+  test('are stopped and report it before their worker ends', async () => {
     const [queue] = await newQueues();
     const tool = toolOf(async (_input, { signal, print }) => {
       print('begun');
@@ -367,7 +367,7 @@ describe.each([
     expect(await calling).toMatchObject({ output: 'stopped with the worker' });
   });
 
-  test('INV-8: end when their server is gone', async () => {
+  test('INV-8: end when their server is lost', async () => {
     const [queue] = await newQueues();
     const { tool, begun, end } = slowTool();
     work(queue, [tool]);
@@ -386,7 +386,7 @@ describe.each([
   });
 });
 
-/** Its methods, as functions that stand alone. */
+/** The queue's methods as plain functions. */
 function bound(queue: ToolQueue): ToolQueue {
   return {
     offer: async (body) => queue.offer(body),
@@ -398,7 +398,7 @@ function bound(queue: ToolQueue): ToolQueue {
   };
 }
 
-test('FR-001-23: a worker that waits begins a call within 100 ms', async () => {
+test('FR-001-23: a waiting worker begins a call within 100 ms', async () => {
   const [queue] = await redisQueues();
   let began = 0;
   const tool = toolOf(async () => {
@@ -412,11 +412,11 @@ test('FR-001-23: a worker that waits begins a call within 100 ms', async () => {
     await call(queue, tool, { text: '' });
     took.push(began - called);
   }
-  // Other programs of the machine may hold one up.
+  // Other programs of the machine may delay some calls.
   expect(took.toSorted((a, b) => a - b)[4]).toBeLessThan(100);
 });
 
-test('what runs programs or takes long goes to workers, all else stays', async () => {
+test('tools that run programs or take long go to workers, and all others stay', async () => {
   const folder = makeProject();
   const [queue] = await memoryQueues();
   const offered: string[] = [];

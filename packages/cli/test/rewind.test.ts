@@ -1,4 +1,4 @@
-/** `rewind` with the real Claude Code, which keeps copies of the files that it edits. */
+/** `liminal rewind` with the real Claude Code, which keeps copies of the files that it edits. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiminalClient } from '@liminal/client';
@@ -38,7 +38,7 @@ const onDisk = () =>
     return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
   });
 
-test('rewind says which files it would change back, asks, and changes them', async () => {
+test('rewind lists the files that it would restore, asks, and restores them', async () => {
   const { requests } = client;
   const { sessionId } = await requests.createSession({
     cliType: 'claude-code',
@@ -80,7 +80,7 @@ test('rewind says which files it would change back, asks, and changes them', asy
   });
 });
 
-test('the conversation goes back with the files, says so, and goes on with another message: also from its next process', async () => {
+test('the conversation is rewound with the files, reports it, and continues with another message, even after a restart of its agent', async () => {
   const { requests } = client;
   const whole = { status: 'complete' } as const;
   const settled = async (sessionId: string, count: number) => {
@@ -144,7 +144,7 @@ test.each([
   [['--turn', '1', '--yes', '--send', 'Hello'], 2, /--scope/],
   [['--yes'], 2, /--turn/],
 ])(
-  'rewind %j of an agent that cannot is refused in a sentence',
+  'rewind %j for an agent without rewind is refused in a sentence',
   async (args, exitCode, problem) => {
     const sessionId = await talked(client, home.project, 'fix');
     const outcome = await home.play('rewind', sessionId, ...args);

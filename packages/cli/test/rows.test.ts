@@ -1,4 +1,4 @@
-/** Every command, with line breaks in all that agents and people wrote: none of it makes a row of its own. */
+/** Every command, with line breaks in all texts of agents and people: none of them makes a row of its own. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clientOf, Home } from './command.ts';
 
 const evil = 'a text\r\nEVIL row\nEVIL again';
-/** A row that begins with what followed a line break. */
+/** A row that begins with the text after a line break. */
 const evilRow = /^\s*EVIL/m;
 
 let home: Home;
@@ -79,7 +79,7 @@ afterAll(async () => {
   await agent.control.close();
 });
 
-/** Each command that prints what agents or people wrote, in this order, with a text that must be in its output. */
+/** Each command that prints texts of agents or people, in this order, with a text that must be in its output. */
 const printing: Record<string, { args: () => string[]; code: number; shows: RegExp }> = {
   run: { args: () => ['run', evil, '--session', sessionId], code: 0, shows: /rejected: a text⏎/ },
   'run that fails': {
@@ -87,7 +87,7 @@ const printing: Record<string, { args: () => string[]; code: number; shows: RegE
     code: 1,
     shows: /failed: .*a text\r?\n│ EVIL row/s,
   },
-  'run with nobody’s agent': {
+  'run with an unknown agent': {
     args: () => ['run', 'x', '--agent', evil],
     code: 1,
     shows: /a text/,
@@ -121,7 +121,7 @@ const printing: Record<string, { args: () => string[]; code: number; shows: RegE
 };
 
 test.each(Object.entries(printing))(
-  'SAFE: %s makes no row of a line break',
+  'SAFE: %s makes no row from a line break',
   async (_, { args, code, shows }) => {
     const { exitCode, stdout, stderr } = await home.play(...args());
     expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: code });
@@ -131,7 +131,7 @@ test.each(Object.entries(printing))(
   },
 );
 
-test('SAFE: tail makes no row of a line break', async () => {
+test('SAFE: tail makes no row from a line break', async () => {
   const tail = home.start(['tail', sessionId]);
   await tail.says(/! The turn failed/);
   tail.signal('SIGINT');
@@ -150,7 +150,7 @@ test('SAFE: delete asks about a title in one row', async () => {
   await terminal.exited;
 });
 
-/** They print nothing that agents or people wrote, or run until a signal. */
+/** Commands that print no text of agents or people, or run until a signal. */
 const others = [
   'serve',
   'link',
@@ -162,7 +162,7 @@ const others = [
   'unarchive',
 ].concat('unpin', 'help');
 
-test('every command is among these', async () => {
+test('every command is tested or listed here', async () => {
   const { stdout } = await home.play('--help');
   const [, listed = ''] = /^Commands:\n([^]*)/m.exec(stdout) ?? [];
   const names = [...listed.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name);

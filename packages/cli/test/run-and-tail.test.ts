@@ -6,7 +6,7 @@ import { partOf } from '@liminal/testkit/at-length';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientOf, type Command, eventually, Home, type Server, talked } from './command.ts';
 
-/** With a server on it. */
+/** A home folder with a running server. */
 let home: Home;
 let server: Server;
 let client: LiminalClient;
@@ -28,7 +28,7 @@ const sessionOf = async (command: Command) => (await command.says(/^Session (\S+
 
 const state = async (sessionId: string) => (await client.requests.status(sessionId)).state;
 
-test('a run is one of its sessions, and a permission request that nobody can answer is rejected', async () => {
+test('a run makes a session on the server, and a permission request that nobody can answer is rejected', async () => {
   const command = demo('approve');
   const sessionId = await sessionOf(command);
   expect(await command.exitCode).toBe(0);
@@ -38,13 +38,13 @@ test('a run is one of its sessions, and a permission request that nobody can ans
 });
 
 test.each([
-  ['its agent', 'gemini', ['run', 'hi', '--agent', 'gemini']],
-  ['a folder it may not have', '/', ['run', 'hi', '--agent', 'demo', '--dir', '/']],
-  ['its folder', 'nowhere', ['run', 'hi', '--agent', 'demo', '--dir', 'nowhere']],
-  ['its session', 'nobody', ['run', 'hi', '--session', 'nobody']],
-  ['a setting', 'pace', ['run', 'hi', '--agent', 'demo', '--set', 'pace=never']],
-  ['the session to follow', 'nobody', ['tail', 'nobody']],
-])('a command that is wrong about %s says so in a sentence', async (_, named, args) => {
+  ['an unknown agent', 'gemini', ['run', 'hi', '--agent', 'gemini']],
+  ['a folder that is not allowed', '/', ['run', 'hi', '--agent', 'demo', '--dir', '/']],
+  ['a missing folder', 'nowhere', ['run', 'hi', '--agent', 'demo', '--dir', 'nowhere']],
+  ['an unknown session', 'nobody', ['run', 'hi', '--session', 'nobody']],
+  ['a wrong setting', 'pace', ['run', 'hi', '--agent', 'demo', '--set', 'pace=never']],
+  ['an unknown session to follow', 'nobody', ['tail', 'nobody']],
+])('a command with %s is refused in a sentence', async (_, named, args) => {
   const { exitCode, stdout, stderr } = await home.play(...args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
   expect(stderr).toContain(named);
@@ -61,7 +61,7 @@ test('SIGINT stops the turn', async () => {
   await eventually(() => state(sessionId)).toBe('idle');
 });
 
-test('SIGINT pauses the queue behind its turn, which the list says; of a turn that waits it takes the message out of the queue', async () => {
+test('SIGINT pauses the queue behind its turn, as the list shows, and removes the message of a waiting turn from the queue', async () => {
   const command = demo('slow', 'normal');
   const sessionId = await sessionOf(command);
   await command.says(/Demo, recorded/);
@@ -116,7 +116,7 @@ test('a command with another token is refused with a message', async () => {
   expect(command.stderr).toContain('token');
 });
 
-test('doctor says what can run, and why not, and finds the server that runs', async () => {
+test('doctor reports what can run, or why not, and finds the running server', async () => {
   const command = home.start(['doctor']);
   expect(await command.exitCode).toBe(0);
   expect(command.stdout).toMatch(/^ok {4}Node 24\./m);
@@ -146,7 +146,7 @@ const sessions = async () =>
     one.sessions.map(({ sessionId }) => sessionId),
   );
 
-/** What the session's first message has, as the server shows it. */
+/** The attachments of the session's first message, from the server. */
 async function blocksOf(sessionId: string): Promise<ContentBlock[]> {
   const { entries } = await client.requests.history(sessionId);
   const said = entries.find((item) => item.type === 'message' && item.origin === 'user');
@@ -184,11 +184,11 @@ describe('run --attach', () => {
   );
 
   test.each([
-    ['a file that is not there', 'nowhere.png', /the file "nowhere.png" does not exist\./],
+    ['a missing file', 'nowhere.png', /the file "nowhere.png" does not exist\./],
     ['a folder', '.', /"." is not a file/],
     ['an empty file', 'empty.txt', /"empty.txt" is empty/],
     ['a file that is too large', 'large.bin', /"large.bin" has 21 MiB, but the limit is 20 MiB/],
-  ])('says what is wrong with %s, and starts nothing', async (_, file, sentence) => {
+  ])('reports the problem of %s, and starts nothing', async (_, file, sentence) => {
     write('empty.txt', '');
     write('large.bin', '');
     truncateSync(join(home.project, 'large.bin'), 21 * 1024 * 1024);
@@ -200,7 +200,7 @@ describe('run --attach', () => {
     expect(await sessions()).toEqual(before);
   });
 
-  test('says what the agent says of a file that it does not take', async () => {
+  test('prints the agent’s message about a file that the agent does not accept', async () => {
     write('film.mp4', Uint8Array.from([0, 0, 0, 24]));
     const { exitCode, stderr } = await home.play(...runWith('explain', 'film.mp4'));
     expect(exitCode).toBe(1);

@@ -12,7 +12,7 @@ afterEach(() => home.close());
 
 const mode = (name: string) => statSync(join(home.data, name)).mode & 0o777;
 
-/** Ends a server as it should: in order, with its guard, and with its file gone. */
+/** Ends a server and checks that it exits with 0, with its guard, and removes its file. */
 async function endsInOrder(command: Command, signal: NodeJS.Signals): Promise<void> {
   const guards = childrenOf(command.pid);
   command.signal(signal);
@@ -22,7 +22,7 @@ async function endsInOrder(command: Command, signal: NodeJS.Signals): Promise<vo
 }
 
 describe('serve', () => {
-  test('prints one line with the link, without a command too, which lets a browser in; keeps secrets from others; another names the server that uses the data folder, or says that its port is in use; ends in order on SIGINT', async () => {
+  test('prints one line with the link, even without a command; keeps secrets from other users; a second server names the first, or reports the port in use; ends in order on SIGINT', async () => {
     const command = home.start(['--port', '0', '--no-open']);
     const [, link = ''] = await command.says(/Liminal is at (\S+)/);
     expect(link).toContain('/?code=');
@@ -54,7 +54,7 @@ describe('serve', () => {
     await endsInOrder(command, 'SIGINT');
   });
 
-  test('lets a turn go on when it is told to end (SIGTERM), begins nothing new, and ends the turn on a second signal: it then says why; keeps its token and data over a restart; takes over after a killed server, and ends at once where nothing runs but what does not end', async () => {
+  test('on SIGTERM lets the turn continue but begins none, and ends the turn on a second signal, with the reason; keeps token and data over a restart; starts after a killed server; ends at once on a further signal', async () => {
     writeFileSync(join(home.folder, 'config.json'), '{"endLimitMs": 600000}');
     const first = await home.serve(['--config', '../config.json']);
     const run = home.start(['run', 'slow', '--agent', 'demo']);
@@ -86,7 +86,7 @@ describe('serve', () => {
     const { command, url } = await home.serve();
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const guards = childrenOf(command.pid);
-    // A stopped guard never ends, so the orderly end would wait.
+    // A stopped guard never ends, so an orderly end would wait.
     for (const pid of guards) process.kill(pid, 'SIGSTOP');
     command.signal('SIGTERM');
     await eventually(() => existsSync(join(home.data, 'server.json'))).toBe(false);
@@ -96,7 +96,7 @@ describe('serve', () => {
     await eventually(() => guards.filter(isAlive)).toEqual([]);
   });
 
-  test('takes the token it is given, writes it into no log, and passes it to no child process; ends in order on SIGHUP', async () => {
+  test('uses the given token, writes it to no log, and passes it to no child process; ends in order on SIGHUP', async () => {
     writeFileSync(join(home.folder, 'config.json'), '{"logLevel": "debug"}');
     const env = { LIMINAL_TOKEN: 'given-by-a-variable' };
     const server = await home.serve(['--config', '../config.json'], env);
@@ -134,7 +134,7 @@ describe('a wrong command line or configuration ends with a sentence', () => {
     expect(existsSync(alone.data)).toBe(false);
   });
 
-  test('a host that others can reach is refused', async () => {
+  test('a host that other machines can reach is refused', async () => {
     const args = ['serve', '--host', '0.0.0.0', '--port', '0', '--no-open'];
     const { exitCode, stderr } = await alone.play(...args);
     expect(exitCode).toBe(1);
@@ -142,7 +142,7 @@ describe('a wrong command line or configuration ends with a sentence', () => {
     expect(existsSync(join(alone.data, 'server.json'))).toBe(false);
   });
 
-  test('a wrong field of the file is named with the file', async () => {
+  test('an error about a wrong field names the field and the file', async () => {
     const file = join(alone.folder, 'config.json');
     writeFileSync(file, '{"roots": "everything"}');
     const { exitCode, stderr } = await alone.play('--config', file);
@@ -150,7 +150,7 @@ describe('a wrong command line or configuration ends with a sentence', () => {
     expect(stderr).toContain(`The configuration in ${file} is not valid. "roots"`);
   });
 
-  test('help and version are no failure', async () => {
+  test('help and version exit with 0', async () => {
     const help = home.start(['--help']);
     expect(await help.exitCode).toBe(0);
     expect(help.stdout).toContain('serve');

@@ -1,4 +1,4 @@
-/** Commands about sessions of a server that runs. */
+/** Commands about sessions of a running server. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiminalClient } from '@liminal/client';
@@ -18,21 +18,21 @@ afterAll(async () => {
   await home.close();
 });
 
-/** Runs a command to its end in a process of its own; its output without the last line end. */
+/** Runs a command to its end in a separate process; resolves with its output without the last line end. */
 async function done(...args: string[]): Promise<string> {
   const command = home.start(args);
   expect(await command.exitCode).toBe(0);
   return command.stdout.trimEnd();
 }
 
-/** The same in a process that all of these share. */
+/** Like `done`, in a process that all such commands share. */
 async function played(...args: string[]): Promise<string> {
   const { exitCode, stdout } = await home.play(...args);
   expect(exitCode).toBe(0);
   return stdout.trimEnd();
 }
 
-/** What comes of a command that is refused in a sentence with this in it. */
+/** The outcome of a command that is refused with a sentence that contains `named`. */
 function refused(exitCode: number, named: string) {
   return { exitCode, stdout: '', stderr: expect.stringContaining(named) as unknown };
 }
@@ -40,7 +40,7 @@ function refused(exitCode: number, named: string) {
 describe('a list of sessions', () => {
   const idsIn = (lines: string) => lines.split('\n').flatMap((line) => line.split('  ')[0] || []);
 
-  test('has archived ones apart, pinned ones first; a message brings one back; a deleted one is gone, and those who follow it are told', async () => {
+  test('lists archived sessions separately and pinned ones first; a message unarchives a session; a deleted session is not listed, and its tail ends', async () => {
     const a = await talked(client, home.project, 'explain');
     const b = await talked(client, home.project, 'fix');
     const c = await talked(client, home.project, 'plan');
@@ -68,7 +68,7 @@ describe('a list of sessions', () => {
     expect(idsIn(await played('sessions'))).toEqual([b, a]);
   });
 
-  test('has columns for the model and the cost where the terminal is wide enough', async () => {
+  test('has columns for the model and the cost if the terminal is wide enough', async () => {
     const sessionId = await talked(client, home.project, 'explain');
     const wide = home.atTerminal(['sessions'], 160);
     await wide.shows(new RegExp(`${sessionId}.*  idle  -  -  /`));
@@ -81,7 +81,7 @@ describe('a list of sessions', () => {
     [['archive', 'nobody'], 1, 'nobody'],
     [['delete', 'nobody', '--yes'], 1, 'nobody'],
     [['delete', 'nobody'], 2, '--yes'],
-    [['pin'], 2, 'Name a session by its id'],
+    [['pin'], 2, 'Give the session’s id'],
   ])('%j is refused in a sentence', async (args, exitCode, named) => {
     expect(await home.play(...args)).toEqual(refused(exitCode, named));
   });
@@ -93,13 +93,13 @@ describe('fork', () => {
     sessionId = await talked(client, home.project, 'fix', 'plan', 'build');
   });
 
-  /** What was said in a session, as the server has it. */
+  /** The user's messages of a session, from the server. */
   const prompts = async (id: string) =>
     (await client.requests.history(id)).entries.flatMap((item) =>
       item.type === 'message' && item.origin === 'user' ? [item.content] : [],
     );
 
-  test('prints the new session, which ends after a turn by its number, or its id, or the last one', async () => {
+  test('prints the new session, which ends after the turn with a number, with an id, or after the last turn', async () => {
     const second = await done('fork', sessionId, '--turn', '2');
     expect(second).toMatch(/^[\da-f-]{36}$/);
     expect(await prompts(second)).toEqual(['fix', 'plan']);
@@ -117,12 +117,12 @@ describe('fork', () => {
     ['5', 'There is no turn 5: the session has 3 turns.'],
     ['0', 'There is no turn 0: the session has 3 turns.'],
     ['x', 'does not have a turn x.'],
-  ])('--turn %s says in a sentence what is wrong', async (turn, problem) => {
+  ])('--turn %s is refused in a sentence', async (turn, problem) => {
     expect(await home.play('fork', sessionId, '--turn', turn)).toEqual(refused(1, problem));
   });
 });
 
-test('steer says something in the turn that runs, with files, and prints the turn’s id', async () => {
+test('steer sends a message with files to the running turn, and prints the turn’s id', async () => {
   writeFileSync(join(home.project, 'notes.md'), '# Notes');
   const { requests } = client;
   const { sessionId } = await requests.createSession({ cliType: 'demo', projectDir: home.project });

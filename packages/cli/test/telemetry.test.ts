@@ -1,4 +1,4 @@
-/** Spans that a server sends while it works, to whoever wants them. */
+/** Spans that a server sends to its destinations while it works. */
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
@@ -21,7 +21,9 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** A turn of the demo that waits for a person, which a request with these headers sets off; a reader reads its events. */
+/**
+ * Plays a turn of the demo that waits for a person, started by a request with these headers; a client reads its events.
+ */
 async function turnOf(server: Server, headers: Record<string, string> = {}) {
   const client = clientOf(server);
   const { requests } = client;
@@ -41,7 +43,7 @@ async function turnOf(server: Server, headers: Record<string, string> = {}) {
     if (payload.type !== 'item_start' || payload.approvalId === undefined) continue;
     await requests.answerApproval(sessionId, payload.approvalId, { optionId: 'allow' });
   }
-  // History has it before the session is ready for more.
+  // History has the turn before the session accepts more.
   await vi.waitFor(async () => expect((await requests.status(sessionId)).state).toBe('idle'), {
     timeout: 60_000,
   });
@@ -49,7 +51,7 @@ async function turnOf(server: Server, headers: Record<string, string> = {}) {
   return { sessionId, turnId, events };
 }
 
-/** A run's events, as any program reads them. */
+/** A run's events, read as by any program. */
 async function* eventsOf({ url, token }: Server, runId: string): AsyncGenerator<StreamEvent> {
   const headers = { authorization: `Bearer ${token}` };
   const read = await fetch(`${url}/api/run/${runId}/events`, { headers });
@@ -60,7 +62,7 @@ async function* eventsOf({ url, token }: Server, runId: string): AsyncGenerator<
   }
 }
 
-/** What a span is part of, by names; the one from elsewhere by its id. */
+/** Each span with its parent, both by name; a parent from elsewhere by its id. */
 function places(spans: readonly ReceivedSpan[]): string[] {
   const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
   return spans
@@ -94,7 +96,7 @@ describe('a turn is one waterfall', () => {
   });
 
   test.each(Object.entries(paths))(
-    'FR-001-12 FR-001-13 from the request to the database and the reader, at %s',
+    'FR-001-12 FR-001-13 from the request to the database and the client, at %s',
     (_, path) => {
       const { spans } = receiver.at(path);
       expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
@@ -114,14 +116,14 @@ describe('a turn is one waterfall', () => {
           'delivery sse < invoke_agent demo',
         ]),
       );
-      // Nothing hangs beside the tree.
+      // No span is outside of the tree.
       expect(told.filter((place) => place.endsWith(caller))).toHaveLength(1);
       expect(told.filter((place) => /< ([0-9a-f]{16}|nothing)$/.test(place))).toHaveLength(1);
       expect(JSON.stringify(spans)).not.toContain('ask for permission');
     },
   );
 
-  test('FR-001-10 FR-001-11 every event has the trace in which its projector and its reader go on', () => {
+  test('FR-001-10 FR-001-11 every event has the trace that its projector and its client continue', () => {
     const contexts = new Set(turn.events.map((event) => event.traceContext.traceparent));
     const { spans } = receiver.at(paths.OTLP);
     const agent = spans.find(({ name }) => name === 'invoke_agent demo');
@@ -142,7 +144,7 @@ describe('a turn is one waterfall', () => {
     expect(headers).toHaveLength(spans.length);
   });
 
-  test('each destination is told who sends, with its own key', () => {
+  test('each destination gets the service’s name, and its own key', () => {
     const headersOf = (path: string) => receiver.at(path).headers[0];
     expect(headersOf(paths.OTLP)).toMatchObject({ 'x-team': 'a' });
     const basic = `Basic ${Buffer.from('pk-1:sk-1').toString('base64')}`;
@@ -156,7 +158,7 @@ describe('a turn is one waterfall', () => {
   });
 });
 
-test('who cannot be reached holds nothing up and is told of once; content is told where it is asked for', async () => {
+test('an unreachable destination delays nothing and is reported once, and content is sent if it is configured', async () => {
   const server = await home.serve([], {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9/base?key=secret-1',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret-2',

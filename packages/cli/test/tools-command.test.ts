@@ -1,4 +1,4 @@
-/** `./liminal tools` as a process of its own. */
+/** `./liminal tools` as a separate process. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { remoteTools, ToolError, toolsForWorkers } from '@liminal/agents/tools';
@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Command, eventually, Home } from './command.ts';
 
 const patience = { takenMs: 1_000, aliveMs: 500, silentMs: 4_000, stopMs: 10_000 };
-/** A worker never asks for it. */
+/** A worker never connects to the database. */
 const noDatabase = 'postgresql://nobody@127.0.0.1:1/none';
 
 function isThere(pid: number): boolean {
@@ -19,7 +19,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** A Redis, and workers and a server's side on it. */
+/** A Redis, with workers and the server's side on it. */
 async function stage(config: object = {}) {
   const redis = await testRedis();
   onTestFinished(async () => redis.release());
@@ -41,7 +41,7 @@ async function stage(config: object = {}) {
   const bash = remoteTools(toolsForWorkers({}), tasks, patience).find(
     ({ name }) => name === 'bash',
   )!;
-  /** Runs a command; its first output comes by itself. */
+  /** Runs a command; `first` resolves with its first output. */
   const run = (command: string, signal = new AbortController().signal) => {
     const first = Promise.withResolvers<string>();
     const context = { projectDir: home.project, signal, print: first.resolve };
@@ -50,7 +50,7 @@ async function stage(config: object = {}) {
   return { redis, home, env, worker, run };
 }
 
-test('FR-001-22: a worker runs a command in the project, shows it as it runs, and ends when it is asked to', async () => {
+test('FR-001-22: a worker runs a command in the project, shows its output as it runs, and ends on a signal', async () => {
   const { home, worker, run } = await stage();
   const command = await worker();
   const { first, result } = run(
@@ -79,7 +79,7 @@ test('a command that is stopped ends in the worker', async () => {
   expect(isThere(pid)).toBe(false);
 });
 
-test('INV-8: a worker that ends takes along what it runs', async () => {
+test('INV-8: a worker that ends also ends its commands', async () => {
   const { worker, run } = await stage();
   const command = await worker();
   const { first, result } = run('echo $$; sleep 300');
@@ -90,7 +90,7 @@ test('INV-8: a worker that ends takes along what it runs', async () => {
   expect(isThere(pid)).toBe(false);
 });
 
-test('INV-8: of a worker that is killed the model hears that it was lost; its command ends, and is not run again', async () => {
+test('INV-8: the model gets an error for a killed worker, whose command ends and is not run again', async () => {
   const { home, worker, run } = await stage();
   const [killed] = [await worker()];
   const { first, result } = run('echo $$; echo ran >> runs; sleep 300');
@@ -102,12 +102,12 @@ test('INV-8: of a worker that is killed the model hears that it was lost; its co
   await expect(result).rejects.toThrow(ToolError);
   await expect(result).rejects.toThrow(/was lost. Whether it was done, or how far, is unknown/);
   await eventually(() => isThere(pid)).toBe(false);
-  // The second worker is there, and takes what comes next.
+  // The second worker runs, and takes the next call.
   expect((await run('cat runs').result).output).toBe('ran\n');
   expect(readFileSync(runs, 'utf8')).toBe('ran\n');
 });
 
-test('two workers share what is called together', async () => {
+test('two workers share simultaneous calls', async () => {
   const { worker, run } = await stage();
   const workers = [await worker(), await worker()];
   const calls = Array.from({ length: 20 }, (_, index) => {
@@ -116,7 +116,7 @@ test('two workers share what is called together', async () => {
     return run(command).result;
   });
   const pids = (await Promise.all(calls)).map(({ output }) => Number(output));
-  // One alone would run no more than 16.
+  // One worker alone would run at most 16.
   expect(new Set(pids)).toEqual(new Set(workers.map(({ pid }) => pid)));
 });
 
@@ -146,7 +146,7 @@ test('a server leaves its models’ commands to the workers', async () => {
   expect(await ask()).toContain(`by ${pid}\\n`);
 });
 
-test('without a Redis that is shared, a worker and a server that wants workers say what they need', async () => {
+test('without a shared Redis, a worker and a server with workers report what they need', async () => {
   const home = new Home();
   onTestFinished(async () => home.close());
   const lonely = home.start(['tools']);

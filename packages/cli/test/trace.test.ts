@@ -1,4 +1,4 @@
-/** The spans of runs, told after the fact. */
+/** The spans of stored runs. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -43,7 +43,7 @@ const Otlp = z.object({
 });
 const spansIn = (body: string) => Otlp.parse(JSON.parse(body)).resourceSpans[0].scopeSpans[0].spans;
 
-/** What takes spans over HTTP, and answers so. */
+/** A server that accepts spans over HTTP, and answers with this status and body. */
 async function receiver(status = 200, answer: object = {}) {
   const asked: { path: string | undefined; headers: IncomingHttpHeaders; body: string }[] = [];
   const http = createServer((request, reply) => {
@@ -58,14 +58,14 @@ async function receiver(status = 200, answer: object = {}) {
   return { url, asked };
 }
 
-/** Runs the command to its end. */
+/** Runs `liminal trace` to its end. */
 async function traced(args: string[], env: NodeJS.ProcessEnv = {}) {
   const command = home.start(['trace', ...args], env);
   const exitCode = await command.exitCode;
   return { exitCode, stdout: command.stdout, stderr: command.stderr };
 }
 
-test('a request with a trace becomes one waterfall at whoever takes spans, with the ids of its events', async () => {
+test('a request with a trace is sent as one waterfall, with the ids of its events', async () => {
   const { url, asked } = await receiver();
   const { requests } = client;
   const { sessionId } = await requests.createSession({ cliType: 'demo', projectDir: home.project });
@@ -104,7 +104,7 @@ test('a request with a trace becomes one waterfall at whoever takes spans, with 
   expect(asked[0]!.body).not.toContain('delegate this');
 });
 
-test('a session’s runs are printed as waterfalls, or as OTLP in one line', async () => {
+test('a session’s runs are printed as waterfalls, or as OTLP on one line', async () => {
   const sessionId = await talked(client, home.project, 'explain', 'fix');
   const told = await traced([sessionId]);
   expect(told).toMatchObject({ exitCode: 0, stderr: '' });
@@ -119,16 +119,16 @@ test('a session’s runs are printed as waterfalls, or as OTLP in one line', asy
   expect(stdout).toContain('explain');
 });
 
-test('what is in the way of sending is said in a sentence', async () => {
+test('a failure to send is reported in a sentence', async () => {
   const sessionId = await talked(client, home.project, 'explain');
   const refusing = await receiver(401, { message: 'who are you' });
   const choosing = await receiver(200, { partialSuccess: { rejectedSpans: '3' } });
   const endpoints = [
     ['', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
-    ['ftp://here', 'no http:// or https:// address'],
+    ['ftp://here', 'not an http:// or https:// address'],
     ['http://127.0.0.1:9', 'cannot be reached'],
     [refusing.url, 'answered 401'],
-    [choosing.url, 'refused 3 of them'],
+    [choosing.url, 'rejected 3 of them'],
   ] as const;
   for (const [endpoint, why] of endpoints) {
     const outcome = await traced([sessionId, '--send'], { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });

@@ -26,9 +26,9 @@ const shared = {
   },
 };
 
-// `url-secrets.test.ts` of the protocol has all kinds.
+// The protocol's `url-secrets.test.ts` covers all kinds.
 test.each(partOf(shared, ['PostgreSQL', 'Convex with a key']))(
-  'SAFE: neither doctor nor a start shows the secrets in the addresses of %s',
+  'SAFE: neither doctor nor a start shows the secrets in the URLs of %s',
   async (_, urls) => {
     const env = { ...urls, LIMINAL_DATABASE_SECRET: 'hush-convex' };
     const doctor = home.start(['doctor'], env);

@@ -1,4 +1,4 @@
-/** `liminal verify` says in a sentence what does not work, whatever that is, and leaves nothing either way. */
+/** `liminal verify` reports each fault in a sentence, and leaves nothing behind. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -33,9 +33,9 @@ beforeEach(() => {
 });
 afterEach(() => home.close());
 
-/** What it found wrong, of a check that failed and left nothing. */
+/** The failures of a check that failed and left nothing behind. */
 function failures({ exitCode, stdout, stderr }: Outcome, agent = 'local'): string[] {
-  // Of a server that was started for it, the log.
+  // The log of a server that was started for the check.
   const complaints = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
   expect({ exitCode, complaints }).toEqual({ exitCode: 1, complaints: [] });
   const lines = stdout.trimEnd().split('\n');
@@ -51,16 +51,16 @@ async function outcomeOf(command: ReturnType<Home['start']>): Promise<Outcome> {
   return { exitCode, stdout: command.stdout, stderr: command.stderr };
 }
 
-/** Plays it against a model that answers so, without a server that runs. */
+/** Runs the check with a model that answers with `reply`, without a running server. */
 async function withModel(reply: ModelReply, ...args: string[]) {
   configure(home, { models: (await localModel(() => reply)).models });
   return failures(await home.play('verify', '--agent', 'local', ...args));
 }
 
-test('a command line that is wrong is refused with what there is, before anything is made', async () => {
+test('a wrong command line is refused with the valid values, before anything is made', async () => {
   const types = 'claude-code, codex, openai, anthropic, demo';
   const wrong = [
-    [[], `Name the agent with --agent. The agents are:  ${types}.`],
+    [[], `Name the agent with --agent. The agents are: ${types}.`],
     [['--agent', 'gemini'], `There is no agent “gemini”. The agents are: ${types}.`],
     [['--agent', 'demo', '--timeout', '1m'], '--timeout needs a number of seconds, not "1m".'],
     [['--agent', 'demo', '--prompt', ' '], '--prompt must not be empty.'],
@@ -74,13 +74,13 @@ test('a command line that is wrong is refused with what there is, before anythin
   }
 });
 
-/** What is in the way of an agent, and what is said of it. */
+/** Faults of agents, with the failure that must be reported. */
 const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> = {
-  'a variable with the key that is missing': {
+  'a missing variable of the key': {
     play: async () => failures(await home.play('verify', '--agent', 'openai'), 'openai'),
     told: /^Agent openai: OpenAI models is not set up\. Set OPENAI_API_KEY before Liminal is started\.$/,
   },
-  'a destination of traces that is half named': {
+  'a destination of traces with missing variables': {
     play: async () => {
       const command = home.start(['verify', '--agent', 'demo'], { LANGFUSE_PUBLIC_KEY: 'pk' });
       return failures(await outcomeOf(command), 'demo');
@@ -94,7 +94,7 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
     },
     told: /^Agent gone: gone is not set up\. .*no-such-agent.*\.$/,
   },
-  'a model’s server that is away': {
+  'an unreachable model’s server': {
     play: async () => {
       const baseUrl = `http://127.0.0.1:${await freePort()}/v1`;
       configure(home, { models: { local: { type: 'openai', baseUrl } } });
@@ -102,7 +102,7 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
     },
     told: /at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\. Check that it runs/,
   },
-  'a model’s server that is away for longer than the check takes': {
+  'a model’s server that is unreachable for longer than the check takes': {
     play: async () => {
       const baseUrl = `http://127.0.0.1:${await freePort()}/v1`;
       configure(home, { models: { local: { type: 'openai', baseUrl, model: 'm' } } });
@@ -114,9 +114,9 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
     play: async () => withModel(httpError(400, 'There is no model m.')),
     told: /^The turn failed \([A-Z_]+\): .*There is no model m\./,
   },
-  'an answer that comes whole': {
+  'an answer that does not stream': {
     play: async () => withModel(answer(message([pause(500), said]))),
-    told: /^The answer came whole, in one item_delta, instead of streaming: the model’s server, or a proxy before it, holds text back\.$/,
+    told: /^The answer came whole, in one item_delta, instead of streaming: the model’s server, or a proxy in front of it, buffers the text\.$/,
   },
   'a model that never answers': {
     play: async () => {
@@ -140,17 +140,17 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
 };
 
 const played = [
-  'a destination of traces that is half named',
-  'a model’s server that is away for longer than the check takes',
+  'a destination of traces with missing variables',
+  'a model’s server that is unreachable for longer than the check takes',
   'a model that uses a tool',
 ] as const;
-test.for(partOf(ofAgents, played))('FR-001-33: %s is told', async ([, { play, told }]) => {
+test.for(partOf(ofAgents, played))('FR-001-33: %s is reported', async ([, { play, told }]) => {
   expect(await play()).toEqual([expect.stringMatching(told)]);
 });
 
 const instant = ['--agent', 'demo', '--set', 'pace=instant'];
 
-testAtLength('a Redis and a database that are away are told, without their secrets', async () => {
+testAtLength('an unreachable Redis and database are reported, without their secrets', async () => {
   const port = await freePort();
   configure(home, {
     redisUrl: `redis://:hidden@127.0.0.1:${port}`,
@@ -175,7 +175,7 @@ async function besideServer() {
   return { server, redis, prefixes: [config.redisPrefix, other] as [string, string], config, play };
 }
 
-testAtLength('a server that writes to another Redis is told', async () => {
+testAtLength('a server that writes to another Redis is reported', async () => {
   const { play } = await besideServer();
   expect(await play()).toEqual([
     expect.stringMatching(
@@ -203,7 +203,7 @@ const inRedis: Record<string, [plant: Parameters<typeof copyRuns>[2], told: stri
 };
 
 for (const [name, [plant, told]] of Object.entries(inRedis)) {
-  testAtLength(`FR-001-36: ${name}, planted in Redis, is told`, async () => {
+  testAtLength(`FR-001-36: ${name}, planted in Redis, is reported`, async () => {
     const { prefixes, config, play } = await besideServer();
     copyRuns(config.redisUrl, prefixes, plant);
     const failed = (await play()).map((line) =>
@@ -213,7 +213,7 @@ for (const [name, [plant, told]] of Object.entries(inRedis)) {
   });
 }
 
-testAtLength('a database that no projector brings the run to is told', async () => {
+testAtLength('a run that no projector stores is reported', async () => {
   const { config } = await sharedStorage();
   configure(home, { ...config, projector: false });
   expect(failures(await home.play('verify', ...instant, '--timeout', '10'), 'demo')).toEqual([
@@ -224,16 +224,16 @@ testAtLength('a database that no projector brings the run to is told', async () 
 const between: Record<string, { front: Front; told: RegExp }> = {
   'a proxy that drops traceparent': {
     front: { onRequest: (headers) => delete headers['traceparent'] },
-    told: /^Event 0 belongs to trace [0-9a-f]{32}, not to that of the request\. A proxy in front of the server must forward traceparent\. The same holds for \d+ more\.$/,
+    told: /^Event 0 belongs to trace [0-9a-f]{32}, not to that of the request\. A proxy in front of the server must forward traceparent\. The same is true of \d+ more\.$/,
   },
-  'history that is not what was said': {
+  'history that differs from the events': {
     front: {
       onAnswer: {
         path: /^\/api\/run\/[^/]+$/,
         change: (body) => body.replace('"status":"complete"', '"status":"aborted"'),
       },
     },
-    told: /^History does not match the run’s events: “status” differs\. This is a fault of Liminal: please report it\.$/,
+    told: /^History does not match the run’s events: “status” differs\. This is a bug in Liminal: please report it\.$/,
   },
   'a session that cannot be deleted': {
     front: {
@@ -247,7 +247,7 @@ const between: Record<string, { front: Front; told: RegExp }> = {
 };
 
 for (const [name, { front, told }] of Object.entries(between)) {
-  testAtLength(`${name} is told`, async () => {
+  testAtLength(`${name} is reported`, async () => {
     configure(home, { models: (await localModel(() => streamed)).models });
     await putBefore(await home.serve(), home, front);
     expect(failures(await home.play('verify', '--agent', 'local'))).toEqual([
@@ -257,7 +257,7 @@ for (const [name, { front, told }] of Object.entries(between)) {
 }
 
 testAtLength(
-  'a trace that is not where it should arrive is told, and one that is passes',
+  'a trace that does not arrive is reported, and a trace that arrives passes',
   async () => {
     configure(home, { models: (await localModel(() => streamed)).models });
     let status = 404;
@@ -283,7 +283,7 @@ testAtLength(
     expect(failures(missing)).toEqual([
       `Langfuse at ${host} had no trace ${traceId} after 15 s. Check that the server sends its traces there.`,
     ]);
-    // The server sends what this one does not keep.
+    // The server also sends spans to this host; leave those requests out.
     const ofCheck = asked.filter((path) => path !== '/api/public/otel/v1/traces');
     expect(new Set(ofCheck)).toEqual(new Set([`/api/public/traces/${traceId}`]));
     expect(missing.stdout).not.toContain('hidden');
@@ -292,7 +292,7 @@ testAtLength(
   },
 );
 
-testAtLength('FR-001-37: Ctrl-C ends it, and nothing is left', async () => {
+testAtLength('FR-001-37: Ctrl-C ends the check, and nothing is left behind', async () => {
   const server = await home.serve();
   const command = home.start(['verify', '--agent', 'demo', '--prompt', 'slow']);
   await command.says(/^trace_id: /m);

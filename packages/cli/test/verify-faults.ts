@@ -1,4 +1,4 @@
-/** What can be planted between `liminal verify` and what it checks. */
+/** Faults that can be planted between `liminal verify` and the parts that it checks. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,17 +9,17 @@ import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import type { Home, Server } from './command.ts';
 
-/** What a proxy does to what passes through it. */
+/** The changes that a proxy makes. */
 export interface Front {
   /** Changes the headers of a request. */
   onRequest?: (headers: IncomingMessage['headers']) => void;
-  /** Refuses a request: gives the body of a 507. */
+  /** Refuses a request: returns the body of a 507. */
   refuses?: (asked: IncomingMessage) => object | undefined;
-  /** Changes the body of an answer to this path. */
+  /** Changes the body of the response to this path. */
   onAnswer?: { path: RegExp; change: (body: string) => string };
 }
 
-/** Puts a proxy in the place of a server, for every command in this home. */
+/** Puts a proxy in front of a server, for every command in this home. */
 export async function putBefore(server: Server, home: Home, front: Front): Promise<void> {
   const proxy = createServer((asked, answer) => {
     const refusal = front.refuses?.(asked);
@@ -58,8 +58,8 @@ async function pass(
 }
 
 /**
- * Copies each run from one prefix to another as it grows, until the test ends. `plant` gives what becomes of an entry's
- * fields: nothing, if it is left out.
+ * Copies each run from one prefix to another as it grows, until the test ends. `plant` returns the changed fields of an
+ * entry, or undefined to leave it out.
  */
 export function copyRuns(
   url: string,

@@ -21,11 +21,11 @@ import { onTestFinished } from 'vitest';
 import type { Home } from './command.ts';
 
 export const said = 'Very small things come in lumps, and nobody knows which until they look.';
-/** As a model writes: some letters at a time. */
+/** Text arrives as from a model: a few characters at a time. */
 const pace = { chunk: 12, delayMs: 40 };
 export const streamed = answer(message(said, pace));
 
-/** A bare model named `local`, and what it answers. */
+/** A bare model named `local` that answers with `script`. */
 export async function localModel(script: Parameters<typeof startResponsesApi>[0]['script']) {
   const api = await startResponsesApi({ script });
   onTestFinished(() => api.close());
@@ -36,7 +36,7 @@ const modelAt = ({ url }: Pick<ResponsesApi, 'url'>) => ({
   local: { type: 'openai', baseUrl: url, model: 'm', api: 'responses' },
 });
 
-/** What the real Claude Code and Codex need to run here, and models for all agents. */
+/** The environment of the real Claude Code and Codex, and models for all agents. */
 export async function allAgents({ folder }: Home) {
   const { api, models } = await localModel(() => streamed);
   const messages = await startMessagesApi({ script: () => reply(text(said, pace)) });
@@ -47,7 +47,7 @@ export async function allAgents({ folder }: Home) {
   return { models, env };
 }
 
-/** A Redis and a database of this test’s own, as a configuration, and what is left in both. */
+/** A Redis and a database of this test's own: their configuration, and a function that lists what is left in them. */
 export async function sharedStorage() {
   const [redis, postgres] = await Promise.all([testRedis(), testPostgres()]);
   const [redisPrefix, databaseSchema] = [redis.newPrefix(), postgres.newSchema()];
@@ -59,7 +59,7 @@ export async function sharedStorage() {
   return {
     redis: connection,
     config: { redisUrl: redis.url, databaseUrl: postgres.url, redisPrefix, databaseSchema },
-    /** The names of all keys, and what of the tables names `what`. */
+    /** The names of all keys, and all rows of the tables, that match `what`. */
     left: async (what: RegExp) => ({
       keys: (await connection.keys(`*${redisPrefix}*`)).filter((key) => what.test(key)),
       rows: (await postgresRows(postgres.url, databaseSchema)).filter((row) => what.test(row)),
@@ -67,7 +67,7 @@ export async function sharedStorage() {
   };
 }
 
-/** Writes a configuration into the data folder, or into a file of this name beside it, and gives its path. */
+/** Writes a configuration into the data folder, or into another file of the home folder; returns its path. */
 export function configure(home: Home, config: object, name = 'data/liminal.json'): string {
   const path = join(home.folder, name);
   mkdirSync(home.data, { recursive: true });
@@ -75,6 +75,6 @@ export function configure(home: Home, config: object, name = 'data/liminal.json'
   return path;
 }
 
-/** Project folders of checks that are still there. */
+/** The project folders that checks have left behind. */
 export const foldersLeft = ({ folder, project }: Home): string[] =>
   [...readdirSync(folder), ...readdirSync(project)].filter((name) => name.includes('verify'));

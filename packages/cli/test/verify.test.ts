@@ -1,4 +1,4 @@
-/** `liminal verify`: the whole way, with each kind of agent, and what it leaves. */
+/** `liminal verify`: the whole check with each kind of agent, and what it leaves behind. */
 import { StreamEvent } from '@liminal/protocol';
 import { testAtLength } from '@liminal/testkit/at-length';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => home.close());
 
-/** Its lines, without what differs from run to run. */
+/** The lines of the command's output. */
 const linesOf = (command: Command): string[] => command.stdout.trimEnd().split('\n');
 
 async function passes(command: Command, agent: string): Promise<string[]> {
@@ -40,7 +40,7 @@ async function passes(command: Command, agent: string): Promise<string[]> {
 const kinds =
   /events without a gap: response_start, .*item_start, .*item_done, .*\d item_delta, .*response_done$/;
 
-test('FR-001-33 FR-001-34 FR-001-35 FR-001-36 FR-001-37: an agent is checked on Redis and a database by XREAD, and nothing of it is left', async () => {
+test('FR-001-33 FR-001-34 FR-001-35 FR-001-36 FR-001-37: an agent is checked on Redis and a database by XREAD, and nothing is left behind', async () => {
   const { redis, config, left } = await sharedStorage();
   configure(home, config);
   const command = home.start(['verify', '--agent', 'demo', '--set', 'pace=instant', '--json']);
@@ -67,10 +67,10 @@ test('FR-001-33 FR-001-34 FR-001-35 FR-001-36 FR-001-37: an agent is checked on 
   expect(lines.at(-1)).toEqual({ type: 'result', agent: 'demo', passed: true });
 
   const { keys, rows } = await left(new RegExp(`${runId}|${events[0]?.sessionId}|quantum`));
-  // Servers tell each other so of a run and a session, for a while.
+  // Servers announce runs and sessions to each other under these keys, for a limited time.
   expect(keys.filter((key) => !/:(board|lease):/.test(key))).toEqual([]);
   expect(await Promise.all(keys.map((key) => redis.pttl(key)))).not.toContain(-1);
-  // What keeps a deleted session from coming back.
+  // This row keeps a deleted session from being created again.
   expect(rows.map((row) => row.slice(0, 20))).toEqual([
     expect.stringContaining('deleted_sessions'),
   ]);
@@ -88,7 +88,7 @@ const Line = z.discriminatedUnion('type', [
   z.object({ type: z.literal('result'), agent: z.string(), passed: z.boolean() }),
 ]);
 
-test('FR-001-34: the server that runs is checked, and read from', async () => {
+test('FR-001-34: a running server is checked, and its event stream is read', async () => {
   const { models, api } = await localModel([streamed]);
   configure(home, { models });
   const server = await home.serve();
@@ -104,7 +104,7 @@ test('FR-001-34: the server that runs is checked, and read from', async () => {
   expect(lines).toContainEqual(expect.stringMatching(kinds));
   expect(lines).toContain('ok    Deleted again: the session, its run, and its folder');
   expect(JSON.stringify(api.requests.at(-1)?.body.input)).toContain('Why is that so?');
-  // Nothing is missed of one that answers at once.
+  // No event is missed even if an agent answers at once.
   await passes(home.start(['verify', '--agent', 'demo', '--set', 'pace=instant']), 'demo');
   const client = clientOf(server);
   expect(await client.requests.listProjects()).toEqual([]);
@@ -120,7 +120,7 @@ const matrix = Object.fromEntries(
 );
 
 testAtLength.each(Object.entries(matrix))(
-  'FR-001-34: all of it works with %s',
+  'FR-001-34: all checks pass with %s',
   async (_, { agent, storage }) => {
     const { models, env } = await allAgents(home);
     configure(home, { models, ...(await storage()) });

@@ -1,4 +1,4 @@
-/** Commands on a data folder that no server uses: each starts its own, which ends with it. */
+/** Commands on a data folder without a server: each starts its own server, which ends with the command. */
 import { testAtLength } from '@liminal/testkit/at-length';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Home } from './command.ts';
@@ -9,14 +9,14 @@ beforeAll(() => {
 });
 afterAll(() => home.close());
 
-/** Runs a command to its end; its output without the last line end. */
+/** Runs a command to its end; resolves with its output without the last line end. */
 async function done(...args: string[]): Promise<string> {
   const { exitCode, stdout } = await home.play(...args);
   expect(exitCode).toBe(0);
   return stdout.trimEnd();
 }
 
-test('run streams the answer to standard output as it comes, and the rest to standard error; goes on with a session; fails when the turn fails; others fork it, steer it, tail it and delete it', async () => {
+test('run streams the answer to standard output and the rest to standard error, continues a session, and fails when the turn fails; other commands fork, steer, tail and delete the session', async () => {
   const first = home.start(['run', 'fix', '--agent', 'demo', '--set', 'pace=fast']);
   await first.says(/Demo, recorded/);
   const early = first.stdout;
@@ -41,7 +41,7 @@ test('run streams the answer to standard output as it comes, and the rest to sta
   expect(steer.stderr).toContain('No turn is running. Send it as a message of its own instead.');
 
   await done('delete', id, '--yes');
-  // It need not be there.
+  // The session need not exist.
   await done('delete', id, '--yes');
   expect((await done('sessions')).split('\n')).toEqual([expect.stringContaining(fork)]);
   const tail = home.start(['tail', fork]);

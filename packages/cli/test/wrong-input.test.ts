@@ -1,4 +1,4 @@
-/** Commands about a session with input that cannot be right: each is refused in a sentence or two. */
+/** Commands about a session with invalid input: each is refused in a sentence or two. */
 import type { LiminalClient } from '@liminal/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientOf, Home, talked } from './command.ts';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await home.close();
 });
 
-/** Plays a command in which SESSION is the demo session, and returns what it printed. */
+/** Runs a command in which SESSION is the demo session, and returns the error. */
 async function refusal(args: readonly string[]): Promise<string> {
   const own = args.map((arg) => arg.replace('SESSION', demo).replace('PROJECT', home.project));
   const { exitCode, stdout, stderr } = await home.play(...own);
@@ -39,7 +39,7 @@ const commands: string[][] = [
   ['steer', 'Now.'],
 ];
 
-test.each(commands)('%s for a session that is not there', async (name, ...more) => {
+test.each(commands)('%s for an unknown session', async (name, ...more) => {
   expect(await refusal([name ?? '', 'nobody', ...more])).toBe(
     "There is no session nobody, neither here nor in any agent's own store. “./liminal sessions” lists them.",
   );
@@ -50,7 +50,7 @@ test.each(commands)('%s without a session', async (name) => {
   expect(await refusal([name ?? '', ...more])).toContain('“./liminal sessions” lists them');
 });
 
-describe('for an agent that cannot do it', () => {
+describe('for an agent without this feature', () => {
   test.each<[string[], RegExp]>([
     [
       ['setup', 'SESSION'],
@@ -120,7 +120,7 @@ test.each<[string[], RegExp]>([
   expect(await refusal(args)).toMatch(words);
 });
 
-test('directories of a session that has none says so', async () => {
+test('directories reports that a session has no additional folders', async () => {
   expect(await home.play('directories', demo)).toEqual({
     exitCode: 0,
     stdout: '',
