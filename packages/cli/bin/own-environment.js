@@ -51,7 +51,7 @@ function isOwnFolder(folder) {
  * Removes Liminal's variables and programs from this process' environment, and overwrites the copy that the system
  * shows to all processes of the same user: Linux keeps the environment and the arguments of a program's start in the
  * program's own memory, and reads them there for `/proc/PID/environ` and `/proc/PID/cmdline`. Call it before anything
- * is started. If that memory cannot be written, nothing is changed; `exposedIn` finds secrets that remain visible.
+ * is started. If that memory cannot be written, nothing is changed; `exposedSecrets` finds secrets that remain visible.
  * @returns {Record<string, string>} The variables.
  */
 export function takeOwnEnvironment() {

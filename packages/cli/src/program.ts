@@ -209,7 +209,7 @@ function turnCommands(command: (name: string) => Command, done: (exitCode: numbe
 
   command('rewind <sessionId>')
     .description('restores files, the conversation, or both to their state before a turn')
-    .requiredOption('--turn <number or id>', 'the turn to rewind to before')
+    .requiredOption('--turn <number or id>', 'rewind to the state before this turn')
     .addOption(
       new Option('--scope <scope>', 'what is rewound')
         .choices(['files', 'conversation', 'both'])

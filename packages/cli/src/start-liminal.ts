@@ -24,7 +24,7 @@ export interface Liminal {
   /** Without a trailing slash. */
   url: string;
   token: string;
-  /** A link that signs one browser in, once. */
+  /** Makes a link that signs in one browser, once. */
   newLink: () => string;
   /** Starts no new turns; resolves when no turn runs or `hurry` aborts; see `Runtime.finish`. */
   finish: (hurry: AbortSignal) => Promise<void>;

@@ -59,12 +59,12 @@ export class Home {
     return editor;
   }
 
-  /** The server that runs on the data folder, whoever started it. */
+  /** The server that runs on the data folder, no matter who started it. */
   get server(): ServerFile {
     return JSON.parse(readFileSync(join(this.data, 'server.json'), 'utf8')) as ServerFile;
   }
 
-  /** Stops the server that runs on the data folder, whoever started it. */
+  /** Stops the server that runs on the data folder, no matter who started it. */
   async endServer(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const { pid } = this.server;
     process.kill(pid, signal);

@@ -120,7 +120,7 @@ test.each([
   [{ host: 'a' }, /is set by Liminal itself/],
   [{ 'x-a': 'a\nb' }, /must be one line of ASCII/],
   [{ 'x-a': '${NOT_SET_HERE}' }, /models\.local\.headers\.x-a.*NOT_SET_HERE is not set/],
-])('the headers %j are a mistake in the configuration', async (headers, said) => {
+])('the headers %j are rejected as an error in the configuration', async (headers, said) => {
   configure({ local: { type: 'openai', baseUrl: 'http://127.0.0.1:1/v1', headers } });
   const command = home.start(['doctor', '--port', '0']);
   expect(await command.exitCode).toBe(2);

@@ -68,7 +68,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     options: {
       maxPayload: limits.frameBytes,
       handleProtocols: ourProtocol,
-      // One frame at a time: a packet can have thousands.
+      // Handle one frame per turn of the event loop: a packet can have thousands.
       allowSynchronousEvents: false,
       // Pongs are counted with the other messages.
       autoPong: false,

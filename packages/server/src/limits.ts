@@ -16,12 +16,12 @@ export interface Limits {
   acpIdleMs: number;
   /** How much may wait in one connection's buffer before its client counts as slow (invariant 9). */
   bufferBytes: number;
-  /** The total for all clients of unread responses and received parts of bodies. */
+  /** The unread responses and the received parts of bodies of all clients together. */
   heldBytes: number;
   /** TCP connections. */
   connections: number;
   /**
-   * How many TCP connections may be strangers': no request on them has passed the guard. At most half of `connections`.
+   * How many TCP connections strangers may have: no request on them has passed the guard. At most half of `connections`.
    */
   strangers: number;
   /** How long a stranger may take for the head of a request, and any client from its first byte to its last. */

@@ -74,7 +74,7 @@ function boundPipeline(handler: RequestListener, max: number): RequestListener {
 
 /**
  * Ends a connection in the middle of a packet. Node would still deliver the rest of the packet, so its parser (not in
- * Node's types) is told to treat the rest as another protocol, as after an upgrade.
+ * Node's types) is made to treat the rest as another protocol, as after an upgrade.
  */
 function endUnread(socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
   const anotherProtocol = 2;

@@ -65,7 +65,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
       return reply.sendFile('index.html');
     }
     const what = `${request.method} ${request.url.split('?')[0]}`;
-    return reply.code(404).send(errorBody('NOT_FOUND', `There is no route ${what}.`));
+    return reply.code(404).send(errorBody('NOT_FOUND', `Not found: ${what}.`));
   });
 }
 

@@ -121,7 +121,7 @@ testAtLength('100,000 files are searched without blocking the server', async () 
   const { user, system } = process.threadCpuUsage(before);
   expect(found.map(({ truncated }) => truncated)).toEqual(found.map(() => true));
   expect(found[4]?.files).toContainEqual({ path: 'src/app.ts', name: 'app.ts' });
-  // This thread's work in ms: the test's own requests, and checking a hundred paths for each.
+  // This thread's work in ms: the test's own requests, and a hundred path checks for each.
   const worked = (user + system) / 1_000;
   expect(worked / found.length).toBeLessThan(20);
 });

@@ -105,7 +105,7 @@ describe('a browser that is signed in', () => {
     }
   });
 
-  test('SAFE: gets with only its cookie only pages that are the same for everyone', async () => {
+  test('SAFE: with its cookie alone gets only pages that are the same for everyone', async () => {
     const { cookie } = await signIn();
     expect((await get('/', { ...page, cookie })).status).not.toBe(401);
     for (const path of ['/api/agents', '/api/projects', '/metrics', '/openapi.json', '/ws']) {

@@ -20,9 +20,9 @@ export interface ServerOptions {
 const patience = 60_000;
 /** How long a server may take that another process starts at the same time, in ms. */
 const patienceWithOther = 5_000;
-/** How long to wait for a restart by whoever stopped the last server, before starting one here, in ms. */
+/** How long to wait for somebody else to restart the server, before starting one here, in ms. */
 const patienceWithNext = 2_000;
-/** The exit code for an invalid configuration: another attempt would fail too. */
+/** The exit code for an invalid configuration: another attempt would also fail. */
 const usageError = 2;
 const lookMs = 50;
 const lookAgainMs = 500;
@@ -41,8 +41,8 @@ export async function connectToServer(
 }
 
 /**
- * Like `connectToServer`, after a server was lost: whoever stopped it may restart it, or want none. A server is started
- * only when it is needed and nobody else starts one.
+ * Like `connectToServer`, after a server was lost: the person who stopped the server may restart it, or want none. A
+ * server is started only when it is needed and nobody else starts one.
  */
 export async function connectAgain(
   options: ServerOptions,

@@ -25,7 +25,7 @@ interface Contents {
 
 /**
  * Writes a session to a file, packed if its name ends in `.gz`, and prints the file's name. The file gets its name only
- * after all of it was read again and checked. Throws LiminalError.
+ * after the whole file was read again and checked. Throws LiminalError.
  */
 export async function exportSession(
   sessionId: string,

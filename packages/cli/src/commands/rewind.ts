@@ -48,7 +48,8 @@ export async function rewind(
     const isSure = yes || (await confirm(question(planned)));
     if (!isSure) return 1;
     const { skipped = 0, problem, ...done } = await requests.rewind(sessionId, turnId, { scope });
-    if (skipped > 0) console.error(`${skipped} of them are not changed: they are links now.`);
+    if (skipped > 0)
+      console.error(`Skipped because they are links now: ${skipped} of these files.`);
     if (problem !== undefined) console.error(`The files are not changed. ${problem}`);
     if (done.takenBack) console.error(`${turns(done.takenBack)} taken back.`);
     if (send !== undefined) await requests.send(sessionId, send);

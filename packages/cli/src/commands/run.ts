@@ -277,7 +277,7 @@ export class PrintedTurn {
     console.error(text);
   }
 
-  /** Asks a request, unless it is being asked: a turn that continues repeats a request that is still on the screen. */
+  /** Asks a request, unless the request is on the screen: a turn that continues repeats its open requests. */
   async #ask(approval: Approval): Promise<void> {
     const { approvalId } = approval;
     if (this.#asking.has(approvalId)) return;

@@ -18,7 +18,7 @@ export function describeIssues(error: z.ZodError): string {
     .join('; ');
 }
 
-/** For a wrong key, the problem of the key itself is more precise. */
+/** The problem of a wrong key itself is more precise. */
 function describeProblem(issue: z.core.$ZodIssue): string {
   const inner = issue.code === 'invalid_key' ? issue.issues[0] : undefined;
   return inner?.message ?? issue.message;

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-/** A program that answers at an address, and the URLs that it was asked. */
+/** A program that answers at an address, with the list of requested paths. */
 async function listen() {
   const asked: (string | undefined)[] = [];
   const server = createServer(({ url }, response) => {

@@ -50,7 +50,7 @@ export class Destination {
   }
 
   async #give(): Promise<void> {
-    // Not in the turn's own tick: its subscribers come first.
+    // Wait a tick: the turn's subscribers come before its spans.
     await new Promise((resolve) => setImmediate(resolve));
     const { processor, atOnce } = this.#opened;
     while (this.#waiting.length > 0) {

@@ -23,7 +23,7 @@ export async function openOpenLlmetry({ apiKey }: { apiKey: string }): Promise<O
   return { processor, atOnce: AT_ONCE };
 }
 
-/** OpenLLMetry's own exporter supports no proxy; this exporter sends the same through one. */
+/** OpenLLMetry's own exporter does not support proxies, so this one sends the same data through the proxy. */
 function exporterFor(apiKey: string): { exporter?: SpanExporter } {
   const url = openLlmetryAddress(process.env);
   const { httpAgentOptions } = proxied(url);

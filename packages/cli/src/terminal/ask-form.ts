@@ -95,7 +95,7 @@ function readValue(line: string, field: Field): FormValue | undefined {
 
 const parts = (line: string): string[] => line.split(',').map((part) => part.trim());
 
-/** A number outside the choices is a typing mistake, not a text of one's own: NaN, which no field accepts. */
+/** The line as a text; NaN, which no field accepts, for a number: it is a mistyped choice. */
 const ownWords = (line: string): FormValue => (/^[\d\s,]+$/.test(line) ? Number.NaN : line);
 
 function chosen(text: string, field: Field): string | undefined {

@@ -18,8 +18,8 @@ const comparable = { lines: 20_000, changes: 1_000 };
 
 /**
  * Everything that a permission request is about, as lines without hidden characters: the agent's description, the call
- * with every argument and every file change, and the earlier call if it differs. The request's own fields come first;
- * `call` is the call's state in the turn, undefined if the turn has none.
+ * with every argument and every file change, and the earlier call if it differs. The request's own fields override
+ * those of `call`, the call's state in the turn.
  */
 export function requestLines(approval: ApprovalUpsert, call: ToolCallUpsert | undefined): string[] {
   const { askedBy, description, title, callId, asked } = approval;

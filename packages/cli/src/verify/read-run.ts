@@ -85,7 +85,7 @@ async function readAll(
   }
 }
 
-/** Aborts `hasEnded` some time after the server has the run as ended: by then the log must also have its end. */
+/** Aborts `hasEnded` `GRACE_MS` after the server reports the run as ended: the log must also have its end then. */
 async function watchServer(
   requests: Requests,
   runId: string,

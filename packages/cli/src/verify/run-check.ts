@@ -72,7 +72,7 @@ export class RunCheck {
     this.#expected = expected;
   }
 
-  /** Whether the run has ended. */
+  /** Whether no more entries can arrive. */
   get isOver(): boolean {
     return this.#isOver;
   }

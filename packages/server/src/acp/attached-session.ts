@@ -47,7 +47,7 @@ interface OwnTurn {
 /** By turn id. */
 type OwnTurns = Map<string, OwnTurn>;
 
-/** Which updates of a run the client gets: all, only history (no live notices), or only changes from now on. */
+/** How a run's earlier updates are sent: `all` as live, `history` without notices, `news` only the open questions. */
 type Part = 'all' | 'history' | 'news';
 
 /** Turns per page when a loaded session is read. */

@@ -39,7 +39,7 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: limits.acpMessageBytes,
-    // One frame at a time: a packet can have thousands.
+    // Handle one frame per turn of the event loop: a packet can have thousands.
     allowSynchronousEvents: false,
     autoPong: false,
   });

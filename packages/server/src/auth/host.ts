@@ -42,7 +42,7 @@ function namesAnotherHost({ raw }: FastifyRequest, host: string): boolean {
 
 function ownNames(request: FastifyRequest, { host }: HostOptions): string[] {
   if (isLoopback(host)) return [...loopbackNames, host];
-  // A client that uses the address of its connection as host was not misled by a foreign name.
+  // If the Host header is the connection's own address, no foreign name has misled the client.
   const address = request.raw.socket.localAddress?.replace(/^::ffff:/, '') ?? '';
   return [...loopbackNames, host, address.includes(':') ? `[${address}]` : address];
 }

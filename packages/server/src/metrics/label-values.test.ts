@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LabelValues } from './label-values.ts';
 
-test('a label has a bounded number of bounded values, and then `other`', () => {
+test('the number and the length of a label’s values are bounded, and further values are `other`', () => {
   const values = new LabelValues(2);
   expect(['a', '', 'b', 'a', ''].map((value) => values.bound(value))).toEqual([
     'a',

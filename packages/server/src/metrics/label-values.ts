@@ -5,7 +5,7 @@ const otherValue = 'other';
 const LENGTH_MAX = 100;
 
 /**
- * Bounds the distinct values of a label: the server and each metrics store keep all of them in memory, and an agent may
+ * Bounds the distinct values of a label: the server and each metrics store keep every value in memory, and an agent may
  * report any number of models and codes. The first values are kept; later ones become `other`.
  */
 export class LabelValues {

@@ -125,7 +125,7 @@ function outputOf({ type, output, success, error, blocks = [], exitCode }: Outpu
   };
 }
 
-/** Converts items that ACP lacks to items that it has. */
+/** Converts the types of items that ACP lacks to types that ACP has. */
 function inAcp(item: OutputItem, response: Response): OutputItem[] {
   switch (item.type) {
     case 'function_call': {

@@ -114,7 +114,7 @@ describe('messages', () => {
     expect(updatesOf(said('not_taken'))).toEqual([]);
   });
 
-  test('FR-039-01: a message that ended early gives the error to programs', () => {
+  test('FR-039-01: a message that ended early has its error in _meta', () => {
     const error = { code: 'OVERLOADED', message: 'The model is busy.', stack: 'at home' };
     const told = updatesOf([
       start('m', 'message'),

@@ -329,7 +329,7 @@ const blocksOf = (item: ItemOf<'message' | 'reasoning'>): readonly ContentBlock[
 const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
-/** Only if both are known: the client shows how full the context is. */
+/** Undefined unless the context's size and its used tokens are both known: the client shows how full it is. */
 function usageUpdate({
   contextTokens: used,
   contextWindow: size,

@@ -144,7 +144,7 @@ export class ToldCalls {
     }
     const call = this.#open.get(familyOf(item));
     const told = call && this.#told.get(call.id);
-    // An output that was sent as a call.
+    // The output was sent as a call of its own.
     if (call?.id === item.id) return this.#cut(call, withdrawnCall);
     if (call === undefined || told?.itemId !== item.id) return;
     this.#told = this.#told.set(call.id, { ...told, ...noOutput });

@@ -19,7 +19,7 @@ const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 
 export interface Telling {
   shows?: Shows;
   isOwn?: boolean;
-  /** Only for updates that are sent at once. */
+  /** Whether the client was attached during the run; used only for snapshots. */
   isLive?: boolean;
 }
 
