@@ -85,7 +85,7 @@ function createProgram(done: (exitCode: number) => void): Command {
       collect,
     )
     .option('--profile <name>', 'begin the session with this Codex profile')
-    .option('--model <id>', 'ask this model, listed or not')
+    .option('--model <id>', 'use this model, even if it is not listed')
     .option('--set <id=value>', 'set an option of the agent; repeat for several', collect)
     .option('--attach <file>', 'send a file with the prompt; repeat for several', collect)
     .option('--json', 'print one JSON object per line instead of text')
@@ -182,7 +182,7 @@ function acpCommand(program: Command, done: (exitCode: number) => void): void {
 function turnCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
   command('background <sessionId>')
     .description('moves running commands and subagents to the background')
-    .option('--call <id>', 'only this tool call')
+    .option('--call <id>', 'move only this tool call')
     .action(async (sessionId: string, flags: Flags & BackgroundFlags) => {
       const { background } = await import('./commands/background.ts');
       done(await background(sessionId, flags, configure(flags)));

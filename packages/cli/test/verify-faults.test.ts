@@ -299,7 +299,7 @@ testAtLength('FR-001-37: Ctrl-C ends the check, and nothing is left behind', asy
   command.signal('SIGINT');
   const outcome = { exitCode: await command.exitCode, stdout: command.stdout, stderr: '' };
   expect(failures(outcome, 'demo')).toEqual(['The check was stopped.']);
-  expect(command.stdout).toContain('Deleted again: the session, its run, and its folder');
+  expect(command.stdout).toContain('Deleted the session, its run, and its folder');
   const client = clientOf(server);
   expect(await client.requests.listProjects()).toEqual([]);
   client.close();

@@ -102,7 +102,7 @@ test('FR-001-34: a running server is checked, and its event stream is read', asy
     expect.stringMatching(/^ok {4}GET \/api\/run\/.+\/events gives \d+ events/),
   );
   expect(lines).toContainEqual(expect.stringMatching(kinds));
-  expect(lines).toContain('ok    Deleted again: the session, its run, and its folder');
+  expect(lines).toContain('ok    Deleted the session, its run, and its folder');
   expect(JSON.stringify(api.requests.at(-1)?.body.input)).toContain('Why is that so?');
   // No event is missed even if an agent answers at once.
   await passes(home.start(['verify', '--agent', 'demo', '--set', 'pace=instant']), 'demo');

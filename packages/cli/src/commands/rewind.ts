@@ -66,7 +66,7 @@ const turns = ({ turnIds }: TakenBack): string =>
 
 function question({ files, takenBack }: RewindResult): string {
   const what = files.length === 1 ? 'this file' : `these ${files.length} files`;
-  const changed = files.length > 0 && `change ${what} back to before that turn`;
+  const changed = files.length > 0 && `restore ${what} to the state before that turn`;
   const back = takenBack && `take back ${turns(takenBack)}`;
   const asked = [back, changed].filter(Boolean).join(', and ');
   return `${asked.charAt(0).toUpperCase()}${asked.slice(1)}?`;

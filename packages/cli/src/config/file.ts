@@ -68,7 +68,7 @@ export const ConfigFile = z.strictObject({
   redisPrefix: z.string().min(1).optional(),
   databaseSchema: z
     .string()
-    .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a name in small letters')
+    .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a name in lower-case letters')
     .optional(),
   /** How long after a server's death other servers take over its sessions, in ms. */
   leaseMs: z.int().min(1_000).optional(),

@@ -3,7 +3,7 @@ import { ConfigError } from './errors.ts';
 import type { ConfigFile } from './file.ts';
 import { DatabaseUrl, RedisUrl } from './values.ts';
 
-/** What several servers share. */
+/** The Redis and the database that several servers share. */
 export interface SharedConfig {
   redisUrl: string;
   databaseUrl: string;

@@ -58,7 +58,8 @@ function fieldRows(field: Field, terminal: Terminal): string[] {
 
 function promptOf(field: Field): string {
   const { length } = choicesOf(field);
-  const numbers = field.kind === 'several' ? `numbers (1-${length}), with commas` : `1-${length}`;
+  const numbers =
+    field.kind === 'several' ? `numbers (1-${length}), separated by commas` : `1-${length}`;
   const takesOther = 'takesOther' in field && field.takesOther;
   const words = takesOther ? `${numbers}, or your own words` : numbers;
   const plain = field.kind === 'switch' ? 'y or n' : undefined;

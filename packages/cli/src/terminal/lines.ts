@@ -52,7 +52,9 @@ function formatItem(item: UpsertObject): string {
     case 'approval':
       return oneRow(`? ${item.title}: ${formatOutcome(item)}`);
     case 'error':
-      return withMarkedRows(`! ${item.errorMessage ?? item.errorCode ?? 'Something went wrong.'}`);
+      return withMarkedRows(
+        `! ${item.errorMessage ?? item.errorCode ?? 'The agent gave no reason.'}`,
+      );
   }
 }
 

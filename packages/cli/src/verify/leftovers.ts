@@ -48,7 +48,7 @@ export class Leftovers {
     const failed = findings.filter((finding) => finding !== undefined);
     this.#log?.log.close();
     if (failed.length > 0 || this.#sessionId === undefined) return failed;
-    return [{ verdict: 'good', text: 'Deleted again: the session, its run, and its folder' }];
+    return [{ verdict: 'good', text: 'Deleted the session, its run, and its folder' }];
   }
 
   async #removeSession(): Promise<Finding | undefined> {

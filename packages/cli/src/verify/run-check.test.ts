@@ -64,7 +64,7 @@ function checkPlanted(seqs: number[], plant: (event: StreamEvent) => Record<stri
 test('FR-001-36: a whole run passes, and its events are counted', () => {
   expect(checkRun(whole)).toEqual([
     'ok    XREAD of codex:run:run:events gives 8 events without a gap: response_start, 2 item_start, 2 item_done, 2 item_delta, response_done',
-    'ok    Each event has a trace context, of the trace of the request',
+    'ok    Each event has a trace context of the request’s trace',
   ]);
 });
 
@@ -102,9 +102,7 @@ describe('planted in the log', () => {
       'FAIL  There is a gap before Entry 0-4: seq 0 to 2 is missing.',
       'FAIL  The run begins with item_start, not with response_start.',
     ]);
-    expect(check(entries.toSpliced(4, 0, entries[4]!))).toEqual([
-      'FAIL  Entry 0-5 has seq 4 again.',
-    ]);
+    expect(check(entries.toSpliced(4, 0, entries[4]!))).toEqual(['FAIL  Entry 0-5 repeats seq 4.']);
     expect(checkPlanted([4], (event) => ({ ...event, payload: 'text' }))).toEqual([
       expect.stringMatching(/^FAIL {2}Entry 0-5 is not a valid event: "payload": /),
     ]);
@@ -113,7 +111,7 @@ describe('planted in the log', () => {
   test('an entry in the wrong place for its seq, or of another run', () => {
     const [first, ...rest] = entriesOf(eventsOf(whole));
     expect(check([{ ...first!, id: '5-1' } as LogEntry, ...rest])).toEqual([
-      'FAIL  Entry 0-1 has seq 0, and so should be entry 0-1.',
+      'FAIL  Entry 0-1 has seq 0, so it must be entry 0-1.',
     ]);
     expect(checkPlanted([2], (event) => ({ ...event, runId: 'other' }))).toEqual([
       'FAIL  Entry 0-3 names another run, turn or session.',

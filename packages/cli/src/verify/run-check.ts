@@ -119,7 +119,7 @@ export class RunCheck {
     );
     return [
       good(`${this.#expected.how} gives ${this.#count} events without a gap: ${types.join(', ')}`),
-      good('Each event has a trace context, of the trace of the request'),
+      good('Each event has a trace context of the request’s trace'),
       ...this.#streaming(),
     ];
   }
@@ -146,9 +146,9 @@ export class RunCheck {
       const missing = seq === this.#next + 1 ? this.#next : `${this.#next} to ${seq - 1}`;
       this.#fault('gap', `There is a gap before ${name}: seq ${missing} is missing.`);
     }
-    if (seq < this.#next) this.#fault('order', `${name} has seq ${seq} again.`);
+    if (seq < this.#next) this.#fault('order', `${name} repeats seq ${seq}.`);
     if (id !== undefined && id !== `0-${seq + 1}`) {
-      this.#fault('id', `${name} has seq ${seq}, and so should be entry 0-${seq + 1}.`);
+      this.#fault('id', `${name} has seq ${seq}, so it must be entry 0-${seq + 1}.`);
     }
     this.#next = Math.max(this.#next, seq + 1);
   }

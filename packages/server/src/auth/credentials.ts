@@ -78,7 +78,7 @@ export function createCredentials(token: string, signedOut = signedOutInMemory()
   };
 }
 
-/** `TIME~GENERATION~RANDOM`, the two numbers with base 36. */
+/** `TIME~GENERATION~RANDOM`, with both numbers in base 36. */
 function newDeviceId(generation: number): string {
   const [time, count] = [Date.now().toString(36), generation.toString(36)];
   return `${time}~${count}~${randomBytes(12).toString('base64url')}`;

@@ -63,7 +63,7 @@ const frameworkCodes = new Map(
       code: 'INVALID_REQUEST',
       message: 'The length of the body differs from its Content-Length.',
     },
-    FST_STATIC_FORBIDDEN_PATH: { code: 'NOT_FOUND', message: 'There is no such file.' },
+    FST_STATIC_FORBIDDEN_PATH: { code: 'NOT_FOUND', message: 'The file does not exist.' },
     FST_ERR_BAD_URL: { code: 'INVALID_PATH', message: 'The path is not a valid URL path.' },
   }),
 );
