@@ -86,7 +86,7 @@ export class AgentProcess {
     if (this.#isGone || !this.#child.stdin.writable) return;
     this.#child.stdin.write(`${line}\n`);
     if (this.#child.stdin.writableLength > maxUnreadBytes) {
-      this.#exited.resolve(new ProtocolBreach('It sends requests without reading the answers.'));
+      this.#exited.resolve(new ProtocolBreach('It sends requests and does not read the answers.'));
     }
   }
 

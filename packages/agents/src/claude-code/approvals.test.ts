@@ -27,7 +27,7 @@ function start(notesQueued = Promise.resolve(), answer?: ApprovalAnswer) {
   return { approvals, opened };
 }
 
-/** The request that people get for a call of `tool` in this context. */
+/** The request that is shown to people for a call of `tool` in this context. */
 async function asked(context: Context, tool = 'Bash', input = {}): Promise<ApprovalRequest> {
   const { approvals, opened } = start();
   const { signal } = new AbortController();
@@ -57,7 +57,7 @@ test('a call with a note does not run before Claude Code has the note', async ()
 
 const input = { command: 'git push', description: 'Push it' };
 
-test('SAFE: all that Claude Code says about its reasons is shown, and nothing twice', async () => {
+test('SAFE: every reason that Claude Code gives is shown, once', async () => {
   const { description } = await asked(
     {
       decisionReason: '\u001b[1mPath is outside.\u001b[0m',
@@ -82,14 +82,14 @@ test('SAFE: all that Claude Code says about its reasons is shown, and nothing tw
   expect(await asked({}, 'Bash', input)).not.toHaveProperty('description');
 });
 
-test('SAFE: what must not be allowed by one key is allowed by no default, and can be refused by one', async () => {
+test('SAFE: a request that one key must not allow has no allowing default, and one key can refuse it', async () => {
   const { options } = await asked({ defaultToNo: true });
   expect(defaultOption(options, 'allow')).toBeUndefined();
   expect(defaultOption(options, 'reject')?.optionId).toBe('reject_once');
   expect(defaultOption((await asked({})).options, 'allow')?.optionId).toBe('allow_once');
 });
 
-test('who asks is named: a subagent by what it was started for, an MCP server by its name', async () => {
+test('the asker is named: a subagent by its task, an MCP server by its name', async () => {
   expect(await asked({})).not.toHaveProperty('askedBy');
   expect((await asked({ agentID: 'known' })).askedBy).toBe('Subagent “Inspect the notes”');
   expect((await asked({ agentID: 'other' })).askedBy).toBe('A subagent');

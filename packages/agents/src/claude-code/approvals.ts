@@ -22,7 +22,7 @@ import {
 import { oneLine } from '../base/titles.ts';
 import { describeTool } from './translate/describe-tool.ts';
 
-/** An option and the result that Claude Code gets for it. */
+/** An option and the result that it sends to Claude Code. */
 interface Choice extends ApprovalOption {
   result: PermissionResult;
 }
@@ -34,13 +34,13 @@ const refusal = { optionId: 'reject_once', kind: 'reject_once', takesNote: true 
 const withdrawn: PermissionResult = { behavior: 'deny', message: 'The user stopped the turn.' };
 
 interface ApprovalOutput extends ApprovalEvents {
-  /** Whether a turn runs in which people can be asked. */
+  /** Whether people can be asked: only during a turn. */
   canAsk: () => boolean;
-  /** Whether a second model can decide what is allowed. */
+  /** Whether auto mode is available, in which a second model decides about permissions. */
   offersAutoMode: () => boolean;
-  /** Resolves when Claude Code has queued the notes to what was allowed, or after a limit. */
+  /** Resolves when Claude Code has queued the notes of allowing answers, or after a time limit. */
   notesQueued: () => Promise<void>;
-  /** The task of the subagent with this id. */
+  /** The title of the task of the subagent with this id. */
   titleOfSubagent: (agentId: string) => string | undefined;
 }
 
@@ -66,9 +66,9 @@ export class ClaudeApprovals {
     this.#cwd = cwd;
   }
 
-  /** Called by the SDK. Waits without a limit, unless the turn is stopped. */
+  /** Called by the SDK. Waits for people without a time limit, unless the turn is stopped. */
   readonly canUseTool: CanUseTool = async (toolName, input, context) => {
-    // The request overtakes messages that have already arrived: its call must be shown first.
+    // The request overtakes earlier messages: first read those, because its call must be shown before it.
     await untilRead();
     const questions = toolName === 'AskUserQuestion' ? readQuestions(input) : [];
     if (questions.length > 0) return this.#askQuestions(questions, input, context);
@@ -78,7 +78,9 @@ export class ClaudeApprovals {
       ? planChoices(input, this.#output.offersAutoMode())
       : permissionChoices({ ...context, suggestions }, this.#cwd);
     const { title, ...face } = describeTool(toolName, input, this.#cwd);
-    // A hook may have changed the input since the call was shown. A plan that Claude Code leaves out is the call's.
+    // Describe the call anew, because a hook may have changed the input since the call was shown. If Claude Code leaves
+    // out
+    // the plan, the call's own plan is shown.
     const isPlanless = isPlan && input['plan'] === undefined;
     const words = { name: toolName, arguments: jsonOf(input), title, ...face };
     const question = {
@@ -102,7 +104,7 @@ export class ClaudeApprovals {
   readonly onElicitation: OnElicitation = async (request, { signal }) => {
     await untilRead();
     if (!this.#output.canAsk()) return { action: 'cancel' };
-    // A server of before there were links names no mode.
+    // Older servers, which cannot ask with links, send no mode.
     const asked = { ...request, mode: request.mode ?? 'form' };
     const { serverName, title, description } = request;
     const about = [title, description].filter((text) => text !== undefined && text !== '');
@@ -113,7 +115,7 @@ export class ClaudeApprovals {
     return answer ?? { action: 'cancel' };
   };
 
-  /** The purpose of a link is fulfilled. */
+  /** Answers a link's question as accepted: the user has completed what the link was for. */
   completeLink(elicitationId: string): void {
     this.#elicitations.completeLink(elicitationId);
   }
@@ -163,7 +165,7 @@ export class ClaudeApprovals {
   }
 }
 
-/** Why Claude Code asks, and whose tool it is, as far as the call itself does not say so. */
+/** Why Claude Code asks and which MCP server owns the tool, unless the call already shows that. */
 function reasonsFor(
   context: Context,
   input: Record<string, unknown>,
@@ -184,7 +186,7 @@ function reasonsFor(
   return reasons.length === 0 ? {} : { description: reasons.join('\n\n') };
 }
 
-/** Without an input: the program keeps its own, since the one here may be shortened (`ProgramOutput`). */
+/** Without `updatedInput`, the program uses its own input: the input here may be shortened (`ProgramOutput`). */
 const allowed = { behavior: 'allow' } satisfies PermissionResult;
 
 /** The result that the model reads in place of the tool's output. */
@@ -212,8 +214,8 @@ function permissionChoices(
 }
 
 /**
- * Returns the answers to a plan that the terminal has; each takes a note. The program reports the plan as approved only if it is
- * given the plan.
+ * Returns the answers to a plan that the terminal offers; each takes a note. The program reports the plan as approved only
+ * if the answer contains the plan.
  */
 function planChoices(input: Record<string, unknown>, hasAutoMode: boolean): Choice[] {
   const approved = { behavior: 'allow', updatedInput: input } satisfies PermissionResult;

@@ -3,20 +3,24 @@ import { messageOf } from '@liminal/protocol';
 import { z } from 'zod';
 import { notAnswered } from '../errors.ts';
 
-/** `synthetic` are Claude Code's own words in place of an answer, about an error for example. */
+/** With `synthetic`, the response is not the model's answer but Claude Code's own text, for example about an error. */
 const Answer = z.looseObject({ response: z.string(), synthetic: z.boolean().catch(false) });
 
-/** What `/btw` does in the terminal. The SDK's types lack this request (`side_question`). Throws ProviderError `NOT_ANSWERED`. */
+/**
+ * Asks a side question, like `/btw` in the terminal. The SDK's types lack this request (`side_question`). Throws
+ * ProviderError `NOT_ANSWERED`.
+ */
 export async function askAside(query: Query, question: string): Promise<string> {
   const ask: unknown = Reflect.get(query, 'askSideQuestion');
-  if (typeof ask !== 'function') throw notAnswered('This Claude Code takes no such question.');
+  if (typeof ask !== 'function')
+    throw notAnswered('This version of Claude Code does not support side questions.');
   const told: unknown = await Promise.resolve(Reflect.apply(ask, query, [question])).catch(
     (error: unknown) => {
       throw notAnswered(messageOf(error), error);
     },
   );
   const answer = Answer.safeParse(told).data;
-  if (answer === undefined) throw notAnswered('Claude Code has given none.');
+  if (answer === undefined) throw notAnswered('Claude Code did not answer.');
   if (answer.synthetic) throw notAnswered(answer.response);
   return answer.response;
 }

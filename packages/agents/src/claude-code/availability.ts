@@ -16,7 +16,7 @@ const credentialVariables = [
   'CLAUDE_CODE_USE_FOUNDRY',
 ];
 
-/** Describes Claude Code as it would run with this environment. Starts nothing. */
+/** Describes Claude Code as it would run with this environment. Starts no session. */
 export async function describeClaude(env: NodeJS.ProcessEnv): Promise<AgentInfo> {
   const info = {
     cliType: 'claude-code',
@@ -41,7 +41,7 @@ export async function describeClaude(env: NodeJS.ProcessEnv): Promise<AgentInfo>
   return { ...found, ...(troubles.length > 0 && { reason: troubles.join(' ') }) };
 }
 
-/** Whether there is a key or a login. On macOS a login is in the keychain, which is not read. */
+/** Whether there is a key or a login. On macOS, Claude Code keeps the login in the keychain, which is not read. */
 async function isSignedIn(env: NodeJS.ProcessEnv): Promise<boolean> {
   if (credentialVariables.some((name) => (env[name] ?? '') !== '')) return true;
   if (process.platform === 'darwin') return true;

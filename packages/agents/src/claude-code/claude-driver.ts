@@ -19,7 +19,7 @@ import { isTaskOutput } from './task-output.ts';
 
 export interface ClaudeCodeOptions {
   /**
-   * The environment for Claude Code. Default: this process's environment, which also says where sessions are stored.
+   * The environment for Claude Code. Default: this process's environment, which also determines where sessions are stored.
    */
   env?: NodeJS.ProcessEnv;
   /** How many processes may start at the same time. Default 2. */
@@ -27,15 +27,15 @@ export interface ClaudeCodeOptions {
   mcpServers?: McpServers;
   /** Added to Claude Code's own system prompt, in every session. */
   appendSystemPrompt?: string | undefined;
-  /** Whether people's messages that begin with `!` are run as commands, as in a terminal. Default: yes. */
+  /** Whether messages that begin with `!` are run as commands, as in a terminal. Default: yes. */
   userCommands?: boolean | undefined;
-  /** The path of a Claude Code to run, whichever others there are. */
+  /** The path of the Claude Code to run, in place of any other that is found. */
   program?: string | undefined;
 }
 
 const name = 'Claude Code';
 
-/** Claude Code through Anthropic's Agent SDK: one process per session, kept over its turns. */
+/** Claude Code through Anthropic's Agent SDK: one process per session, for all its turns. */
 export class ClaudeDriver implements AgentDriver<Config> {
   readonly cliType = 'claude-code';
   readonly name = name;
@@ -89,12 +89,12 @@ export class ClaudeDriver implements AgentDriver<Config> {
       const installed = installedClaude();
       const isOwn = this.#program === undefined && used?.isOwn === true;
       if (signal.aborted || !isOwn || installed === undefined) throw error;
-      const notice = `Your own ${used.path} did not start. This session runs the Claude Code of Liminal, ${installed.version}.`;
+      const notice = `Your own ${used.path} did not start. This session runs Liminal’s Claude Code ${installed.version} instead.`;
       const session = await startAllowed(
         { ...options, program: installed.path, notices: [...options.notices, notice] },
         signal,
       );
-      // That of Liminal has started in the same place, so the fault is the program's.
+      // Liminal's program started under the same conditions, so the user's own program is at fault.
       await noteFailure(used, messageOf(error));
       return session;
     }
@@ -142,7 +142,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
 
 type StartOptions = ClaudeSessionOptions & { notices: string[] };
 
-/** Starts a session; without the MCP servers of Liminal where an administrator allows only approved ones. */
+/** Starts a session, without Liminal's MCP servers if an administrator allows only approved servers. */
 async function startAllowed(options: StartOptions, signal: AbortSignal): Promise<ClaudeSession> {
   try {
     return await ClaudeSession.start(options, signal);
@@ -155,9 +155,9 @@ async function startAllowed(options: StartOptions, signal: AbortSignal): Promise
   }
 }
 
-const serversForbidden = `The settings of your organization (disableSideloadFlags) allow ${name} only MCP servers that an administrator has approved. This session has none of the MCP servers of Liminal.`;
+const serversForbidden = `The settings of your organization (disableSideloadFlags) allow ${name} only MCP servers that an administrator has approved. This session runs without Liminal’s MCP servers.`;
 
-/** The start options of the session's process. `SESSION_NOT_FOUND`, `INVALID_OPTION`. */
+/** The start options of the session's process. Throws ProviderError `SESSION_NOT_FOUND` or `INVALID_OPTION`. */
 async function startOf({ sessionId, projectDir, config, earlier }: SessionOpening<Config>) {
   if (earlier === undefined) {
     const agentSessionId = isUuid(sessionId) ? sessionId : randomUUID();
@@ -168,18 +168,18 @@ async function startOf({ sessionId, projectDir, config, earlier }: SessionOpenin
   const isStored = (await findStored(agentSessionId, projectDir)) !== undefined;
   if (isStored) return { agentSessionId, resume: true, config: read, notices: [] };
   const isLost = (await hasAnswered?.()) === true;
-  // A session without a message is not stored: one that was open here is begun again.
+  // Claude Code does not store a session without messages: if it was open here (it has a memory), begin it again.
   if (!isLost && memory === undefined) throw notFound(sessionId);
-  // Claude Code starts no session under the id of a file that is still there, readable or not.
+  // Claude Code does not start a session with the id of an existing file, even if the file is unreadable.
   const isFree = isUuid(agentSessionId) && (await findFile(agentSessionId)) === undefined;
   const begun = { agentSessionId: isFree ? agentSessionId : randomUUID(), resume: false };
   return { ...begun, config: read, notices: isLost ? [lost] : [] };
 }
 
-const forgotten = `This turn is not in the present conversation of ${name}: the conversation was cleared with /clear.`;
+const forgotten = `This turn is not in ${name}’s present conversation: the conversation was cleared with /clear.`;
 
-/** Claude Code deletes the transcripts of sessions that were not used for 30 days, unless its settings say otherwise. */
-const lost = `${name} does not have this session any more. It begins anew: it does not know what was said before.`;
+/** Unless its settings differ, Claude Code deletes transcripts of sessions that were not used for 30 days. */
+const lost = `${name} no longer has this session. It starts over: it does not know what was said before.`;
 
 const notFound = (sessionId: string): ProviderError =>
   new ProviderError('SESSION_NOT_FOUND', `${name} has no session ${sessionId}.`);

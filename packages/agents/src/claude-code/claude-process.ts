@@ -26,14 +26,14 @@ export interface ClaudeProcessOptions {
   config: Config;
   env: NodeJS.ProcessEnv;
   mcpServers: McpServers;
-  /** Added to Claude Code's own system prompt. */
+  /** Text added to Claude Code's own system prompt. */
   appendSystemPrompt: string | undefined;
-  /** The path of the program. Undefined: the SDK's own. */
+  /** The path of the program; undefined for the SDK's own program. */
   program: string | undefined;
   project: ProjectInUse;
 }
 
-/** Answers its questions to people. */
+/** The callbacks for Claude Code's questions to people. */
 interface Answering {
   canUseTool: CanUseTool;
   onElicitation: OnElicitation;
@@ -47,20 +47,20 @@ interface News {
   gone: [error: unknown];
 }
 
-/** What a terminal has and the SDK leaves out. */
+/** Options that match the terminal's behaviour; the SDK's defaults differ. */
 const asInTerminal: Options = {
-  /** The choices of a question may have previews. */
+  /** Lets the choices of a question have previews. */
   toolConfig: { askUserQuestion: { previewFormat: 'markdown' } },
   enableFileCheckpointing: true,
-  /** Each background task can be stopped by itself, so the end of a turn leaves them running. */
+  /** States that each background task can be stopped separately, so that tasks keep running after a turn ends. */
   perTaskStopAffordance: true,
-  /** What hooks have refused, and why they failed. */
+  /** Reports what hooks refused and why they failed. */
   includeHookEvents: true,
 };
 
 /**
  * The sources of settings, CLAUDE.md, skills, agents and output styles: the user's own, and the project's if people have
- * agreed. Claude Code also reloads files that change while it runs: a hook blocks changes that nobody has agreed to.
+ * agreed. Because Claude Code reloads files that change while it runs, a hook blocks changes that nobody has agreed to.
  */
 function settingsFrom(project: ProjectInUse): Options {
   if (!project.isUsed) return { settingSources: ['user'] };
@@ -80,9 +80,9 @@ function settingsFrom(project: ProjectInUse): Options {
     settingSources: ['user', 'project', 'local'],
     hooks: {
       ConfigChange: [{ hooks: [mayChange] }],
-      // Claude Code also finds skills in folders that have just been made, and notices no change of those.
+      // Claude Code also finds skills in newly created folders, without reporting a change.
       PreToolUse: [{ matcher: 'Skill', hooks: [mayUseSkill] }],
-      // A message can name a skill, and a subagent can begin with one: both without a call of that tool.
+      // A message can name a skill, and a subagent can start with a skill; neither calls the tool `Skill`.
       PreSkillShellCommand: [{ hooks: [mayUseSkill] }],
     },
   };
@@ -91,23 +91,23 @@ function settingsFrom(project: ProjectInUse): Options {
 const notAgreed =
   'The settings and skills of the project have changed, and the user has not agreed to them yet.';
 
-/** Sources of settings that are not the project's. */
+/** Sources of settings outside the project. */
 const ofUser: ReadonlySet<string> = new Set(['user_settings', 'policy_settings']);
 
 /**
- * Without this prompt the model is not told how to work. Claude Code stores the prompt of a conversation's first
- * request and reuses it, whatever later starts say. So a resumed conversation has it made again: it then gets the whole
- * prompt and the present additions.
+ * Without this prompt the model lacks Claude Code's instructions. Claude Code stores the prompt of a conversation's first
+ * request and reuses it, even if a later start passes another prompt. So a resumed conversation rebuilds the prompt
+ * (`snapshot: false`): it then gets the whole prompt and the present additions.
  */
 const wholePrompt = { type: 'preset', preset: 'claude_code' } as const;
 
 const startLimitMs = 60_000;
 const interruptLimitMs = 500;
 const endGraceMs = 1_500;
-/** How long to wait for the reason of a failed start. */
+/** How long to wait for the reason of a failed start, in ms. */
 const reasonLimitMs = 1_000;
 
-/** A running Claude Code with all that it starts. Emits nothing before the caller can add listeners. */
+/** A running Claude Code and all its descendants. Emits nothing before the caller can add listeners. */
 export class ClaudeProcess extends EventEmitter<News> {
   readonly query: Query;
   readonly #mark = processMark('claude-code');
@@ -140,7 +140,7 @@ export class ClaudeProcess extends EventEmitter<News> {
         cwd: projectDir,
         env: childEnvironment(env, this.#mark.env),
         mcpServers,
-        // On the command line every user could read their keys.
+        // On the command line, every user of the machine could read the servers' keys.
         mcpServersDelivery: 'initialize',
         includePartialMessages: true,
         forwardSubagentText: true,
@@ -153,11 +153,11 @@ export class ClaudeProcess extends EventEmitter<News> {
     void this.#program.exited.then(() => this.#gone.reject(this.#program.ending));
   }
 
-  /** Resolves with what the process offers when it is ready for its first message. Rejects if it ends first. */
+  /** Resolves with the process's features when it is ready for its first message. Rejects if the process ends first. */
   async initialise(): Promise<SDKControlInitializeResponse> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(
-      () => reject(new Error('It took longer than a minute.')),
+      () => reject(new Error('The start took longer than a minute.')),
       startLimitMs,
     );
     try {
@@ -167,7 +167,7 @@ export class ClaudeProcess extends EventEmitter<News> {
     }
   }
 
-  /** The environment of a command that a person runs in the session. */
+  /** The environment for a user's command in the session. */
   get commandEnvironment(): NodeJS.ProcessEnv {
     return { ...childEnvironment(this.#env, {}), CLAUDECODE: '1' };
   }
@@ -177,8 +177,8 @@ export class ClaudeProcess extends EventEmitter<News> {
   }
 
   /**
-   * Withdraws a message that waits in its queue. Returns whether it was there: then it is reported as cancelled, and begins
-   * no turn. The SDK's types lack this request (`cancel_async_message`).
+   * Withdraws a message from Claude Code's queue. Returns whether the message was there; then Claude Code reports it as
+   * cancelled and begins no turn. The SDK's types lack this request (`cancel_async_message`).
    */
   async withdraw(uuid: string): Promise<boolean> {
     const request: unknown = Reflect.get(this.query, 'cancelAsyncMessage');
@@ -186,14 +186,14 @@ export class ClaudeProcess extends EventEmitter<News> {
     return (await Reflect.apply(request, this.query, [uuid])) === true;
   }
 
-  /** Why the process ended, with its own words about it. */
+  /** The reason with the process's error output. */
   explain(error: unknown): string {
     const reason = messageOf(error);
     const { errorOutput } = this.#program;
     return errorOutput === '' ? reason : `${reason} It said: ${errorOutput}`;
   }
 
-  /** Ends it and all that it started. A running turn is interrupted first, so that what was said is stored. */
+  /** Ends the process and all its descendants. Interrupts a running turn first, so that its messages are stored. */
   async end(isBusy: boolean): Promise<void> {
     if (isBusy) {
       const limit = new Promise((resolve) => setTimeout(resolve, interruptLimitMs));
@@ -208,7 +208,7 @@ export class ClaudeProcess extends EventEmitter<News> {
     try {
       return await this.query.initializationResult();
     } catch (error) {
-      // The error may say only that no answer will come; the end of the process says why.
+      // The error may say only that there will be no answer; the end of the process gives the reason.
       const limit = new Promise((resolve) => setTimeout(resolve, reasonLimitMs));
       await Promise.race([this.#gone.promise, limit]);
       throw error;
@@ -219,29 +219,31 @@ export class ClaudeProcess extends EventEmitter<News> {
     let failure: unknown;
     try {
       for await (const message of this.query) {
-        this.#program.heard();
+        this.#program.noteMessage();
         this.#take(message);
       }
     } catch (error) {
       failure = error;
     }
-    // By then the error output has been read, too.
+    // Wait until the error output has been read.
     await this.#program.closed();
     this.#gone.reject(failure ?? this.#program.ending);
   }
 
-  /** A turn may wait for a message that cannot be handled: so the process is given up. */
+  /** Emits a message. If handling throws, gives up the process: a turn may wait for that message. */
   #take(message: unknown): void {
     try {
       this.emit('message', withinDepth(message));
     } catch (error) {
       const reason = messageOf(error);
-      this.#gone.reject(new Error(`It said something that cannot be read (${reason}).`));
+      this.#gone.reject(new Error(`Its message could not be handled (${reason}).`));
     }
   }
 }
 
-/** Set by a Claude Code that runs this server; a child that saw them would take itself for a part of it. */
+/**
+ * Variables set by a Claude Code that runs this server; a child with them would consider itself a part of that program.
+ */
 const ofOuterClaude = new Set(['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT']);
 
 /** Claude Code's environment: the server's without Liminal's own variables, plus the process mark. */

@@ -2,14 +2,14 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { SpawnedProcess, SpawnOptions } from '@anthropic-ai/claude-agent-sdk';
 import { ProgramOutput } from './program-output.ts';
 
-/** How long a program that has exited must be silent before its output counts as held by a child, in ms. */
+/** How long an exited program must be silent before its output counts as held open by a child, in ms. */
 const heldOutputMs = 150;
-/** How much of its error output is kept to explain its end, in characters. */
+/** How much error output is kept to explain the program's end, in characters. */
 const keptOutput = 2_000;
 
 /**
- * Claude Code's program. The SDK notices its end only by the end of its output, which a child of it may hold open; this
- * class notices the exit as well.
+ * Claude Code's program. The SDK notices its end only by the end of its output, which a child process may hold open; this
+ * class also notices the exit.
  */
 export class ClaudeProgram {
   readonly #exited = Promise.withResolvers<void>();
@@ -18,15 +18,15 @@ export class ClaudeProgram {
   readonly #output = new ProgramOutput();
   #child: ChildProcess | undefined;
   #ending = new Error('It exited.');
-  #lastHeard = 0;
+  #lastMessage = 0;
   #errorOutput = '';
 
-  /** @param onErrorOutput - Gets all the kept error output whenever there is more. */
+  /** @param onErrorOutput - Called with all kept error output whenever it grows. */
   constructor(onErrorOutput: (output: string) => void) {
     this.#onErrorOutput = onErrorOutput;
   }
 
-  /** Undefined until it has been started. */
+  /** The process; undefined before the start. */
   get child(): ChildProcess | undefined {
     return this.#child;
   }
@@ -36,17 +36,17 @@ export class ClaudeProgram {
     return this.#errorOutput.trim();
   }
 
-  /** How it exited, as far as known. */
+  /** How the program exited, as far as known. */
   get ending(): Error {
     return this.#ending;
   }
 
-  /** Resolves when it has exited and is silent. */
+  /** Resolves when the program has exited and is silent. */
   get exited(): Promise<void> {
     return this.#exited.promise;
   }
 
-  /** Resolves when it has exited and its outputs have ended, or are held open by a child. */
+  /** Resolves when the program has exited and its outputs have ended or are held open by a child. */
   async closed(): Promise<void> {
     await Promise.race([this.#closed.promise, this.#exited.promise]);
   }
@@ -60,7 +60,7 @@ export class ClaudeProgram {
       this.#onErrorOutput(this.#errorOutput);
     });
     child.stdout.pipe(this.#output);
-    // If a child has closed it, no end comes.
+    // If a child has closed the pipe, there is no `end` event.
     child.stdout.once('close', () => this.#output.end());
     child.once('close', () => this.#closed.resolve());
     child.once('exit', (code, by) => {
@@ -71,20 +71,20 @@ export class ClaudeProgram {
     return Object.assign(child, { stdout: this.#output });
   };
 
-  /** To be called for each message. */
-  heard(): void {
-    this.#lastHeard = performance.now();
+  /** Must be called for each message. */
+  noteMessage(): void {
+    this.#lastMessage = performance.now();
   }
 
-  /** Its last output may still be on the way. */
+  /** Resolves `exited` after a period of silence, because the last output may still arrive. */
   #waitForSilence(): void {
     const start = performance.now();
     const look = (): void => {
-      const silentSince = Math.max(start, this.#lastHeard, this.#output.busyUntil);
+      const silentSince = Math.max(start, this.#lastMessage, this.#output.busyUntil);
       if (performance.now() - silentSince >= heldOutputMs) this.#exited.resolve();
       else later();
     };
-    // After all that has arrived was read, even if the server was busy in between.
+    // `setImmediate`: first read all output that has arrived, even if the server was busy.
     const later = () => setTimeout(() => setImmediate(look), heldOutputMs);
     later();
   }

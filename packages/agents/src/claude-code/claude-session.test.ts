@@ -26,7 +26,7 @@ const delta = (text: string) => ({
   parent_tool_use_id: null,
 });
 
-/** A session of a scripted Claude Code. @param controls - Its answers to requests. */
+/** A session of a scripted Claude Code. @param controls - The script's answers to requests. */
 async function startSession(controls: object = {}) {
   const said = new TransformStream<unknown, unknown>();
   const writer = said.writable.getWriter();
@@ -64,22 +64,24 @@ async function startSession(controls: object = {}) {
     async () => ({ query }) as unknown as Sdk,
   );
   onTestFinished(() => session.close());
-  /** Resolves when they have been read: the stream takes each only when the one before it has been. */
+  /**
+   * Resolves when the messages have been read: the stream takes each message only after the previous message was read.
+   */
   const say = async (...all: unknown[]): Promise<void> => {
     for (const message of [...all, { type: 'keep_alive' }]) await writer.write(message);
   };
   return { session, events, updates, say };
 }
 
-/** The message, and how often a field is read of it that only schemas ask for. */
+/** The message, and a counter of how often a field was read that only schemas read. */
 function watched(message: object) {
   const ask = vi.fn<() => undefined>();
-  // Not to be seen by those who copy or measure a message.
+  // Not enumerable, so that copying or measuring a message does not read the field.
   const given = Object.defineProperty({ ...message }, 'subtype', { get: ask, enumerable: false });
   return { given, ask };
 }
 
-test('a plain delta is read without a schema, as nearly all messages are plain deltas', async () => {
+test('a plain delta is read without a schema, because nearly all messages are plain deltas', async () => {
   const { events, say } = await startSession();
   const plain = watched(delta('Hello'));
   const other = watched(start);
@@ -92,22 +94,22 @@ test('a plain delta is read without a schema, as nearly all messages are plain d
   expect(other.ask).toHaveBeenCalled();
 });
 
-test('a task that Claude Code does not stop is an error, with its words', async () => {
+test('a task that Claude Code does not stop is an error with Claude Code’s reason', async () => {
   const { session, say } = await startSession({
     stopTask: () => Promise.reject(new Error('It is a daemon.')),
   });
   await say(tasks);
   await expect(session.stopTask('a')).rejects.toMatchObject({
     code: 'INTERRUPT_FAILED',
-    message: 'Claude Code did not stop it. It is a daemon.',
+    message: 'Claude Code did not stop the task. It is a daemon.',
   });
   await expect(session.stopTask('b')).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
 });
 
 test.each([
-  ['the mode that is in force', { mode: 'default' }, 'default'],
-  ['no mode, as an older Claude Code does', undefined, 'plan'],
-])('a changed mode is shown as Claude Code answers: %s', async (_, answer, shown) => {
+  ['with the mode in force', { mode: 'default' }, 'default'],
+  ['without a mode, like an older version', undefined, 'plan'],
+])('a changed mode is shown if Claude Code answers %s', async (_, answer, shown) => {
   const { session, updates } = await startSession({ setPermissionMode: async () => answer });
   await session.setConfigOption('mode', 'plan');
   const modes = updates.flatMap(({ configOptions }) => configOptions ?? []);

@@ -50,65 +50,65 @@ import { ClaudeTranslator } from './translate/translator.ts';
 
 export interface ClaudeSessionOptions extends ClaudeProcessOptions {
   output: SessionOutput;
-  /** Records each sent message, so that its stored entries do not count as made elsewhere. */
+  /** Records each sent message, so that its stored entries do not count as foreign. */
   marks: Pick<TranscriptMarks, 'noteSent'>;
-  /** Whether messages that begin with `!` are commands of people's own. */
+  /** Whether messages that begin with `!` run as commands. */
   runsUserCommands: boolean;
-  /** Folders beside the project's in which the agent may work. */
+  /** Folders besides the project's in which the agent may work. */
   additionalDirectories?: readonly string[];
   /** Notices for people in the first turn. */
   notices?: readonly string[];
 }
 
-/** How many messages that were said amid turns are remembered. */
+/** How many steered messages are remembered. */
 const maxSteered = 1_000;
-/** For how many messages in one session it is remembered by which id Claude Code knows them. */
+/** For how many messages per session the ids in Claude Code are remembered. */
 const maxUuids = 10_000;
 
-/** How long a stop waits until Claude Code has dropped the messages that it has not read, in ms. */
+/** How long a stop waits until Claude Code has withdrawn its unread messages, in ms. */
 const withdrawLimitMs = 500;
 
-/** How long after a look another one finds out which MCP servers have started, in ms. */
+/** Interval at which the states of starting MCP servers are polled, in ms. */
 const serverLookMs = 1_000;
 
 interface Sending {
   turnId: string;
   bound: PromiseWithResolvers<void>;
-  /** The user stopped the turn before the agent took it up. */
+  /** The user stopped the turn before the agent began it. */
   isStopped: boolean;
 }
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (id: string): id is UUID => uuidPattern.test(id);
 
-/** A session of Claude Code and the process that runs it, over all of its turns. */
+/** A Claude Code session over all its turns, and its process. */
 export class ClaudeSession implements AgentSession<Config> {
   readonly #options: ClaudeSessionOptions;
   readonly #process: ClaudeProcess;
   readonly #approvals: ClaudeApprovals;
   readonly #translator: ClaudeTranslator;
   readonly #status: SessionStatus;
-  /** As last told. */
+  /** As last reported. */
   #tasks: readonly BackgroundTask[] = [];
-  readonly #taskOutput = new TaskOutput((taskId) => this.#lookAtOutput(taskId));
+  readonly #taskOutput = new TaskOutput((taskId) => this.#readOutput(taskId));
   #isAlive = true;
   #sending: Sending | undefined;
   #turnEnd = Promise.withResolvers<void>();
   #isStopping = false;
-  /** The messages that were said amid turns; one may begin a turn of its own. */
+  /** Steered messages, by our ids; a steered message may later begin its own turn. */
   readonly #steered = new Newest<string, true>(maxSteered);
   readonly #notes = new NotesQueued();
-  /** The ids by which Claude Code knows messages, by ours. */
+  /** Claude Code's message ids, by our ids. */
   readonly #uuids = new Newest<string, string>(maxUuids);
   #ended: Promise<void> = Promise.resolve();
-  /** A person's command that runs. */
+  /** Aborts the running user command. */
   #command: AbortController | undefined;
   #commandEnded: Promise<void> = Promise.resolve();
   #isWatching = false;
 
   /**
-   * Starts the process. Throws ProviderError `SESSION_CREATE_FAILED`, or the reason of `signal` if that aborts; then no
-   * process is left.
+   * Starts the process. Throws ProviderError `SESSION_CREATE_FAILED`, or the reason of `signal` if the signal aborts; in
+   * both cases no process is left.
    */
   static async start(
     options: ClaudeSessionOptions,
@@ -169,7 +169,7 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#approvals = new ClaudeApprovals(approvalOutput, options.projectDir, options.project);
     this.#process = new ClaudeProcess(sdk, options, this.#approvals);
     this.#process.on('message', (message) => this.#onMessage(message));
-    this.#process.on('errorOutput', (output) => this.#status.hearErrorOutput(output));
+    this.#process.on('errorOutput', (output) => this.#status.readErrorOutput(output));
     this.#process.on('gone', (error) => this.#onGone(error));
   }
 
@@ -189,8 +189,8 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   /**
-   * Sends a user message; resolves when its turn has begun. Waits for a turn that the agent began by itself, and for
-   * messages that it has been given already. Throws ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.
+   * Sends a user message; resolves when its turn has begun. First waits for a turn that the agent began by itself, and for
+   * messages that were sent before. Throws ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.
    */
   async send(text: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
     this.#options.marks.noteSent(turnId);
@@ -198,12 +198,12 @@ export class ClaudeSession implements AgentSession<Config> {
     const turn = this.#translator.turn;
     const isForAnother = turn?.trigger === 'user' && !this.#steered.has(turn.turnId);
     if (this.#sending !== undefined || isForAnother) {
-      throw new ProviderError('TURN_IN_PROGRESS', 'Claude Code is still at work on a message.');
+      throw new ProviderError('TURN_IN_PROGRESS', 'Claude Code is still working on a message.');
     }
     const command = blocks.length === 0 ? userCommandIn(text) : undefined;
     const sending = { turnId, bound: Promise.withResolvers<void>(), isStopped: false };
     this.#sending = sending;
-    // It may be rejected while the agent's own turn is still awaited.
+    // Not unhandled if it rejects while the code below still waits for the agent's own turn.
     sending.bound.promise.catch(() => undefined);
     try {
       const answer = await answerFor(text, this.#status.commands);
@@ -220,7 +220,7 @@ export class ClaudeSession implements AgentSession<Config> {
     }
   }
 
-  /** Runs a person's command, and gives the result to Claude Code, whose model reads it with the next message. */
+  /** Runs a user's command and sends Claude Code the result, which its model reads with the next message. */
   #runCommand(command: string, text: string, { turnId, isStopped }: Sending): void {
     const { projectDir: cwd, output, runsUserCommands } = this.#options;
     if (!runsUserCommands) {
@@ -243,7 +243,7 @@ export class ClaudeSession implements AgentSession<Config> {
       if (!this.#isAlive) return;
       this.#translator.at(now());
       items.end(result);
-      this.#tellCommand(turnId, command, result);
+      this.#reportCommand(turnId, command, result);
       const isWhole = !running.signal.aborted;
       const how = isWhole
         ? (['completed', 'end_turn'] as const)
@@ -253,7 +253,10 @@ export class ClaudeSession implements AgentSession<Config> {
     });
   }
 
-  /** A note to what was allowed is read after the call; the SDK's answer has a place for a refusal's alone. */
+  /**
+   * Sends the note of an allowing answer, which the model reads after the call: the SDK's answer has a note only for
+   * refusals.
+   */
   #sendNote(outcome: ApprovalOutcome): void {
     if (outcome.outcome !== 'selected' || outcome.note === undefined) return;
     if (!outcome.optionId.startsWith('allow')) return;
@@ -263,12 +266,16 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#process.push(uuid, outcome.note, { priority: 'next' });
   }
 
-  /** In the form in which Claude Code's terminal keeps it. */
-  #tellCommand(turnId: string, command: string, { output, problem = '' }: UserCommandResult): void {
+  /** Sends a command and its output in the form that Claude Code's terminal stores. */
+  #reportCommand(
+    turnId: string,
+    command: string,
+    { output, problem = '' }: UserCommandResult,
+  ): void {
     const printed = `<bash-stdout>${output}</bash-stdout><bash-stderr>${problem}</bash-stderr>`;
     const [input, result] = [isUuid(turnId) ? turnId : randomUUID(), randomUUID()];
     for (const uuid of [input, result]) this.#options.marks.noteSent(uuid);
-    // Otherwise Claude Code reads an @ in the output as a mention of a file.
+    // Without `client_composed`, Claude Code reads an @ in the output as a mention of a file.
     const how = { shouldQuery: false, client_composed: true } as const;
     this.#process.push(input, `<bash-input>${command}</bash-input>`, how);
     this.#process.push(result, printed, how);
@@ -294,8 +301,8 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#checkAlive();
     if (this.#translator.turn?.turnId !== turnId) throw nothingToSteer();
     if (this.#isStopping) throw nothingToSteer('The turn is being stopped.');
-    if (this.#command !== undefined) throw nothingToSteer('A command runs, and no model.');
-    if (userCommandIn(text) !== undefined) throw nothingToSteer('A command runs between turns.');
+    if (this.#command !== undefined) throw nothingToSteer('A command is running, without a model.');
+    if (userCommandIn(text) !== undefined) throw nothingToSteer('Commands run only between turns.');
     const uuid = this.#newUuid(messageId);
     this.#steered.set(messageId, true);
     this.#translator.steer({ uuid, turnId: messageId, text, blocks }, now());
@@ -304,7 +311,10 @@ export class ClaudeSession implements AgentSession<Config> {
     });
   }
 
-  /** The message's own id at first: Claude Code ignores a message with the id of one that was withdrawn. */
+  /**
+   * The message's own id for its first sending, then new ids: Claude Code ignores a message with a withdrawn message's
+   * id.
+   */
   #newUuid(messageId: string): UUID {
     const uuid = isUuid(messageId) && !this.#uuids.has(messageId) ? messageId : randomUUID();
     this.#uuids.set(messageId, uuid);
@@ -312,16 +322,16 @@ export class ClaudeSession implements AgentSession<Config> {
     return uuid;
   }
 
-  /** Stops the running turn, or the one that is about to begin. Throws ProviderError `INTERRUPT_FAILED`. */
+  /** Stops the running turn, or a turn that is about to begin. Throws ProviderError `INTERRUPT_FAILED`. */
   async cancel(): Promise<void> {
     if (!this.#isAlive) return;
     if (this.#command !== undefined) this.#stopCommand(this.#command);
     else if (this.#translator.turn !== undefined) await this.#stopTurn();
-    // Claude Code loses an interrupt that comes before it has taken the message up.
+    // Claude Code ignores an interrupt that arrives before it has begun to work on the message.
     else if (this.#sending !== undefined) this.#sending.isStopped = true;
   }
 
-  /** Ends the process and all that it started; a running turn first ends as cancelled. */
+  /** Ends a running turn as cancelled, then the process and all its descendants. */
   async close(): Promise<void> {
     if (this.#isAlive) {
       this.#isAlive = false;
@@ -345,8 +355,8 @@ export class ClaudeSession implements AgentSession<Config> {
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#checkAlive();
     await this.#status.choose(this.#process.query, id, value);
-    // Each model has an effort of its own.
-    void this.#lookAtSettings().catch(() => undefined);
+    // A new model can have another effort.
+    void this.#readSettings().catch(() => undefined);
   }
 
   /** Throws ProviderError `PROCESS_CRASH`. */
@@ -356,7 +366,7 @@ export class ClaudeSession implements AgentSession<Config> {
     return true;
   }
 
-  /** Names the session in Claude Code's own store. */
+  /** Sets the session's title in Claude Code's own store. */
   async rename(title: string): Promise<void> {
     this.#checkAlive();
     const request: unknown = Reflect.get(this.#process.query, 'renameSession');
@@ -367,10 +377,10 @@ export class ClaudeSession implements AgentSession<Config> {
   /** Throws ProviderError `TASK_NOT_FOUND` or `INTERRUPT_FAILED`. */
   async background(callId?: string): Promise<void> {
     this.#checkAlive();
-    // Without a call id Claude Code always answers yes, even if nothing runs.
+    // Without a call id Claude Code always reports success, even if nothing runs.
     if (callId === undefined && this.#translator.turn === undefined) throw nothingRuns();
     const moved = await this.#process.query.backgroundTasks(callId).catch((error: unknown) => {
-      const message = `Claude Code did not send it to the background. ${this.#process.explain(error)}`;
+      const message = `Claude Code did not send the call to the background. ${this.#process.explain(error)}`;
       throw new ProviderError('INTERRUPT_FAILED', message, { cause: error });
     });
     if (!moved) throw nothingRuns();
@@ -383,7 +393,7 @@ export class ClaudeSession implements AgentSession<Config> {
     try {
       await this.#process.query.stopTask(taskId);
     } catch (error) {
-      const message = `Claude Code did not stop it. ${this.#process.explain(error)}`;
+      const message = `Claude Code did not stop the task. ${this.#process.explain(error)}`;
       throw new ProviderError('INTERRUPT_FAILED', message, { cause: error });
     }
   }
@@ -438,10 +448,10 @@ export class ClaudeSession implements AgentSession<Config> {
       const uuid = this.#uuids.get(turnId) ?? turnId;
       const result = await this.#process.query.rewindFiles(uuid, { dryRun });
       if (result.canRewind) return result;
-      throw new Error(result.error ?? 'It gives no reason.');
+      throw new Error(result.error ?? 'Claude Code gives no reason.');
     } catch (error) {
       this.#checkAlive();
-      const message = `Claude Code cannot change files back to before this turn. ${messageOf(error)}`;
+      const message = `Claude Code cannot restore the files from before this turn. ${messageOf(error)}`;
       throw new ProviderError('NO_CHECKPOINT', message, { cause: error });
     }
   }
@@ -456,7 +466,7 @@ export class ClaudeSession implements AgentSession<Config> {
     void this.#watchServers();
   }
 
-  /** Reports which MCP servers are still starting, until none is: Claude Code itself reports that only with each turn. */
+  /** Polls and reports starting MCP servers until none is left: Claude Code itself reports them only with each turn. */
   async #watchServers(): Promise<void> {
     if (this.#isWatching) return;
     this.#isWatching = true;
@@ -464,48 +474,48 @@ export class ClaudeSession implements AgentSession<Config> {
       for (;;) {
         const servers = await this.#process.query.mcpServerStatus();
         if (!this.#isAlive) return;
-        this.#status.learnServers(servers);
+        this.#status.updateServers(servers);
         if (!servers.some(({ status }) => status === 'pending')) return;
         await delay(serverLookMs, undefined, { ref: false });
       }
     } catch {
-      // The program has ended, or does not know: the next turn reports them.
+      // The program has ended, or cannot answer. The next turn reports the servers.
     } finally {
       this.#isWatching = false;
     }
   }
 
   #checkAlive(): void {
-    if (!this.#isAlive) throw this.#crash(new Error('It is no longer running.'));
+    if (!this.#isAlive) throw new ProviderError('PROCESS_CRASH', 'Claude Code is not running.');
   }
 
   #onMessage(message: unknown): void {
     if (!this.#isAlive) return;
-    // A shortcut for nearly all messages: the schemas below cost more than all the rest.
+    // A shortcut for nearly all messages: the schemas below cost more than everything else.
     if (isPlainDelta(message)) {
-      this.#status.hearDelta();
+      this.#status.noteDelta();
       return this.#translator.read(message, now());
     }
     const facts = readFacts(message);
-    this.#status.hear(message, facts, this.#translator.turn !== undefined);
+    this.#status.read(message, facts, this.#translator.turn !== undefined);
     this.#notes.read(message);
     if (facts?.elicitation_id !== undefined) this.#approvals.completeLink(facts.elicitation_id);
     this.#translator.read(message, now());
-    this.#tellTasks();
-    // An interrupt between two calls of the model can get lost: the next call is stopped as well.
+    this.#reportTasks();
+    // An interrupt between two model calls can get lost: interrupt the next call again.
     if (facts?.status === 'requesting' && this.#isStopping) void this.#interruptAgain();
     if (facts?.status === 'requesting') void this.#noteAllowed();
     if (facts?.subtype === 'init') void this.#watchServers();
-    if (isLocalResult(message)) void this.#lookAtSettings().catch(() => undefined);
+    if (isLocalResult(message)) void this.#readSettings().catch(() => undefined);
   }
 
-  /** By the next call of the model, Claude Code has written a lasting permission into the project's settings. */
+  /** Accepts the settings file's change by a lasting permission; by the next model call Claude Code has written it. */
   async #noteAllowed(): Promise<void> {
     const { project } = this.#options;
     if (project.hasAllowed) await project.mayUseNow().catch(() => undefined);
   }
 
-  #tellTasks(): void {
+  #reportTasks(): void {
     const { tasks } = this.#translator;
     if (tasks === this.#tasks) return;
     this.#tasks = tasks;
@@ -514,16 +524,16 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#taskOutput.watch(commands.map(({ taskId }) => taskId));
   }
 
-  async #lookAtOutput(taskId: string): Promise<void> {
+  async #readOutput(taskId: string): Promise<void> {
     const output = await askOutput(this.#process.query, taskId);
     if (!this.#isAlive || output === undefined) return;
-    this.#translator.hearOutput(taskId, output);
-    this.#tellTasks();
+    this.#translator.readOutput(taskId, output);
+    this.#reportTasks();
   }
 
-  async #lookAtSettings(): Promise<void> {
+  async #readSettings(): Promise<void> {
     const settings = await askSettings(this.#process.query);
-    if (this.#isAlive) this.#status.learnSettings(settings);
+    if (this.#isAlive) this.#status.updateSettings(settings);
   }
 
   #onDraft(draft: EventDraft): void {
@@ -536,7 +546,7 @@ export class ClaudeSession implements AgentSession<Config> {
     const sending = this.#sending;
     if (sending?.turnId !== turnId) return;
     sending.bound.resolve();
-    // The turn is only beginning; it is stopped once it has begun.
+    // The turn is just beginning; stop it afterwards.
     if (sending.isStopped) queueMicrotask(() => void this.#interruptAgain());
   }
 
@@ -553,7 +563,7 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#isStopping = true;
     this.#translator.stop(now());
     try {
-      // First: after an interrupt Claude Code begins a turn for the messages that it has not read yet.
+      // Withdraw first: after an interrupt Claude Code begins a turn for its unread messages.
       await this.#withdrawUnread();
       await this.#process.query.interrupt();
     } catch (error) {
@@ -563,14 +573,14 @@ export class ClaudeSession implements AgentSession<Config> {
     }
   }
 
-  /** A message that is not withdrawn within the limit gets a turn of its own. */
+  /** Withdraws unread messages. A message that is not withdrawn within the limit gets its own turn. */
   async #withdrawUnread(): Promise<void> {
     const { unread } = this.#translator;
     if (unread.length === 0) return;
     const signal = AbortSignal.timeout(withdrawLimitMs);
     const late = once(signal, 'abort');
     const withdraw = async (uuid: string): Promise<void> => {
-      // Until Claude Code has put a message into its queue, there is nothing to withdraw.
+      // Retry until Claude Code has queued the message: before that it cannot be withdrawn.
       while (this.#translator.unread.includes(uuid) && !(await this.#process.withdraw(uuid)))
         await once(this.#process, 'message', { signal });
     };
@@ -578,7 +588,7 @@ export class ClaudeSession implements AgentSession<Config> {
     await Promise.race([withdrawals.catch(() => undefined), late]);
   }
 
-  /** For an earlier interrupt: no caller waits for it. */
+  /** Repeats an earlier interrupt. Errors are ignored, because no caller waits. */
   async #interruptAgain(): Promise<void> {
     await this.#stopTurn().catch(() => undefined);
   }
@@ -589,7 +599,7 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#command?.abort();
     const { code, message } = this.#crash(error);
     this.#endTurn({ type: 'response_error', error: { code, message } });
-    // Its children may still run.
+    // The process's children may still run.
     this.#ended = Promise.all([this.#process.end(false), this.#commandEnded]).then(() => undefined);
     this.#options.output.exit({ expected: false, code, message });
   }
@@ -598,7 +608,7 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#translator.end(terminal, now());
     this.#taskOutput.watch([]);
     this.#approvals.cancelAll('process_ended');
-    this.#sending?.bound.reject(this.#crash(new Error('It was ended.')));
+    this.#sending?.bound.reject(this.#crash(new Error('It was stopped before it answered.')));
     this.#turnEnd.resolve();
   }
 
@@ -609,8 +619,8 @@ export class ClaudeSession implements AgentSession<Config> {
 }
 
 /**
- * They are set in the running process, where they only widen what may be read and edited: with the SDK's option
- * `additionalDirectories` Claude Code would also use the skills that these folders bring, which nobody has allowed.
+ * Sets the additional folders in the running process, where they only extend which files may be read and edited. With the
+ * SDK's option `additionalDirectories` Claude Code would also use the folders' skills, which nobody has allowed.
  */
 async function setDirectories(query: Query, folders: readonly string[]): Promise<void> {
   await query.applyFlagSettings({ permissions: { additionalDirectories: [...folders] } });
@@ -626,6 +636,6 @@ function notStarted(
 }
 
 function nothingRuns(): ProviderError {
-  const message = 'Nothing of this call runs that can go to the background.';
+  const message = 'No running call can be sent to the background.';
   return new ProviderError('TASK_NOT_FOUND', message);
 }

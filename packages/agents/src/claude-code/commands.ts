@@ -1,17 +1,17 @@
-/** The slash commands of Claude Code: which are offered, and which words are none. */
+/** Claude Code's slash commands: which are offered to people, and which are answered here. */
 import { stat } from 'node:fs/promises';
 import type { SlashCommand } from '@anthropic-ai/claude-agent-sdk';
 import type { AgentCommand } from '@liminal/protocol';
 import { answeredHere, commandName } from '../base/answered-here.ts';
 import { terminalCommands } from './terminal-commands.ts';
 
-/** Also from messages, whose optional fields may be undefined. */
+/** A command from the SDK or from a message, whose optional fields may be undefined. */
 type CommandLike = Pick<SlashCommand, 'name' | 'description'> & {
   argumentHint?: string | undefined;
   aliases?: string[] | undefined;
 };
 
-/** Commands that Claude Code lists and that are of no use outside its terminal, or of use only to its makers. */
+/** Commands that Claude Code lists but that are useless outside its terminal, or useful only to its developers. */
 export const useless: ReadonlySet<string> = new Set([
   'color',
   'fast',
@@ -20,7 +20,7 @@ export const useless: ReadonlySet<string> = new Set([
   'workflow-launch-exec',
 ]);
 
-/** The commands that people are offered. */
+/** The commands that are offered to people. */
 export const offeredCommands = (commands: readonly CommandLike[]): AgentCommand[] =>
   commands
     .filter(({ name }) => !name.startsWith('__') && !useless.has(name))
@@ -32,10 +32,10 @@ export const offeredCommands = (commands: readonly CommandLike[]): AgentCommand[
     }));
 
 /**
- * The answer to a message that begins with a command which only the terminal has, or which does not exist: Claude Code
- * would give the latter to the model as words. Undefined for messages that Claude Code must get.
+ * The answer to a message that begins with a command that only the terminal has or that does not exist. Claude Code would
+ * send an unknown command to the model as text. Undefined for messages that must be sent to Claude Code.
  *
- * @param commands - All that Claude Code has listed; empty if it has listed none.
+ * @param commands - All commands that Claude Code has listed.
  */
 export async function answerFor(
   message: string,
@@ -48,7 +48,7 @@ export async function answerFor(
       one.name === name || one.aliases?.includes(name) === true || one.name.startsWith(`${name}:`),
   );
   const place = Object.hasOwn(terminalCommands, name) ? terminalCommands[name] : undefined;
-  // A skill of the user's may have the name of a command of the terminal.
+  // A user's skill may have the name of a terminal command.
   if (place !== undefined && (!isListed || useless.has(name))) return answeredHere(place);
   // The prompts of an MCP server are listed only once the server has started.
   if (isListed || name.startsWith('mcp__')) return undefined;

@@ -11,7 +11,7 @@ import type { ConfigOption, SessionNotice } from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
 import type { SettingsInForce } from './settings-in-force.ts';
 
-/** The choices made here; an empty mode or speed leaves it to Claude Code's own settings. */
+/** The choices made in Liminal; with an empty mode or speed, Claude Code's own settings decide. */
 export type Config = Record<'model' | 'mode' | 'thinking', string> & { speed?: string };
 export type ConfigId = keyof Config;
 
@@ -58,7 +58,7 @@ const efforts = [
   { value: 'max', name: 'Maximum' },
 ] as const satisfies (Choice & { value: EffortLevel })[];
 
-/** The value of the setting for an effort that Claude Code reports; undefined for an unknown one. */
+/** The setting's value for an effort that Claude Code reports; undefined for an unknown effort. */
 export const effortChoice = (effort: string): string | undefined =>
   efforts.find(({ value }) => value === effort)?.value;
 
@@ -76,7 +76,7 @@ const speeds: Choice[] = [
   },
 ];
 
-/** The speed that Claude Code reports as the state of its fast mode. */
+/** The setting's value for a fast mode state that Claude Code reports. */
 export const speedOf = (state: string | undefined): string | undefined =>
   state === undefined ? undefined : state === 'off' ? 'standard' : 'fast';
 
@@ -90,14 +90,14 @@ export interface Offer {
   hasFastMode?: boolean;
 }
 
-/** Why Claude Code does not use its fast mode until somebody chooses it. */
+/** Reasons for a disabled fast mode that do not prevent a person from choosing it. */
 const fastModeIsOff: ReadonlySet<string> = new Set([
   'preference',
   'sdk_opt_in_required',
   'pending',
 ]);
 
-/** For when none runs: then the models are unknown. */
+/** The offer while no Claude Code runs: the models are unknown. */
 export const nothingOffered: Offer = { models: [], modes };
 
 export function offerOf(
@@ -111,18 +111,18 @@ export function offerOf(
     if (value === 'auto') return models.some(({ supportsAutoMode }) => supportsAutoMode === true);
     return value !== 'bypassPermissions' || mayBypassHere;
   };
-  // The other problems are the account's, or the server's.
+  // Other reasons are problems of the account or the server, which a choice does not remove.
   const hasFastMode = fastModeProblem === undefined || fastModeIsOff.has(fastModeProblem);
   return { models, modes: modes.filter(isOffered), hasFastMode };
 }
 
 /**
- * As root, Claude Code does not start with permission to allow everything, unless it is told that this is a sandbox.
+ * Whether the mode that allows everything is possible: as root, Claude Code starts with it only in a declared sandbox.
  */
 export const mayBypass = (env: NodeJS.ProcessEnv): boolean =>
   process.getuid?.() !== 0 || env['IS_SANDBOX'] === '1';
 
-/** The choice for a model of this full name; the present choice wins if it stands for that model. */
+/** The choice for a model with this full name; the present choice if it stands for that model. */
 export function modelOf(
   fullName: string | undefined,
   chosen: string,
@@ -152,7 +152,7 @@ export function readConfig(
   return config;
 }
 
-/** The start options of a process. A mode that is no longer possible here becomes the one that asks. */
+/** The start options of a process. A mode that is no longer possible here becomes the mode that asks. */
 export function startOptions({ model, mode, thinking }: Config, mayBypassHere: boolean): Options {
   const effort = efforts.find(({ value }) => value === thinking)?.value;
   const isPossible = mode !== 'bypassPermissions' || mayBypassHere;
@@ -164,7 +164,7 @@ export function startOptions({ model, mode, thinking }: Config, mayBypassHere: b
   };
 }
 
-/** As shown to people. */
+/** The settings as shown to people. */
 export function configOptions(config: Config, offer: Offer): ConfigOption[] {
   const option = (id: ConfigId, name: string, category: string): ConfigOption => ({
     id,
@@ -182,8 +182,8 @@ export function configOptions(config: Config, offer: Offer): ConfigOption[] {
 }
 
 /**
- * Changes a setting of the running process. Returns the setting as it is then: the mode may be another one than was asked
- * for. Throws ProviderError `INVALID_OPTION`.
+ * Changes a setting of the running process. Returns the setting's new value, because the mode may differ from the chosen
+ * mode. Throws ProviderError `INVALID_OPTION`.
  */
 export async function applyOption(
   query: Query,
@@ -210,7 +210,7 @@ export async function applyOption(
   return { [id]: value };
 }
 
-/** Says that the process has another mode than the chosen one. */
+/** A notice if the process's mode differs from the chosen mode. */
 export function modeNotice(chosen: string, mode: string): SessionNotice[] {
   if (chosen === '' || chosen === mode) return [];
   const nameOf = (value: string) => modes.find((one) => one.value === value)?.name ?? value;
@@ -218,7 +218,7 @@ export function modeNotice(chosen: string, mode: string): SessionNotice[] {
   return [{ level: 'warning', text }];
 }
 
-/** Thinking is turned off only after the start: a process that starts without it could not turn it on again. */
+/** Applies settings after the start. A process that starts with thinking off could not turn thinking on again. */
 export async function applyAfterStart(query: Query, { thinking, speed }: Config): Promise<void> {
   if (thinking === 'off') await applyThinking(query, thinking);
   if (speed) await query.applyFlagSettings({ fastMode: speed === 'fast' });
@@ -254,7 +254,7 @@ function choices(
   return [...plainThinking, ...efforts.filter(({ value }) => levels?.includes(value) === true)];
 }
 
-/** Claude Code’s fast mode is there for some models only. */
+/** Whether the model has a fast mode. */
 const hasSpeeds = ({ models, hasFastMode }: Offer, model: string): boolean =>
   hasFastMode === true && models.find(({ value }) => value === model)?.supportsFastMode === true;
 
@@ -268,14 +268,11 @@ function findChoice<T extends Choice>(id: ConfigId, value: string, offered: read
   const values = offered.map((candidate) => candidate.value).join(', ');
   throw new ProviderError(
     'INVALID_OPTION',
-    `“${value}” is no value of “${id}”. There are: ${values}.`,
+    `“${value}” is not a value of “${id}”. Values: ${values}.`,
   );
 }
 
 function unknownOption(id: string): ProviderError {
   const ids = Object.keys(defaultConfig).join(', ');
-  return new ProviderError(
-    'INVALID_OPTION',
-    `Claude Code has no option “${id}”. There are: ${ids}.`,
-  );
+  return new ProviderError('INVALID_OPTION', `Claude Code has no option “${id}”. Options: ${ids}.`);
 }

@@ -1,4 +1,4 @@
-/** Transcripts that were compacted, branched, cut, or have lost entries: all that they say is shown, or named. */
+/** Transcripts that were compacted, branched, cut, or have lost entries: all messages are shown, and gaps are named. */
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ async function store(text: string): Promise<{ sessionId: string; path: string }>
   return { sessionId, path };
 }
 
-/** As a file that nobody writes any more. */
+/** Writes a session's file with an old modification time, as a file that is no longer being written. */
 async function write(path: string, text: string): Promise<void> {
   await writeFile(path, text);
   await utimes(path, 1_000_000, 1_000_000);
@@ -60,7 +60,7 @@ const summary = (uuid: string, parent: string): Fields =>
 const lines = (entries: readonly Fields[]): string =>
   entries.map((one) => `${JSON.stringify(one)}\n`).join('');
 
-/** What is shown in the conversation, and what is in branches outside of it. */
+/** The messages that are shown in the conversation, and in branches outside it. */
 async function shown(text: string, kept?: { sessionId: string; path: string }) {
   const { sessionId, path } = kept ?? (await store(text));
   if (kept) await write(path, text);
@@ -106,7 +106,7 @@ const cases: [string, string, unknown[], unknown[]?][] = [
     ['One?', 'One.', compaction, 'Still one.'],
   ],
   [
-    'compacted by a command, which is written after its compaction',
+    'compacted by a command, which is stored after its compaction',
     lines([
       ...compacted,
       user('e', 'd', 'Caveat', { isMeta: true }),
@@ -116,32 +116,32 @@ const cases: [string, string, unknown[], unknown[]?][] = [
     ['One?', 'One.', '/compact', compaction],
   ],
   [
-    'with a summary that names no entry before it',
+    'with a summary that names no previous entry',
     lines([...start, boundary('c', null), summary('d', 'c'), user('e', 'd', 'Two?')]),
     ['One?', 'One.', compaction, 'Two?'],
   ],
   [
-    'with only the summary left',
+    'with only the summary',
     lines([boundary('c', 'lost'), summary('d', 'c'), agent('e', 'd', 'On.')]),
     [noBeginning, compaction, summaryText, 'On.'],
   ],
   [
-    'with only the summary left, without its compaction',
+    'with only the summary, without its compaction',
     lines([summary('d', 'lost'), user('e', 'd', 'Two?')]),
     [noBeginning, summaryText, 'Two?'],
   ],
   [
-    'with only a title left',
+    'with only a title',
     lines([{ type: 'summary', summary: 'About numbers', leafUuid: 'lost' }]),
     [expect.stringMatching(/only a title .*About numbers$/)],
   ],
   [
     'with two roots',
     lines([...start, user('c', null, 'Two?'), agent('d', 'c', 'Two.')]),
-    ['One?', 'One.', expect.stringMatching(/begins anew here/), 'Two?', 'Two.'],
+    ['One?', 'One.', expect.stringMatching(/new conversation begins here/), 'Two?', 'Two.'],
   ],
   [
-    'with a parent that is not there',
+    'with a missing parent',
     lines([...start, user('d', 'lost', 'Two?')]),
     ['One?', 'One.', gap, 'Two?'],
   ],
@@ -159,23 +159,23 @@ const cases: [string, string, unknown[], unknown[]?][] = [
   ['with two whole lines in one', lines(start).replace('}\n{', '}{'), ['One?', 'One.']],
   ['with a cut end', `${lines(start)}{"parentUuid":"b"`, ['One?', 'One.', cut]],
   [
-    'with an entry that was written twice',
+    'with an entry that was stored twice',
     lines([...start, user('c', 'b', 'Two?'), start[1]!, agent('d', 'c', 'Two.')]),
     ['One?', 'One.', 'Two?', 'Two.'],
   ],
   [
-    'with two entries of one id',
+    'with two entries with the same id',
     lines([...start, agent('b', 'a', 'Other.'), user('c', 'b', 'Two?')]),
     ['One?', 'One.', 'Other.', 'Two?'],
   ],
   [
-    'with a branch that was taken back',
+    'with an abandoned branch',
     lines([...start, user('c', 'b', 'Wrong?'), agent('d', 'c', 'Wrong.'), user('e', 'b', 'Two?')]),
     ['One?', 'One.', 'Two?'],
     ['Wrong?', 'Wrong.'],
   ],
   [
-    'with results of calls that ran side by side',
+    'with results of parallel calls',
     lines([
       user('a', null, 'One?'),
       entry('assistant', 'b', 'a', {
@@ -222,13 +222,13 @@ const cases: [string, string, unknown[], unknown[]?][] = [
     [
       'One?',
       'One.',
-      expect.stringMatching(/which call started this subagent.*\n\nLook\.$/),
+      expect.stringMatching(/the call that started this subagent.*\n\nLook\.$/),
       'Looked.',
     ],
   ],
 ];
 
-test.each(cases)('a transcript %s', async (_, text, said, left = []) => {
+test.each(cases)('all messages are shown of a transcript %s', async (_, text, said, left = []) => {
   expect(await shown(text)).toEqual({ said, left });
 });
 
@@ -240,7 +240,7 @@ test.each([
   ],
   ['only an answer', [agent('b', 'lost', 'One.')], 'One.'],
 ])(
-  'a session of which %s is left is listed, of its folder or of all, and found',
+  'a session of which %s is left is listed, of its folder and of all, and found',
   async (_, entries, title) => {
     const { sessionId } = await store(lines(entries.map((one) => ({ ...one, cwd: '/project' }))));
     const expected = { sessionId, projectDir: '/project', title };
@@ -251,7 +251,7 @@ test.each([
   },
 );
 
-test('a file without words, or of a subagent, is not a session', async () => {
+test('a file without messages, or of a subagent, is not a session', async () => {
   const aside = agent('b', null, 'Aside.', { isSidechain: true, cwd: '/project' });
   for (const text of [lines([aside]), lines([{ type: 'file-history-snapshot' }]), '{"cut']) {
     const { sessionId } = await store(text);
@@ -260,14 +260,14 @@ test('a file without words, or of a subagent, is not a session', async () => {
   }
 });
 
-test('a last line that is still being written is not yet missed', async () => {
+test('a last line that is still being written does not count as missing', async () => {
   const { sessionId, path } = await store('');
   await writeFile(path, `${lines(start)}{"parentUuid":"b"`);
   const turns = await readHistory(sessionId, '/project');
   expect(JSON.stringify(turns)).not.toContain('cannot be read');
 });
 
-/** How an entry of a random transcript is made: its kind, its parent, and what happens to its line. */
+/** A step of a random transcript: the entry's kind, its parent, and the damage to its line. */
 const step = fc.record({
   kind: fc.constantFrom('user', 'agent', 'agent', 'compaction', 'sidechain', 'command'),
   parent: fc.oneof(
@@ -282,7 +282,7 @@ const step = fc.record({
   ),
 });
 
-test('whatever a transcript went through, each of its texts is shown once, in the conversation or in a branch', async () => {
+test('of randomly damaged transcripts, each text is shown once, in the conversation or in a branch', async () => {
   const kept = await store('');
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {

@@ -1,11 +1,11 @@
-/** Lines of a file of JSON objects that a crash has cut, or that two writers have run together. */
+/** Reads lines of JSON objects that a crash has cut or that two writers have joined. */
 
-/** How many places of a broken line are tried. */
+/** How many parses of a broken line are tried. */
 const mostTries = 200;
-/** How an entry of Claude Code's begins. */
+/** The beginning of one of Claude Code's entries. */
 const beginning = /\{"(?:parentUuid|logicalParentUuid|isSidechain|type|uuid|sessionId)":/g;
 
-/** An object of a line, or how many characters belong to none. */
+/** An object of a line, or the number of characters that belong to no object. */
 export type Piece = { value: unknown } | { unreadable: number };
 
 /** The pieces of a line, in order. */
@@ -22,7 +22,7 @@ export function readGlued(line: string): Piece[] {
   };
   for (const [place, start] of starts.entries()) {
     if (start < until) continue;
-    // The rest of the line first, then ever shorter pieces.
+    // Try the rest of the line first, then ever shorter pieces.
     for (const end of [line.length, ...starts.slice(place + 1).toReversed()]) {
       if ((tries += 1) > mostTries) break;
       const value = parse(line.slice(start, end));
@@ -37,7 +37,7 @@ export function readGlued(line: string): Piece[] {
   return pieces;
 }
 
-/** Not a block of a message, which is an object too. */
+/** Whether an object is an entry. A message's block is an object too, but not an entry. */
 const isEntry = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && ('uuid' in value || 'sessionId' in value);
 

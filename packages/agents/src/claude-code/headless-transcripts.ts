@@ -1,4 +1,4 @@
-/** Transcripts that have lost their beginning: the SDK lists only those that begin with a user's message. */
+/** Transcripts without their beginning: the SDK lists only transcripts that begin with a user's message. */
 import { open, readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { parseLine } from '../base/parse-line.ts';
 import type { StoredSession } from '../provider.ts';
 import { isSummaryText, messageText } from './translate/transcript.ts';
 
-/** What is read of a file, in bytes. */
+/** How much of a file is read, in bytes. */
 const headSize = 64 * 1024;
 const titleLength = 200;
 
@@ -23,10 +23,10 @@ const Entry = z.looseObject({
 
 type Head = Pick<StoredSession, 'projectDir' | 'title' | 'createdAt'>;
 
-/** By path: the file's size when it was read, and what was found. */
+/** Read heads by path, with the file's size at the time of reading. */
 const heads = new Newest<string, { size: number; head: Head | undefined }>(2_000);
 
-/** The sessions besides the `listed` ones; of one folder, or all. */
+/** The sessions that `listed` lacks, of one folder or of all. */
 export async function listHeadless(
   listed: readonly StoredSession[],
   projectDir?: string,
@@ -47,7 +47,7 @@ export async function listHeadless(
 
 const uuidFile = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/;
 
-/** Undefined if the file begins as others do, has no words, or does not name its folder. */
+/** Reads a session's head. Undefined if the file has its beginning, has no message, or does not name its folder. */
 export async function readHeadless(
   sessionId: string,
   path: string,

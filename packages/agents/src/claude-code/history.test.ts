@@ -8,10 +8,10 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { listStored } from './history.ts';
 
 const SESSIONS = 50;
-/** More than is read of a file. */
+/** A text that is longer than the part of a file that is read. */
 const FILE = 100 * 1024;
 
-test('a list of stored sessions keeps their names in memory, and not the files around them', async () => {
+test('a list of stored sessions keeps their titles in memory, but not the surrounding file texts', async () => {
   const root = await mkdtemp(join(tmpdir(), 'liminal-stored-'));
   vi.stubEnv('CLAUDE_CONFIG_DIR', root);
   onTestFinished(async () => {

@@ -9,7 +9,10 @@ import { joinSidechains } from './sidechains.ts';
 import { readTranscript, type TranscriptEntry } from './translate/transcript.ts';
 import { translateTranscript } from './translate/transcript-turns.ts';
 
-/** Newest first; of one folder, or all. Sessions without a known folder cannot be opened and are left out. */
+/**
+ * Lists the sessions of one folder or of all, newest first. Omits sessions without a known folder: they cannot be
+ * opened.
+ */
 export async function listStored(projectDir?: string): Promise<StoredSession[]> {
   const { listSessions } = await loadSdk();
   const where = projectDir === undefined ? {} : { dir: projectDir, includeWorktrees: false };
@@ -31,8 +34,8 @@ export async function findStored(
 }
 
 /**
- * The stored conversation, including what Claude Code has summarised and abandoned branches, in the order in which its
- * turns began; undefined if there is no such session.
+ * The turns of the stored conversation in the order in which they began, including summarised turns and abandoned
+ * branches; undefined if there is no such session.
  */
 export async function readHistory(
   sessionId: string,
@@ -60,15 +63,15 @@ export async function readHistory(
 }
 
 interface Conversation {
-  /** Where each entry stands in the file. */
+  /** Each entry's position in the file. */
   places: ReadonlyMap<string, number>;
-  /** What a resumed Claude Code goes on with, and what it has summarised. */
+  /** The entries that a resumed Claude Code uses, and those that it has summarised. */
   main: TranscriptEntry[];
-  /** What it does not know any more, each with the entry that it goes on from. */
+  /** Abandoned branches, which Claude Code no longer uses, each with the entry that it continues. */
   branches: { root: string; entries: TranscriptEntry[] }[];
   /** The ids of the entries that a fork has copied from another session. */
   copied: ReadonlySet<string>;
-  /** What subagents have said in the same file, by the call that started each. */
+  /** Subagents' entries in the same file, by the call that started each subagent. */
   subagents: Map<string, TranscriptEntry[]>;
 }
 
@@ -111,7 +114,7 @@ async function readSubagents(
   return subagents;
 }
 
-/** Each turn with the one that it goes on from. */
+/** Sets `after` of each turn to the id of its preceding turn. */
 const chained = (turns: readonly StoredTurn[], from: string | undefined): StoredTurn[] =>
   turns.map((turn, index) => {
     const after = index === 0 ? from : turns[index - 1]?.turnId;
@@ -132,5 +135,5 @@ function storedSession(info: SDKSessionInfo, knownDir?: string): StoredSession |
       };
 }
 
-/** Copies: a text cut out of a file's text keeps the whole file in memory. */
+/** Copies a string, because a slice of a file's text keeps the whole text in memory. */
 const copied = (text: string): string => Buffer.from(text).toString();

@@ -1,15 +1,15 @@
 import type { SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
 
-/** The user messages of one session in the SDK's form: one iterable that lasts as long as the process. */
+/** One session's user messages in the SDK's form: one iterable for the lifetime of the process. */
 export class InputQueue implements AsyncIterable<SDKUserMessage> {
   readonly #messages: SDKUserMessage[] = [];
   #wake = Promise.withResolvers<void>();
   #isEnded = false;
 
   /**
-   * `uuid` is the id by which Claude Code later refers to the message. With `priority: 'next'` its model reads it within
-   * the running turn, after the tools that run (`now` would end the turn). With `shouldQuery: false` it begins no turn: its
-   * model reads it with the next message.
+   * `uuid` is the id with which Claude Code later refers to the message. With `priority: 'next'` the model reads the message
+   * within the running turn, after the running tools (`now` would end the turn). With `shouldQuery: false` the message
+   * begins no turn: the model reads it with the next message.
    */
   push(
     uuid: NonNullable<SDKUserMessage['uuid']>,

@@ -16,7 +16,7 @@ const line = (index: number, delta: object, parent: string | null = null, more =
 const says = (text: string, index = 0, parent: string | null = null): string =>
   line(index, { type: 'text_delta', text }, parent);
 
-test('successive deltas of one block become one, with all of their text', () => {
+test('successive deltas of one block become one delta with all their text', () => {
   const before = '{"type":"system"}';
   expect(joinDeltas([before, says('Hel'), says('lo'), says('!'), ''])).toEqual([
     before,
@@ -36,14 +36,17 @@ test.each([
   ['of a subagent', [says('a'), says('b', 0, 'toolu_1')]],
   ['with a line between', [says('a'), '{"type":"keep_alive"}', says('b')]],
   ['that answers a message', [says('a'), line(0, { text: 'b' }, null, { user_message_uuid: 'm' })]],
-  ['with more to say', [says('a'), line(0, { type: 'text_delta', text: 'b', citation: 1 })]],
+  [
+    'with an additional field',
+    [says('a'), line(0, { type: 'text_delta', text: 'b', citation: 1 })],
+  ],
   ['that is broken off', [says('a'), says('b').slice(0, -3)]],
   ['without a text', [says('a'), line(0, { type: 'signature_delta', signature: 'b' })]],
-])('a delta %s stays by itself', (_, lines) => {
+])('a delta %s is not joined', (_, lines) => {
   expect(joinDeltas(lines)).toEqual(lines);
 });
 
-test('whatever comes, each block gets the same text, in the same order', () => {
+test('for random messages, each block gets the same text in the same order', () => {
   const odd = fc.constantFrom('"', '\\', '"}}', '\\"', '\n', 'é');
   const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 5 }), odd);
   const any = fc.oneof(
@@ -59,7 +62,7 @@ test('whatever comes, each block gets the same text, in the same order', () => {
   );
 });
 
-/** The text of each block until something else comes. */
+/** The text of each block until another message arrives. */
 function told(lines: readonly string[]): string[] {
   const parts: { block: string; text: string }[] = [];
   for (const one of lines) {

@@ -2,14 +2,14 @@ import { isPlainDelta } from './translate/native.ts';
 
 /** The start of a line that may be a delta. */
 const deltaStart = '{"type":"stream_event","event":{"type":"content_block_delta"';
-/** For lines up to this many characters a pattern is quicker than a parser. */
+/** For lines up to this many characters, a regular expression is faster than a parser. */
 const shortLine = 4_096;
 const fields: ReadonlySet<string> = new Set(['text', 'thinking', 'partial_json']);
 
 /**
- * Joins successive deltas of one block, in Claude Code's output lines, to one delta with all of their text. Such lines
- * differ only in their text and an id: one is parsed, and gives a pattern for the others. So a delta costs a quarter of
- * its parsing.
+ * Joins successive deltas of one block, in Claude Code's output lines, to one delta with all their text. Such lines differ
+ * only in their text and an id: one line is parsed and gives a pattern for the others. So a delta costs a quarter of
+ * parsing it.
  */
 export class DeltaJoiner {
   /** A delta of the newest block. */
@@ -46,7 +46,7 @@ export class DeltaJoiner {
   }
 }
 
-/** A delta's line before and after its text, and a pattern for lines that differ in nothing else. */
+/** A delta's line before and after its text, and a pattern for lines that differ only in their text and id. */
 interface Delta {
   head: string;
   tail: string;
@@ -66,7 +66,7 @@ function readDelta(line: string): { delta: Delta; text: string } | undefined {
   if (typeof value !== 'string' || !fields.has(field) || others.length > 0) return undefined;
   const text = JSON.stringify(value).slice(1, -1);
   const start = line.indexOf(`"${field}":"`, deltaStart.length) + field.length + 4;
-  // A text that JSON can write in two ways is left as it is.
+  // Not joined: a text that JSON can encode in several ways.
   if (!line.startsWith(`${text}"`, start)) return undefined;
   const [head, tail] = [line.slice(0, start), line.slice(start + text.length)];
   const [before, after = ''] = tail.split(/(?<="uuid":")[^"\\]*/, 2);

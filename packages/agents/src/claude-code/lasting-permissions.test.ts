@@ -33,12 +33,12 @@ test.each<[string, PermissionUpdate[], string[]]>([
     ['Always allow `touch made.txt` in this project', 'Allow all edits in this session'],
   ],
   [
-    'commands with anything behind them',
+    'commands with any arguments',
     [allow('localSettings', rule('Bash', 'rm -rf build'), rule('Bash', 'npm test *'))],
     ['Always allow `rm -rf build` and all commands that begin with `npm test` in this project'],
   ],
   [
-    'a command that reads elsewhere',
+    'a command that reads outside the project',
     [
       allow('localSettings', rule('Bash', 'cat /etc/hostname')),
       allow('session', rule('Read', '//etc/**')),
@@ -49,7 +49,7 @@ test.each<[string, PermissionUpdate[], string[]]>([
     ],
   ],
   [
-    'an edit elsewhere',
+    'an edit outside the project',
     [acceptEdits, folders('/tmp')],
     ['Allow all edits and work in /tmp in this session'],
   ],
@@ -72,7 +72,7 @@ test.each<[string, PermissionUpdate[], string[]]>([
     ['Always allow every use of Bash in this session'],
   ],
   [
-    'a rule of a kind that is not known',
+    'a rule of an unknown kind',
     [allow('projectSettings', rule('Skill', 'greet'))],
     ['Always allow Skill `greet` in this project, for all who work on it'],
   ],
@@ -80,7 +80,7 @@ test.each<[string, PermissionUpdate[], string[]]>([
   expect(names(...proposals)).toEqual(expected);
 });
 
-test('a choice grants what its name says, and no more', () => {
+test('a choice grants only what its name says', () => {
   const touch = allow('localSettings', rule('Bash', 'touch made.txt'));
   const choices = lastingPermissions([touch, folders(cwd), acceptEdits], cwd);
   expect(choices.map(({ updates }) => updates)).toEqual([[touch], [acceptEdits, folders(cwd)]]);

@@ -1,4 +1,4 @@
-/** What Claude Code proposes to allow permanently, in words that say all of it. */
+/** Claude Code's proposals for lasting permissions, in words that describe them completely. */
 import type {
   PermissionMode,
   PermissionRuleValue,
@@ -6,7 +6,7 @@ import type {
   PermissionUpdateDestination,
 } from '@anthropic-ai/claude-agent-sdk';
 
-/** One choice: it grants nothing that its name does not say. */
+/** One choice; it grants nothing that its name does not mention. */
 interface LastingPermission {
   name: string;
   updates: PermissionUpdate[];
@@ -29,8 +29,8 @@ const modeGrants = new Map<PermissionMode, string>([
 ]);
 
 /**
- * The choices in a list of proposals: rules separate from modes and folders, and one choice per scope. Proposals that
- * remove or replace rules are not offered, since their effect cannot be described.
+ * The choices in a list of proposals, with rules separate from modes and folders, one choice per scope. Proposals that
+ * remove or replace rules are not offered, because their effect cannot be described.
  */
 export function lastingPermissions(
   proposals: readonly PermissionUpdate[],
@@ -53,7 +53,7 @@ function rulesOf(proposals: readonly PermissionUpdate[], reach: string): Lasting
   return { name: `Always allow ${listOf(grants)} ${reach}`, updates };
 }
 
-/** The session's own folder is left out: it may work there anyhow. */
+/** A choice for modes and folders, without the session's own folder, where the agent may work anyway. */
 function widerOf(
   proposals: readonly PermissionUpdate[],
   reach: string,

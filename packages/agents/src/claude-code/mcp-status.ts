@@ -12,7 +12,7 @@ const states: Record<McpServerStatus['status'], Pick<McpServerState, 'state' | '
   disabled: { state: 'off', actions: ['on'] },
 };
 
-/** Without their configuration, which may have keys in it. */
+/** The MCP servers' states, without their configuration, which may contain keys. */
 export async function listMcpServers(query: Query): Promise<McpServerState[]> {
   const told = await query.mcpServerStatus();
   return told.map(({ name, status, error, tools }) => ({
@@ -35,17 +35,18 @@ export async function changeMcpServer(
     else await query.toggleMcpServer(name, action === 'on');
     return {};
   } catch (error) {
-    const message = `Claude Code did not do this with the MCP server “${name}”. ${messageOf(error)}`;
+    const message = `Claude Code could not change the MCP server “${name}”. ${messageOf(error)}`;
     throw new ProviderError('INVALID_OPTION', message, { cause: error });
   }
 }
 
 const SignIn = z.looseObject({ authUrl: z.string().optional() });
 
-/** The SDK has this method, though its types lack it. Claude Code itself waits for the end of the sign-in. */
+/** Starts a sign-in; Claude Code itself waits for its end. The SDK has this method, though its types lack it. */
 async function signIn(query: Query, name: string): Promise<McpActionResult> {
   const ask: unknown = Reflect.get(query, 'mcpAuthenticate');
-  if (typeof ask !== 'function') throw new Error('It has no sign-in for MCP servers.');
+  if (typeof ask !== 'function')
+    throw new Error('This version does not support sign-in to MCP servers.');
   const { authUrl: url } = SignIn.parse(await Reflect.apply(ask, query, [name]));
   return McpActionResult.parse(url === undefined ? {} : { url });
 }

@@ -13,7 +13,7 @@ async function passed(said: string, chunk: number): Promise<string> {
   return text(Readable.from(chunks, { objectMode: false }).pipe(new ProgramOutput()));
 }
 
-test('small lines pass unchanged, whatever the chunks, with or without a last line end', async () => {
+test('small lines pass unchanged, however they are chunked, with or without a last line end', async () => {
   const said = fc.array(fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant('\n')));
   await fc.assert(
     fc.asyncProperty(said, fc.integer({ min: 1, max: 7 }), async (parts, chunk) => {
@@ -32,7 +32,7 @@ test('SAFE: a large line keeps its place, and parts with too many values become 
   expect(heard).toBe(lines.with(1, message(JSON.stringify(values))).join('\n'));
 });
 
-test('SAFE: a line that is too long to be held passes unchanged', async () => {
+test('SAFE: a line that is too long to hold passes unchanged', async () => {
   const said = `before\n${'x'.repeat(40 * 1024 * 1024)}\nafter`;
   expect((await passed(said, 64 * 1024)) === said).toBe(true);
 });

@@ -2,7 +2,7 @@ import { Transform, type TransformCallback } from 'node:stream';
 import { largeLine, shortenLargeLine } from '../base/large-lines.ts';
 import { DeltaJoiner } from './joined-deltas.ts';
 
-/** Bytes; a longer line is passed on as it is, since it would take too much memory. */
+/** Most bytes of a held line. A longer line is passed on unchanged, because holding it would take too much memory. */
 const longestHeld = 32 * 1024 * 1024;
 const lineEnd = 10;
 
@@ -11,7 +11,7 @@ const lineEnd = 10;
  * shortened, and deltas that arrive together become one.
  */
 export class ProgramOutput extends Transform {
-  /** The beginning of an unfinished line. */
+  /** The chunks of the unfinished line. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
   #busyUntil = 0;
@@ -50,12 +50,12 @@ export class ProgramOutput extends Transform {
     done();
   }
 
-  /** Passes on whole lines; the rest waits for its end. */
+  /** Passes on whole lines, and holds the unfinished rest. */
   #pass(chunk: Buffer): void {
     const whole = chunk.lastIndexOf(lineEnd) + 1;
     if (whole > 0) {
       const lines = Buffer.concat([...this.#begun, chunk.subarray(0, whole)]);
-      // A single line, or the end of one that was too long to hold: it may begin within a character.
+      // A single line, or the end of a line that was too long to hold and so may begin within a character.
       const isAsItIs =
         lines.indexOf(lineEnd) === lines.length - 1 || this.#begunBytes > longestHeld;
       this.push(

@@ -10,8 +10,8 @@ const require = createRequire(import.meta.url);
 const sdk = '@anthropic-ai/claude-agent-sdk';
 
 /**
- * The oldest version that passes all tests of Liminal. Older ones lack the hook PreSkillShellCommand, which blocks the
- * commands of a skill until people have agreed to it.
+ * The oldest version that passes all tests of Liminal. Older versions lack the hook PreSkillShellCommand, which blocks a
+ * skill's commands until people have agreed to the skill.
  */
 export const oldestClaude = '2.1.332';
 
@@ -24,13 +24,13 @@ export interface FoundClaude {
 }
 
 interface Search {
-  /** Undefined if there is none that can be used. */
+  /** The program to use; undefined if no usable program is found. */
   used: FoundClaude | undefined;
-  /** Why the user's own program is not used, as a sentence; undefined if it is, or there is none. */
+  /** Why the user's own program is not used, as a sentence; undefined if it is used or does not exist. */
   passedOver: string | undefined;
 }
 
-/** The user's own program on the search path if it works and is new enough, or else the installed one. */
+/** Finds the user's own program on the search path if it works and is new enough, otherwise the installed program. */
 export async function findClaude(searchPath: string | undefined): Promise<Search> {
   const path = findProgram('claude', searchPath);
   if (path === undefined) return { used: installedClaude(), passedOver: undefined };
@@ -49,10 +49,10 @@ export async function findClaude(searchPath: string | undefined): Promise<Search
   return { used, passedOver: `Your own ${path} ${fault}.${instead} ${advice}` };
 }
 
-/** Programs that have not started a session, by `programKey`, with what they said. */
+/** Programs that failed to start a session, by `programKey`, with their errors. */
 const failures = new Newest<string, string>(10);
 
-/** Passes the user's own program over from now on, until it changes. */
+/** Excludes the user's own program from now on, until it changes. */
 export async function noteFailure({ path }: FoundClaude, why: string): Promise<void> {
   failures.set(await programKey(path), `did not start a session (${why.replace(/\.$/, '')})`);
 }

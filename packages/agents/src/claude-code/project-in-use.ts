@@ -7,7 +7,7 @@ type Rules = Extract<PermissionUpdate, { type: 'addRules' }>['rules'];
 /** Settings of a project, as opposed to the user's own. */
 const inProject: ReadonlySet<string> = new Set(['projectSettings', 'localSettings']);
 
-/** The settings of a project folder that one process of Claude Code runs with, from its start on. */
+/** The project folder's settings with which one process of Claude Code runs. */
 export class ProjectInUse {
   /** Whether the process reads settings of the project. */
   readonly isUsed: boolean;
@@ -15,7 +15,7 @@ export class ProjectInUse {
   readonly #env: NodeJS.ProcessEnv;
   readonly #trust: ProjectTrust | undefined;
   #settings: ProjectSettings | undefined;
-  /** Rules that people have allowed for good in this process. */
+  /** Lasting rules that people have allowed in this process. */
   readonly #allowed: Rules = [];
 
   private constructor(
@@ -32,7 +32,7 @@ export class ProjectInUse {
     this.isUsed = isUsed;
   }
 
-  /** Call it right before the process starts. A folder that brings nothing needs no trust. */
+  /** Must be called right before the process starts. A folder without such settings needs no trust. */
   static async decide(
     projectDir: string,
     env: NodeJS.ProcessEnv,
@@ -44,7 +44,7 @@ export class ProjectInUse {
     return new ProjectInUse(projectDir, env, trust, settings, isUsed);
   }
 
-  /** Whether the process may go on with the files as they are now; it notices changes by itself. */
+  /** Whether the process, which reloads changed files by itself, may use the files in their present state. */
   async mayUseNow(): Promise<boolean> {
     const now = await readClaudeProject(this.#projectDir, this.#env);
     if (now === undefined || now.hash === this.#settings?.hash) return true;
@@ -59,7 +59,7 @@ export class ProjectInUse {
     return true;
   }
 
-  /** A person has allowed this for good; Claude Code writes it into the project's settings. */
+  /** Records that a person has permanently allowed this; Claude Code writes it into the project's settings. */
   allowed(updates: readonly PermissionUpdate[]): void {
     for (const update of updates) {
       if (update.type === 'addRules' && inProject.has(update.destination)) {
@@ -68,12 +68,12 @@ export class ProjectInUse {
     }
   }
 
-  /** Whether a person has allowed something for good: the files may have changed by that. */
+  /** Whether a person has permanently allowed something, which may have changed the files. */
   get hasAllowed(): boolean {
     return this.#allowed.length > 0;
   }
 
-  /** Proposals of what to allow for good, with a place that the process reads. */
+  /** Proposals for lasting permissions, with a destination that the process reads. */
   proposals(suggestions: readonly PermissionUpdate[]): PermissionUpdate[] {
     return suggestions.map((one) =>
       this.isUsed || !inProject.has(one.destination) ? one : { ...one, destination: 'session' },

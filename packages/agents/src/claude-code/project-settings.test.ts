@@ -26,11 +26,11 @@ const json = (settings: object): string => JSON.stringify(settings);
 const skill = (frontmatter: string, body = 'Text.'): string =>
   `---\nname: s\ndescription: d\n${frontmatter}\n---\n${body}\n`;
 
-/** Each kind of thing that a folder can bring to Claude Code; the word must be shown. */
+/** Every kind of file with which a folder can make Claude Code run or permit something; the word must be shown. */
 const brought: [what: string, path: string, text: string][] = [
   ['hooks', '.claude/settings.json', json({ hooks })],
-  ['hooks that are kept from git', '.claude/settings.local.json', json({ hooks })],
-  ['hooks kept from git, of the repository', '../.claude/settings.local.json', json({ hooks })],
+  ['hooks that git ignores', '.claude/settings.local.json', json({ hooks })],
+  ['hooks of the repository that git ignores', '../.claude/settings.local.json', json({ hooks })],
   ['environment', '.claude/settings.json', json({ env: { PATH: word } })],
   ['rules that allow', '.claude/settings.json', json({ permissions: { allow: [word] } })],
   [
@@ -54,12 +54,12 @@ const brought: [what: string, path: string, text: string][] = [
     '.claude/settings.json',
     json({ extraKnownMarketplaces: { a: { source: word } } }),
   ],
-  ['a setting of tomorrow', '.claude/settings.json', json({ unheardOf: word })],
+  ['an unknown setting', '.claude/settings.json', json({ unheardOf: word })],
   ['a word in escapes', '.claude/settings.json', '{"env": {"A": "touch\\u002dthe\\u002dmark"}}'],
   ['settings that are not JSON', '.claude/settings.json', `{ // ${word}\n`],
   ['MCP servers', '.mcp.json', json({ mcpServers: { a: { command: word } } })],
   [
-    'MCP servers of a folder around it',
+    'MCP servers of a parent folder',
     '../.mcp.json',
     json({ mcpServers: { a: { command: word } } }),
   ],
@@ -71,7 +71,7 @@ const brought: [what: string, path: string, text: string][] = [
   ['a skill that runs a block', '.claude/skills/s/SKILL.md', skill('', `\`\`\`!\n${word}\n\`\`\``)],
   ['a skill of the repository', '../.claude/skills/s/SKILL.md', skill(`hooks: ${word}`)],
   ['a skill of a folder inside', 'a/b/.claude/skills/s/SKILL.md', skill(`hooks: ${word}`)],
-  ['a skill among packages', 'node_modules/a/.claude/skills/s/SKILL.md', skill(`hooks: ${word}`)],
+  ['a skill in node_modules', 'node_modules/a/.claude/skills/s/SKILL.md', skill(`hooks: ${word}`)],
   [
     'a skill in a folder of settings',
     '.claude/a/.claude/skills/s/SKILL.md',
@@ -104,7 +104,7 @@ test.each(brought)('Claude Code: %s is shown', async (_, path, text) => {
   expect(settings?.files.map((file) => file.path)).toEqual([join(base, 'repo/project', path)]);
   expect(settings?.files[0]?.text).toContain(word);
   expect(settings?.problem).toBeUndefined();
-  // Another text is another decision.
+  // A changed text needs a new decision.
   await put(join('repo/project', path), text.replace('mark', 'Mark'));
   expect((await claude())?.hash).not.toBe(settings?.hash);
 });
@@ -126,7 +126,7 @@ test.each([
   expect(await claude()).toBeUndefined();
 });
 
-test('the home folder brings only what is not the user’s own', async () => {
+test('as a project, the home folder has only settings that are not the user’s own', async () => {
   await put('home/.claude/settings.json', json({ hooks }));
   await put('home/.claude/skills/s/SKILL.md', skill('hooks: x'));
   expect(await claude('home')).toBeUndefined();
@@ -134,7 +134,7 @@ test('the home folder brings only what is not the user’s own', async () => {
   expect((await claude('home'))?.files).toHaveLength(1);
 });
 
-test('another work tree has the settings and skills of the main one', async () => {
+test('a linked work tree has the settings and skills of the main work tree', async () => {
   await put('repo/.git/worktrees/tree/commondir', '../..');
   await put('tree/.git', `gitdir: ${join(base, 'repo/.git/worktrees/tree')}`);
   await put('repo/.claude/settings.local.json', json({ hooks }));
@@ -157,7 +157,7 @@ test.each([
   expect(isPlain(`---\nname: a\ndescription: >\n  b\n\n  c\n---\nText.`)).toBe(true);
 });
 
-test('a link is read through, and a folder is the one that it leads to', async () => {
+test('links to files and folders are followed', async () => {
   await put('elsewhere/settings.json', json({ hooks }));
   await put('repo/project/readme.md', '');
   await symlink(join(base, 'elsewhere'), join(base, 'repo/project/.claude'));
@@ -175,7 +175,7 @@ test('a linked folder of settings counts below the project too', async () => {
   expect((await claude())?.files).toMatchObject([{ path, text: expect.stringContaining(word) }]);
 });
 
-test('a folder of skills with more files than are looked at cannot be agreed to', async () => {
+test('a folder of skills with too many files cannot be agreed to', async () => {
   const skills = 'repo/project/.claude/skills';
   await put(join(skills, 's/SKILL.md'), skill(`hooks: ${word}`));
   const names = Array.from({ length: 5_000 }, (_, at) => join(base, skills, `${at}.txt`));
@@ -187,7 +187,7 @@ test('a folder of skills with more files than are looked at cannot be agreed to'
   });
 });
 
-test('packages are left out only if git ignores them and tracks none of them', async () => {
+test('packages are left out only if git ignores them and tracks no file in them', async () => {
   const read = () => readClaudeProject(join(base, 'repo'), { ...env(), PATH: process.env['PATH'] });
   const git = (...args: string[]) => execFileSync('git', args, { cwd: join(base, 'repo') });
   await put('repo/sub/node_modules/a/.claude/skills/s/SKILL.md', skill('hooks: x'));
@@ -199,7 +199,7 @@ test('packages are left out only if git ignores them and tracks none of them', a
   expect((await read())?.files).toHaveLength(1);
 });
 
-test('a folder with more folders than are searched says so', async () => {
+test('a folder with too many folders gets a note', async () => {
   for (let at = 0; at < 2_001; at += 1)
     await mkdir(join(base, 'repo/project', String(at)), { recursive: true });
   const settings = await claude();
@@ -207,7 +207,7 @@ test('a folder with more folders than are searched says so', async () => {
   expect(settings?.problem).toBeUndefined();
 });
 
-test('a rule that was just allowed changes nothing else', async () => {
+test('settings that differ only by a newly allowed rule count as unchanged', async () => {
   await put('repo/project/readme.md', '');
   const npm = { toolName: 'Bash', ruleContent: 'npm test:*' };
   const local = 'repo/project/.claude/settings.local.json';
@@ -222,7 +222,7 @@ test('a rule that was just allowed changes nothing else', async () => {
   expect(differOnlyByRules(one, (await claude())!, [npm])).toBe(false);
   await put(local, json({ permissions: { allow: ['Bash(npm test:*)'], defaultMode: 'auto' } }));
   expect(differOnlyByRules(none, (await claude())!, [npm])).toBe(false);
-  // Not an object, which only Claude Code knows how it takes.
+  // Not an object: how Claude Code reads it is unknown.
   for (const permissions of ['bypass', ['Bash(npm test:*)'], null]) {
     await put(local, json({ permissions }));
     expect(differOnlyByRules(none, (await claude())!, [npm])).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * The files of a project folder that make Claude Code run something, or permit it something: measured with the program
- * (2.1.330). Files that are only read to the model are left out: CLAUDE.md, rules, output styles, plain skills.
+ * The files of a project folder that make Claude Code run something or permit it something: measured with the program
+ * (2.1.330). Files that are only text for the model are left out: CLAUDE.md, rules, output styles, plain skills.
  */
 import { readdir, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -17,9 +17,9 @@ import {
 } from '../base/project-files.ts';
 import type { ProjectSettings } from '../project-settings.ts';
 
-/** How many folders of a project are searched for skills. */
+/** Most folders of a project that are searched for skills. */
 const maxFolders = 2_000;
-/** How long git may take in all to answer which of them it ignores, ms. */
+/** How long git may take in total to report which folders it ignores, ms. */
 const gitMs = 10_000;
 
 /** Files of a skill that make it a plugin, which has hooks and servers of its own. */
@@ -33,7 +33,7 @@ const pluginFiles = new Set([
   '.lsp.json',
 ]);
 
-/** Frontmatter that grants nothing and runs nothing. */
+/** Frontmatter keys that grant nothing and run nothing. */
 const plainKeys = new Set([
   'name',
   'description',
@@ -55,7 +55,7 @@ const plainKeys = new Set([
   'user-invocable',
 ]);
 
-/** Undefined if the folder brings nothing. */
+/** Reads the project's settings; undefined if there are none. */
 export async function readClaudeProject(
   projectDir: string,
   env: NodeJS.ProcessEnv,
@@ -96,7 +96,7 @@ async function userFolder(env: NodeJS.ProcessEnv): Promise<string> {
 const settingsPaths = (folders: readonly string[], own: string, name: string): string[] =>
   folders.map((folder) => join(folder, '.claude', name)).filter((path) => dirname(path) !== own);
 
-/** Settings that set nothing. */
+/** Whether a settings file sets nothing. */
 function isEmpty(text: string | undefined): boolean {
   if (text === undefined) return false;
   if (text.trim() === '') return true;
@@ -127,8 +127,8 @@ async function findTexts(folder: string, reading: ProjectReading): Promise<Found
 }
 
 /**
- * Whether a skill, command or agent is only text for the model. Each line of its frontmatter must be a known key, or
- * continue one: so no other way to write YAML can hide a key.
+ * Whether a skill, command or agent is only text for the model. Each line of its frontmatter must be a known key or
+ * continue a known key, so that no other YAML syntax can hide a key.
  */
 export function isPlain(text: string): boolean {
   if (text.includes('!`') || text.includes('```!')) return false;
@@ -147,8 +147,8 @@ export function isPlain(text: string): boolean {
 }
 
 /**
- * The folders below a project folder that have a `.claude`: Claude Code uses their skills once it has read a file beside
- * them, unless git ignores the folder. The notes say what was not searched.
+ * The folders below a project folder that contain a `.claude`, with notes about what was not searched. Claude Code uses
+ * such a folder's skills once it has read a file in the folder, unless git ignores the folder.
  */
 async function foldersBelow(
   folder: string,
@@ -160,7 +160,7 @@ async function foldersBelow(
   for (let level = [folder]; level.length > 0;) {
     const left = maxFolders - searched;
     if (left <= 0) {
-      const text = `More than ${maxFolders} folders: skills in the others can run and permit something, and are not listed here.`;
+      const text = `More than ${maxFolders} folders: skills in the remaining folders can run and permit something, and are not listed here.`;
       return { folders, notes: [{ path: folder, text }] };
     }
     const now = level.slice(0, left);
@@ -176,7 +176,7 @@ async function foldersBelow(
   return { folders, notes: [] };
 }
 
-/** Git's own folder is left out: no clone brings anything into it. Of links, only those named `.claude` count. */
+/** The folders in a folder, without `.git`, which a clone cannot fill. Of links, only those named `.claude` count. */
 async function foldersIn(folder: string): Promise<{ path: string; isLink: boolean }[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries
@@ -186,8 +186,8 @@ async function foldersIn(folder: string): Promise<{ path: string; isLink: boolea
 }
 
 /**
- * Whether settings differ only by rules that people have allowed for good in this session, which Claude Code writes into
- * the folder's own settings.
+ * Whether settings differ only by lasting rules that people have allowed in this session, which Claude Code writes into the
+ * folder's own settings.
  */
 export function differOnlyByRules(
   before: ProjectSettings | undefined,

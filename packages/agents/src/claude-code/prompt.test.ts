@@ -6,11 +6,11 @@ const promptOf = (text: string, blocks: readonly ContentBlock[]) => promptIn(tex
 
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw==' } as const;
 
-test('words alone stay one text, as Claude Code’s own terminal sends them', () => {
+test('a message with only text stays one text, as Claude Code’s own terminal sends it', () => {
   expect(promptOf('Hello', [])).toBe('Hello');
 });
 
-test('an image follows the words, with its bytes as they are', () => {
+test('an image follows the text, with unchanged bytes', () => {
   const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw==' };
   expect(promptOf('What is this?', [image])).toEqual([
     { type: 'text', text: 'What is this?' },
@@ -19,7 +19,7 @@ test('an image follows the words, with its bytes as they are', () => {
   expect(promptOf('', [image])).toEqual([{ type: 'image', source }]);
 });
 
-test('files are documents: text as text, others by their bytes', () => {
+test('files are documents: text files with their text, others with their bytes', () => {
   const text = { uri: 'notes.md', mimeType: 'text/markdown', text: '# Notes' };
   const pdf = { uri: 'blob:1', name: 'a.pdf', mimeType: 'application/pdf', blob: 'JVBERg==' };
   expect(
@@ -44,7 +44,7 @@ test('files are documents: text as text, others by their bytes', () => {
 
 const link = (uri: string, name: string) => ({ type: 'resource_link', uri, name }) as const;
 
-test('a link to what the text mentions adds nothing to it', () => {
+test('a link to a file that the text mentions adds nothing', () => {
   const text = 'Compare @a.ts with @"b c.ts" in @src/.';
   const links = [
     link('file:///code/a.ts', 'a.ts'),
@@ -53,7 +53,7 @@ test('a link to what the text mentions adds nothing to it', () => {
   ];
   expect(promptOf(text, links)).toBe(text);
   const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw==' };
-  // Last, since Claude Code reads mentions and commands only there.
+  // Last, because Claude Code reads mentions and commands only in the last part.
   expect(promptOf(text, [...links, image])).toEqual([
     { type: 'image', source },
     { type: 'text', text },
@@ -62,7 +62,7 @@ test('a link to what the text mentions adds nothing to it', () => {
   expect(promptOf('Not @lib/a.ts', links.slice(0, 1))).toBe('Not @lib/a.ts\n\n@/code/a.ts');
 });
 
-test('a path that Claude Code cannot read in a mention is said, too', () => {
+test('a path that Claude Code cannot read in a mention is added as text', () => {
   const links = [
     link('file:///code/c%23/a.cs', 'a.cs'),
     link('file:///code/%22it%22.ts', '"it".ts'),
@@ -74,7 +74,7 @@ test('a path that Claude Code cannot read in a mention is said, too', () => {
   );
 });
 
-test('links to files are mentioned, as Claude Code reads them; others are said', () => {
+test('links to files become mentions, which Claude Code reads; other links become text', () => {
   expect(
     promptOf('Compare.', [
       link('file:///code/a.ts', 'a.ts'),

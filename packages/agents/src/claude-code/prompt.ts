@@ -19,8 +19,8 @@ export const accepted: AcceptedContent = {
 };
 
 /**
- * A user message as Claude Code reads it: words first, as when a person pastes an image. It reads a file that is
- * mentioned, as in its own terminal; one that the text mentions is not mentioned again.
+ * A user message in Claude Code's form: text first, as when a person pastes an image. Links to files become mentions, which
+ * Claude Code reads as in its own terminal, unless the text already mentions the file.
  */
 export function promptOf(
   text: string,
@@ -38,7 +38,9 @@ export function promptOf(
   return isForProgram(words) ? [...parts, said] : [said, ...parts];
 }
 
-/** Whether Claude Code itself reads the words: a command, or mentions. Of several parts it reads only the last. */
+/**
+ * Whether Claude Code itself interprets the text: a command or mentions. Of several parts it interprets only the last.
+ */
 const isForProgram = (words: string): boolean =>
   words.startsWith('/') || mentionsIn(words).length > 0;
 
@@ -47,13 +49,16 @@ function mentionLink(link: Link): string {
   return path !== undefined && isRead(path) ? mentionOf(path) : linkInWords(link);
 }
 
-/** Claude Code has no way to write a quote in a mention, and takes a # for the start of a line's number. */
+/**
+ * Whether a mention can contain the path: Claude Code cannot escape a quote, and reads a # as the start of a line
+ * number.
+ */
 const isRead = (path: string): boolean => !/["#]/.test(path);
 
 function partOf(block: ContentBlock): Part[] | undefined {
   if (block.type === 'image') {
     const { mimeType, data = '' } = block;
-    // The types that are accepted are those of the API.
+    // `accepted` allows only the API's image types.
     const media_type = mimeType as 'image/png';
     return [{ type: 'image', source: { type: 'base64', media_type, data } }];
   }

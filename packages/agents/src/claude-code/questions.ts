@@ -1,4 +1,4 @@
-/** Claude Code's tool for asking people: the questions of a call become the fields of one form. */
+/** Claude Code's tool for asking people; the questions of a call become the fields of one form. */
 import type { PermissionResult } from '@anthropic-ai/claude-agent-sdk';
 import type { ApprovalOption, Form, FormContent, FormField } from '@liminal/protocol';
 import { z } from 'zod';
@@ -25,7 +25,7 @@ const options: ApprovalOption[] = [
   { optionId: 'reject_once', name: 'Skip', kind: 'reject_once', takesNote: true },
 ];
 
-/** The questions of a call of AskUserQuestion; none if it cannot be read. */
+/** The questions of an AskUserQuestion call; empty if the input cannot be read. */
 export const readQuestions = (input: unknown): Question[] =>
   Input.safeParse(input).data?.questions ?? [];
 
@@ -75,7 +75,7 @@ export const notAnswered = (note: string | undefined): PermissionResult => ({
 
 const fieldName = (index: number): string => `question_${index + 1}`;
 
-/** A single question is the form's title already: then its field has only the header. */
+/** A question's field. A single question is already the form's title, so its field has only the header. */
 function field(
   { question, header, multiSelect, options: offered }: Question,
   isOneOfMany: boolean,
@@ -94,7 +94,7 @@ function field(
     : { type: 'string', ...named, oneOf: choices };
 }
 
-/** With commas; an answer that contains a comma or quotes is put in quotes. */
+/** Joins answers with commas; an answer that contains a comma or quotes is quoted. */
 const joined = (labels: readonly string[]): string =>
   labels
     .map((label) => (label.includes(', ') || label.includes('"') ? JSON.stringify(label) : label))

@@ -1,4 +1,4 @@
-/** A session's file in Claude Code's store, entry by entry, including branches that the conversation has left. */
+/** The entries of a session's file in Claude Code's store, including abandoned branches. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
@@ -13,10 +13,10 @@ const RawEntry = z.looseObject({
   type: z.string(),
   uuid: z.string(),
   parentUuid: Id,
-  /** The entry before a summary, which has no parent. */
+  /** The entry that precedes a summary; a summary has no parent. */
   logicalParentUuid: Id,
   isSidechain: Flag,
-  /** Said in the user's name, only to the model. */
+  /** A message in the user's name that is only for the model. */
   isMeta: Flag,
   isCompactSummary: Flag,
   message: z.unknown().optional(),
@@ -33,22 +33,22 @@ const Title = z.looseObject({ type: z.literal('summary'), summary: z.string() })
 
 export interface RawTranscript {
   /**
-   * In the order of writing, whichever process wrote them. Each has an id of its own, and names its parent, which comes
-   * before it; only the first has none. Notes stand where the file cannot be read, or lacks something.
+   * In the order in which all processes wrote them. Each entry has a unique id and names an earlier entry as its parent,
+   * except the first. Where the file is unreadable or incomplete, there are notes.
    */
   entries: RawEntry[];
-  /** What subagents have said in this file (older versions of Claude Code), by conversation. */
+  /** Subagents' entries in this file (older versions of Claude Code), by conversation. */
   sidechains: RawEntry[][];
-  /** The last place that a process has noted: a resumed Claude Code goes on from there. */
+  /** The last entry that a process recorded as its position: a resumed Claude Code continues there. */
   leaf: string | undefined;
-  /** The conversation has gone back to this place, empty for its beginning, and nothing has been said since. */
+  /** The entry to which the conversation was rewound, empty for its beginning, if no message followed since. */
   rewoundTo: string | undefined;
 }
 
-/** A last line without an end may still be being written for so long, in ms. */
+/** How long a last line without a line end may still be in the process of being written, in ms. */
 const writingMs = 5_000;
 
-/** Undefined if there is no such file. */
+/** Reads a session's file; undefined if it does not exist. */
 export async function readRaw(
   sessionId: string,
   projectDir: string,
@@ -66,11 +66,11 @@ export async function readRaw(
   return chain.end();
 }
 
-/** Joins the entries of a file, and notes what is missing between them. */
+/** Links the entries of a file, and adds notes for missing parts. */
 class Chain {
   readonly #entries: RawEntry[] = [];
   readonly #sidechains: RawEntry[] = [];
-  /** The entries so far, by the id that the file gives them; the newest, if several have one id. */
+  /** The entries so far by their id in the file; the newest if several share an id. */
   readonly #known = new Map<string, RawEntry>();
   #last: RawEntry | undefined;
   #leaf = '';
@@ -78,7 +78,7 @@ class Chain {
   #title: string | undefined;
   #made = 0;
   #hasSpoken = false;
-  /** The file lacks what the summary that comes next stands for. */
+  /** The file lacks the entries that the next summary replaces. */
   #isSummaryAlone = false;
 
   add(value: unknown): void {
@@ -90,7 +90,7 @@ class Chain {
     if (parsed === undefined) return;
     const entry = slim(parsed);
     const earlier = this.#known.get(entry.uuid);
-    // Some versions write an entry again after a compaction.
+    // Some versions rewrite an entry after a compaction.
     if (earlier !== undefined && wordsOf(earlier) === wordsOf(entry)) return;
     const id = earlier === undefined ? {} : { uuid: `${entry.uuid}:${++this.#made}` };
     if (entry.isSidechain === true) {
@@ -120,7 +120,7 @@ class Chain {
     return { entries: this.#entries, sidechains, leaf, rewoundTo };
   }
 
-  /** The entry before. Where the file names none, or lacks it, the one that was written before. */
+  /** The id of an entry's parent; the previously written entry if the file names no parent or lacks it. */
   #parentOf(entry: RawEntry): string | undefined {
     const named = entry.parentUuid ?? entry.logicalParentUuid ?? undefined;
     const parent = this.#known.get(named ?? '');
@@ -129,7 +129,7 @@ class Chain {
     const isOfCompaction = isBoundary || isSummary(entry);
     const isBeginning = !this.#hasSpoken;
     if (isOfCompaction) this.#isSummaryAlone = isBeginning || named !== undefined;
-    // A note says already that something is missing.
+    // A note already reports the missing part.
     if (this.#last?.['subtype'] === note) return this.#last.uuid;
     if (isBeginning && (named !== undefined || isOfCompaction)) this.#note(noBeginning);
     else if (named !== undefined) this.#note(gap);
@@ -169,9 +169,9 @@ const note = 'note';
 const noBeginning = 'The beginning of this conversation is missing in Claude Code’s file.';
 const gap = 'A part of this conversation is missing in Claude Code’s file.';
 const secondRoot =
-  'Claude Code’s file begins anew here. Claude Code does not know what was said before this.';
+  'A new conversation begins here in Claude Code’s file. Claude Code does not know the earlier messages.';
 
-/** Without what only Claude Code needs: most of a large file. */
+/** The entry without fields that only Claude Code needs, which are most of a large file. */
 function slim(entry: RawEntry): RawEntry {
   const { type, uuid, parentUuid, logicalParentUuid, isSidechain, isMeta } = entry;
   const { isCompactSummary, message, subtype, content, origin, timestamp } = entry;
@@ -189,7 +189,7 @@ const isQueued = (attachment: unknown): boolean =>
 const wordsOf = ({ type, message, content, attachment }: RawEntry): string =>
   JSON.stringify([type, message, content, attachment]);
 
-/** Entries that name each other as parents belong together. */
+/** Groups entries that are linked as parents. */
 function conversationsOf(entries: readonly RawEntry[]): RawEntry[][] {
   const found = new Map<string, RawEntry[]>();
   for (const entry of entries) {
@@ -200,12 +200,12 @@ function conversationsOf(entries: readonly RawEntry[]): RawEntry[][] {
   return [...new Set(found.values())];
 }
 
-/** The part of a conversation that a resumed Claude Code goes on with, whatever it has summarised since. */
+/** The ids of the entries that a resumed Claude Code continues, including entries that it has summarised. */
 export function mainEntries({ entries, leaf, rewoundTo }: RawTranscript): Set<string> {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
   const tip = entries.findLast(isSpoken) ?? entries.at(-1);
   const newest = pathTo(byId, tip?.uuid);
-  // Claude Code uses the place that a process has noted, and what follows it.
+  // Claude Code uses the recorded position and the entries after it.
   const isNoted = leaf !== undefined && !newest.has(leaf);
   const place = rewoundTo ?? (isNoted ? endAfter(entries, leaf) : undefined);
   const main = place === undefined ? newest : pathTo(byId, place);
@@ -218,14 +218,14 @@ export function mainEntries({ entries, leaf, rewoundTo }: RawTranscript): Set<st
   return main;
 }
 
-/** An entry and all before it. */
+/** The ids of an entry and all its ancestors. */
 function pathTo(byId: ReadonlyMap<string, RawEntry>, uuid: string | undefined): Set<string> {
   const path = new Set<string>();
   for (let at = byId.get(uuid ?? ''); at; at = byId.get(at.parentUuid ?? '')) path.add(at.uuid);
   return path;
 }
 
-/** The last entry that was said after a place. */
+/** The last message among the descendants of an entry. */
 function endAfter(entries: readonly RawEntry[], place: string): string {
   const after = new Set([place]);
   let end = place;
@@ -237,7 +237,10 @@ function endAfter(entries: readonly RawEntry[], place: string): string {
   return end;
 }
 
-/** Of calls that ran side by side only one result has successors; a note, or a command's output, may have none. */
+/**
+ * Whether an entry without successors belongs to the path: the result of a parallel call, a note, or a command's
+ * output.
+ */
 function isBeside(
   entry: RawEntry,
   path: ReadonlySet<string>,
@@ -252,8 +255,8 @@ const messageId = ({ message }: RawEntry): unknown =>
   z.looseObject({ id: z.string() }).safeParse(message).data?.id;
 
 /**
- * The branches of a conversation outside its main part, each with all entries from the main part to its end, oldest
- * first. Each entry is in one branch.
+ * The branches of a conversation outside its main part, each with its entries from the main part to its end, oldest first.
+ * Each entry is in exactly one branch.
  */
 export function branchesOf(entries: readonly RawEntry[], main: ReadonlySet<string>): RawEntry[][] {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
@@ -277,7 +280,7 @@ const isSpoken = ({ type, isMeta }: RawEntry): boolean =>
 
 interface FileLine {
   text: string;
-  /** Whether it has an end. */
+  /** Whether the line has a line end. */
   isWhole: boolean;
 }
 

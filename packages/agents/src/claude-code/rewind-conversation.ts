@@ -13,7 +13,7 @@ const Answer = z.looseObject({
   }),
 });
 
-/** Refusals that pass: its file lacks something yet, or it is still ending a turn. */
+/** Temporary refusals: Claude Code has not yet written its file, or is still ending a turn. */
 const passing = new Set([
   'commands_queued',
   'persist_failed',
@@ -22,14 +22,14 @@ const passing = new Set([
   'turn_running',
   'unseen_later_turn',
 ]);
-/** How often it is asked, and the time between, ms. */
+/** How often the request is tried, and the pause between tries, ms. */
 const tries = 10;
 const pauseMs = 200;
 
 interface Wanted {
   agentSessionId: string;
   projectDir: string;
-  /** The turns that are taken back, oldest first. */
+  /** The turns to remove, oldest first. */
   turnIds: readonly string[];
 }
 
@@ -42,7 +42,9 @@ export async function rewindConversation(query: Query, wanted: Wanted): Promise<
     if (rewound) return;
     if (left > 1 && passing.has(reason)) await delay(pauseMs);
     else
-      throw cannotRewind(reason === 'target_not_found' ? notThere : `Claude Code says: ${error}.`);
+      throw cannotRewind(
+        reason === 'target_not_found' ? notThere : `Claude Code reports: ${error}.`,
+      );
   }
 }
 
@@ -50,9 +52,9 @@ const notThere =
   'Claude Code no longer has this message in its context: it has summarised or cleared the conversation.';
 
 interface Place {
-  /** The first message that is taken back. */
+  /** The first message to remove. */
   target: string;
-  /** The newest entry: so Claude Code knows that nothing later is taken back unseen. */
+  /** The newest known entry, so that Claude Code does not remove later entries unseen. */
   newest: string | undefined;
 }
 
@@ -74,7 +76,7 @@ async function ask(query: Query, { target, newest }: Place) {
   // The program takes this request, though the SDK has no method for it.
   const request: unknown = Reflect.get(query, 'request');
   if (typeof request !== 'function')
-    throw cannotRewind('This version of the SDK cannot ask for it.');
+    throw cannotRewind('This version of the SDK does not support it.');
   const asked = {
     subtype: 'rewind_conversation',
     target_message_uuid: target,
@@ -82,7 +84,7 @@ async function ask(query: Query, { target, newest }: Place) {
   };
   const answer: unknown = await Promise.resolve(request.call(query, asked)).catch(
     (error: unknown) => {
-      throw cannotRewind('Claude Code did not do it.', error);
+      throw cannotRewind('Claude Code failed to do it.', error);
     },
   );
   const parsed = Answer.safeParse(answer).data;

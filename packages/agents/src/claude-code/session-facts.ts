@@ -1,4 +1,4 @@
-/** What Claude Code's messages say about the session itself, besides its turns. */
+/** Facts about the session itself, besides its turns, in Claude Code's messages. */
 import { z } from 'zod';
 
 const Command = z.looseObject({
@@ -17,7 +17,7 @@ const Facts = z.looseObject({
     'elicitation_complete',
     'session_title_changed',
   ]),
-  /** Of the session, by the program or its user. */
+  /** The session's title, set by the program or its user. */
   title: z.string().optional().catch(undefined),
   session_id: z.string().optional(),
   permissionMode: z.string().optional(),
@@ -33,16 +33,16 @@ const Facts = z.looseObject({
 });
 export type SessionFacts = z.infer<typeof Facts>;
 
-/** What the message says about the session; undefined for most messages. */
+/** The facts about the session in a message; undefined for most messages. */
 export const readFacts = (message: unknown): SessionFacts | undefined =>
   Facts.safeParse(message).data;
 
-/** The mode that a process has begun in; the SDK's types lack it. */
+/** The permission mode at the start of a process; the SDK's types lack the field. */
 export const readStartMode = (started: unknown): string | undefined =>
   z.looseObject({ current_permission_mode: z.string() }).safeParse(started).data
     ?.current_permission_mode;
 
 const LocalResult = z.looseObject({ type: z.literal('result'), num_turns: z.literal(0) });
 
-/** The end of a turn in which no model was called: a command such as /model may have changed the settings. */
+/** Whether a message ends a turn without a model call, in which a command such as /model may have changed settings. */
 export const isLocalResult = (message: unknown): boolean => LocalResult.safeParse(message).success;

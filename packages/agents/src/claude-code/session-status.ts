@@ -29,7 +29,7 @@ import {
 } from './translate/session-notices.ts';
 
 interface SessionStatusOptions {
-  /** Claude Code's own id of the session. */
+  /** Claude Code's own id for the session. */
   agentSessionId: string;
   config: Config;
   /** Whether the mode that allows everything may be offered. */
@@ -39,7 +39,7 @@ interface SessionStatusOptions {
 
 type ListedCommands = Parameters<typeof offeredCommands>[0];
 
-/** What the session's program tells of it, and what people have chosen; each change is told once. */
+/** The session's state as its program reports it and people have chosen it. Reports each change once. */
 export class SessionStatus {
   readonly #options: SessionStatusOptions;
   readonly #notices: NoticeBoard;
@@ -53,7 +53,7 @@ export class SessionStatus {
   #activity = '';
   #commands: ListedCommands = [];
   #plugins: NonNullable<SessionFacts['plugins']> = [];
-  /** The effort as last reported, with the model that it is of and what that model prefers, where that is known. */
+  /** The effort as last reported, its model, and the model's preferred effort if known. */
   #effort: { model: string; now?: string | undefined; preferred?: string | undefined } | undefined;
 
   constructor(options: SessionStatusOptions) {
@@ -82,7 +82,7 @@ export class SessionStatus {
     return this.#commands;
   }
 
-  /** The process is ready. */
+  /** Reports the initial state when the process is ready. */
   begin(started: SDKControlInitializeResponse, settings: SettingsInForce): void {
     const { mayBypass, update } = this.#options;
     this.#commands = started.commands;
@@ -92,7 +92,7 @@ export class SessionStatus {
     const model = modelOf(settings.model, this.#config.model, started.models);
     const speed = this.#config.speed || speedOf(fast) || 'standard';
     this.#inForce = { ...this.#config, mode, model, speed };
-    this.#learnEffort(settings.effort);
+    this.#updateEffort(settings.effort);
     this.#notices.put('mode', modeNotice(this.#config.mode, mode));
     update({
       agentSessionId: this.#agentSessionId,
@@ -103,8 +103,8 @@ export class SessionStatus {
   }
 
   /** @param facts - The result of `readFacts` for the message. */
-  hear(message: unknown, facts: SessionFacts | undefined, inTurn: boolean): void {
-    if (facts !== undefined) this.#learn(facts);
+  read(message: unknown, facts: SessionFacts | undefined, inTurn: boolean): void {
+    if (facts !== undefined) this.#applyFacts(facts);
     this.#setActivity(readActivity(message) ?? this.#activity);
     const limits = this.#limits.learn(readLimit(message));
     if (limits !== undefined) this.#options.update({ limits });
@@ -115,21 +115,21 @@ export class SessionStatus {
     if (goal !== undefined) this.#notices.put('goal', goal);
   }
 
-  /** The MCP servers, as the program reports them. */
-  learnServers(servers: readonly McpServerState[]): void {
+  /** Applies the program's report about its MCP servers. */
+  updateServers(servers: readonly McpServerState[]): void {
     this.#notices.put('mcp', serverNotices(servers));
   }
 
-  /** The turn goes on: it waits for nothing. */
-  hearDelta(): void {
+  /** Records that the turn progresses and no longer waits. */
+  noteDelta(): void {
     this.#setActivity('');
   }
 
-  hearErrorOutput(output: string): void {
+  readErrorOutput(output: string): void {
     this.#notices.put('output', readErrorOutput(output));
   }
 
-  /** Sends no update: a turn's end already says that nothing is awaited. */
+  /** Clears the activity without an update, because the turn's end already implies it. */
   turnEnded(): void {
     this.#activity = '';
   }
@@ -146,15 +146,15 @@ export class SessionStatus {
     this.#set(inForce);
   }
 
-  /** The settings as the program reports them: a command such as `/effort` may have changed them. */
-  learnSettings({ model, effort }: SettingsInForce): void {
-    this.learnModel(model);
-    const thinking = this.#learnEffort(effort);
+  /** Applies the settings that the program reports; a command such as `/effort` may have changed them. */
+  updateSettings({ model, effort }: SettingsInForce): void {
+    this.updateModel(model);
+    const thinking = this.#updateEffort(effort);
     if (thinking !== undefined && thinking !== this.#inForce.thinking) this.#set({ thinking });
   }
 
-  /** Returns the choice that a change of the effort stands for; undefined if the effort has not changed. */
-  #learnEffort(now: string | undefined): string | undefined {
+  /** Returns the setting's value for a changed effort; undefined if the effort has not changed. */
+  #updateEffort(now: string | undefined): string | undefined {
     const { model, thinking } = this.#inForce;
     const before = this.#effort?.model === model ? this.#effort : undefined;
     const preferred = before?.preferred ?? (thinking === 'default' ? now : undefined);
@@ -163,18 +163,18 @@ export class SessionStatus {
     return now === preferred ? 'default' : effortChoice(now);
   }
 
-  /** The model that the program uses now, by its full name. */
-  learnModel(told: string | undefined): void {
+  /** Applies the full name of the model that the program uses. */
+  updateModel(told: string | undefined): void {
     const model = modelOf(told, this.#inForce.model, this.#offer.models);
     if (model !== this.#inForce.model) this.#set({ model });
   }
 
-  /** Those that the program has reported with its newest turn. */
+  /** The plugins that the program reported with its newest turn. */
   get plugins(): NonNullable<SessionFacts['plugins']> {
     return this.#plugins;
   }
 
-  #learn({ subtype, title, plugins = this.#plugins, ...facts }: SessionFacts): void {
+  #applyFacts({ subtype, title, plugins = this.#plugins, ...facts }: SessionFacts): void {
     this.#plugins = plugins;
     const { session_id: id, permissionMode: mode, model, commands } = facts;
     const speed = speedOf(facts.fast_mode_state);
@@ -185,7 +185,7 @@ export class SessionStatus {
       this.#agentSessionId = id;
       this.#options.update({ agentSessionId: id });
     }
-    if (subtype === 'init') this.learnModel(model);
+    if (subtype === 'init') this.updateModel(model);
     if (mode !== undefined && mode !== this.#inForce.mode) this.#set({ mode });
     if (speed !== undefined && speed !== this.#inForce.speed) this.#set({ speed });
     if (commands === undefined) return;

@@ -1,13 +1,13 @@
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
 
-/** The result of Claude Code's own settings: of user, project and machine. */
+/** The effective settings of Claude Code: of user, project and machine combined. */
 export interface SettingsInForce {
   /** The full name of the model in use. */
   model?: string | undefined;
-  /** The effort that the next request asks for; undefined if the model has none. */
+  /** The effort of the next request; undefined if the model has no effort. */
   effort?: string | undefined;
-  /** Modes that the settings rule out. */
+  /** Modes that the settings forbid. */
   ruledOut: ReadonlySet<string>;
 }
 
@@ -28,7 +28,7 @@ const Answer = z.looseObject({
     .catch({}),
 });
 
-/** Asks the running Claude Code. If it does not answer, it counts as having no settings. */
+/** Requests the settings of the running Claude Code; empty if it does not answer. */
 export async function askSettings(query: Query): Promise<SettingsInForce> {
   const { effective, applied } = Answer.parse(await answered(query));
   const { permissions, disableAutoMode } = effective;

@@ -1,4 +1,6 @@
-/** What holds in a running Claude Code: what its terminal shows by /status, /permissions, /hooks, /skills and /memory. */
+/**
+ * The setup of a running Claude Code, as its terminal shows with /status, /permissions, /hooks, /skills and /memory.
+ */
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { type SessionSetup, type SetupEntry } from '@liminal/protocol';
 import { z } from 'zod';
@@ -61,7 +63,7 @@ const Started = z.looseObject({
 });
 type Account = z.infer<typeof Started>['account'];
 
-/** The sources of rules and skills in words; others as Claude Code calls them. */
+/** Names of the sources of rules and skills; other sources keep Claude Code's name. */
 const sources: Readonly<Record<string, string>> = {
   userSettings: 'user settings',
   projectSettings: 'project settings',
@@ -83,7 +85,7 @@ const behaviors: Readonly<Record<string, string>> = {
   deny: 'Refused',
 };
 
-/** @param plugins - Those of the newest turn. */
+/** Reads the setup. @param plugins - The plugins of the newest turn. */
 export async function readSetup(
   query: Query,
   plugins: readonly { name: string; source?: string | undefined }[],
@@ -152,7 +154,7 @@ function factsOf({
   );
 }
 
-/** No key and no token: only whose account it is, or where the key comes from. */
+/** The account's owner or the key's source; never a key or token. */
 function accountOf({ email, organization, subscriptionType, ...key }: Account): string {
   const person = [email, organization, subscriptionType].filter((part) => part !== undefined);
   if (person.length > 0) return person.join(', ');

@@ -1,4 +1,4 @@
-/** Subagents whose conversations stand in the session's own file, as older versions of Claude Code wrote them. */
+/** Subagents' conversations in the session's own file, as older versions of Claude Code stored them. */
 import { z } from 'zod';
 import type { RawEntry, RawTranscript } from './raw-transcript.ts';
 import { messageText } from './translate/transcript.ts';
@@ -14,9 +14,9 @@ const Calls = z.looseObject({
 });
 
 interface Joined {
-  /** What subagents have said, by the call that started each. */
+  /** Subagents' entries, by the call that started each subagent. */
   subagents: Map<string, RawEntry[]>;
-  /** The same of those whose call is not in the file, as entries of the conversation. */
+  /** Entries of subagents whose call is not in the file, as entries of the conversation. */
   strays: RawEntry[];
 }
 
@@ -44,7 +44,9 @@ const callsIn = ({ message }: RawEntry): { id: string; prompt: string }[] =>
       : [],
   );
 
-/** Its messages; those in the user's name, which its caller wrote, as notes. */
+/**
+ * A subagent's messages for the conversation. Messages in the user's name were written by its caller and become notes.
+ */
 function asStray(sidechain: readonly RawEntry[]): RawEntry[] {
   return sidechain.map((entry, place) => {
     const words = entry.type === 'user' ? messageText(entry) : '';
@@ -54,4 +56,4 @@ function asStray(sidechain: readonly RawEntry[]): RawEntry[] {
   });
 }
 
-const noCall = 'Claude Code’s file does not say which call started this subagent. Its task:';
+const noCall = 'Claude Code’s file does not name the call that started this subagent. Its task:';

@@ -4,7 +4,7 @@ import { isTaskOutput, TaskOutput } from './task-output.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('each command is looked at again and again as long as it runs, and none after that', async () => {
+test('each command’s output is polled only while the command runs', async () => {
   const looked: string[] = [];
   const output = new TaskOutput(async (taskId) => void looked.push(taskId));
   output.watch(['a']);
@@ -20,7 +20,7 @@ test('each command is looked at again and again as long as it runs, and none aft
   expect(looked).toEqual([]);
 });
 
-test('it is not asked again before it has answered, nor when all ended meanwhile', async () => {
+test('Claude Code is not polled again before it has answered, nor if all commands have ended', async () => {
   const answer = Promise.withResolvers<void>();
   const look = vi.fn<() => Promise<void>>(() => answer.promise);
   const output = new TaskOutput(look);

@@ -1,13 +1,13 @@
-/** What commands in the background print: Claude Code tells it only when it is asked. */
+/** The output of background commands, which Claude Code reports only on request. */
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
 
-/** How often it is asked, ms. */
+/** Polling interval, ms. */
 const pollMs = 1_000;
 
 const Answer = z.looseObject({ response: z.looseObject({ output: z.string() }) });
 
-/** The end of what a command has printed, at most 8 KiB; undefined if Claude Code does not tell. */
+/** The end of a command's output, at most 8 KiB; undefined if Claude Code does not report it. */
 export async function askOutput(query: Query, taskId: string): Promise<string | undefined> {
   // The program takes this request, though the SDK has no method for it.
   const request: unknown = Reflect.get(query, 'request');
@@ -18,8 +18,8 @@ export async function askOutput(query: Query, taskId: string): Promise<string | 
 }
 
 /**
- * Whether the path is that of a file in which Claude Code keeps what a command of the session prints: below the system's
- * folder for temporary files it has a folder for each user, project and session.
+ * Whether the path is a file in which Claude Code stores the output of a background command of the session: its folder
+ * below the system's temporary folder has a folder for each user, project and session.
  */
 export function isTaskOutput(agentSessionId: string, path: string): boolean {
   const [user = '', , session, tasks, file = ''] = path.split('/').slice(-5);
@@ -31,7 +31,7 @@ export function isTaskOutput(agentSessionId: string, path: string): boolean {
   );
 }
 
-/** Looks again and again as long as there are commands. */
+/** Polls the output of background commands while there are any. */
 export class TaskOutput {
   readonly #look: (taskId: string) => Promise<void>;
   #taskIds: readonly string[] = [];
@@ -41,7 +41,7 @@ export class TaskOutput {
     this.#look = look;
   }
 
-  /** The commands that run now; none ends it. */
+  /** Sets the running commands. An empty list ends the polling. */
   watch(taskIds: readonly string[]): void {
     this.#taskIds = taskIds;
     if (taskIds.length > 0) this.#next ??= setTimeout(() => void this.#lookAtAll(), pollMs);

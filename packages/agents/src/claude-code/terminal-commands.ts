@@ -1,6 +1,6 @@
 /**
- * The slash commands of Claude Code's own terminal (2.1.332) that it does not list for the SDK, and where each has its
- * place here. Claude Code would only answer that they are not available.
+ * The slash commands of Claude Code's own terminal (2.1.332) that it does not list for the SDK, and their counterparts in
+ * Liminal. Claude Code itself would only answer that they are not available.
  */
 
 const inTerminal = 'Claude Code has this only in its own terminal.';
@@ -14,7 +14,7 @@ const restore =
 const tasks = 'Background commands and subagents are listed above the message.';
 const signIn = 'Run `claude` in a terminal to sign in or out.';
 
-/** The place of each command in Liminal, as a sentence for the person who has sent it. */
+/** The counterpart of each command in Liminal, as a sentence for the person who sent the command. */
 export const terminalCommands: Readonly<Record<string, string>> = {
   access: inTerminal,
   'add-dir': 'Add a folder under “Folders” in the session’s menu, or with `liminal directories`.',

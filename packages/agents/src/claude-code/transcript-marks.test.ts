@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { TranscriptMarks } from './transcript-marks.ts';
 
-/** A store with one session, to which entries are added as by Claude Code. */
+/** A store with one session, to which tests add entries as Claude Code does. */
 async function store() {
   const root = await mkdtemp(join(tmpdir(), 'liminal-marks-'));
   vi.stubEnv('CLAUDE_CONFIG_DIR', root);
@@ -31,7 +31,7 @@ test('a session that is not stored has no mark', async () => {
   expect(await marks.read('s1')).toBeUndefined();
 });
 
-test('a message sent from here, and all that follows from it, leaves the mark unchanged', async () => {
+test('a message that this server sent, and the entries that follow it, leave the mark unchanged', async () => {
   const { add, marks } = await store();
   await add(user('a', null), assistant('a1', 'a'));
   const before = await marks.read('s1');
@@ -42,7 +42,7 @@ test('a message sent from here, and all that follows from it, leaves the mark un
   expect(await marks.read('s1')).toBe(before);
 });
 
-test('entries of others change it, answers included, and so does the place where a process ended', async () => {
+test('entries and answers of others change the mark, and so does a process’s recorded position', async () => {
   const { add, marks } = await store();
   marks.noteSent('a');
   await add(user('a', null), assistant('a1', 'a'));
@@ -58,7 +58,7 @@ test('entries of others change it, answers included, and so does the place where
   expect(new Set(seen).size).toBe(4);
 });
 
-test('a half-written line is read once it is whole', async () => {
+test('a partly written line is read once it is complete', async () => {
   const { add, marks, path } = await store();
   await add(user('a', null));
   const before = await marks.read('s1');
@@ -69,7 +69,7 @@ test('a half-written line is read once it is whole', async () => {
   expect(await marks.read('s1')).not.toBe(before);
 });
 
-test('the newest thousand messages sent from here are remembered', async () => {
+test('the newest thousand messages that this server sent are remembered', async () => {
   const { add, marks } = await store();
   const before = await marks.read('s1');
   const sent = Array.from({ length: 1_001 }, (_, place) => `m${place}`);

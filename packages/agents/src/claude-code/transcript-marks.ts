@@ -16,44 +16,44 @@ type Line = z.infer<typeof Line>;
 
 const Blocks = z.array(z.looseObject({ type: z.string() }));
 
-/** How many sessions, sent messages, and entries of one file are remembered; past that, a file is read again. */
+/** How many sessions, sent messages, and entries of one file are remembered; beyond that, a file is read again. */
 const MAX_SCANS = 200;
 const MAX_SENT = 1_000;
 const MAX_ENTRIES = 1_000;
 
 interface Scan {
   path: string;
-  /** How far the file was read, in bytes. */
+  /** How much of the file was read, in bytes. */
   offset: number;
-  /** For the last entries, by id: whether each belongs to a turn that was sent from here. */
+  /** Whether each of the last entries, by id, belongs to a turn that this server sent. */
   own: Newest<string, boolean>;
-  /** The number of entries by others. */
+  /** The number of entries that others wrote. */
   foreign: number;
-  /** The place that a process has noted, or `here` if that is in a turn sent from here. */
+  /** The position that a process recorded, or `here` if it is in a turn that this server sent. */
   leaf: string;
 }
 
 /**
- * Notices whether others than this server have written to a session's file. Only what was added since the last look is
- * read: the SDK reads the whole file, which takes a second for ten megabytes.
+ * Detects whether others than this server have written to a session's file. Reads only the text that was added since the
+ * last call: the SDK reads the whole file, which takes a second for ten megabytes.
  */
 export class TranscriptMarks {
   readonly #scans = new Newest<string, Scan>(MAX_SCANS);
-  /** Ids of messages sent from here. */
+  /** Ids of messages that this server sent. */
   readonly #sent = new Newest<string, true>(MAX_SENT);
 
   noteSent(turnId: string): void {
     this.#sent.set(turnId, true);
   }
 
-  /** A mark that changes when others write; undefined if there is no such session. */
+  /** Returns a mark that changes when others write to the file; undefined if there is no such session. */
   async read(sessionId: string): Promise<string | undefined> {
     const path = this.#scans.get(sessionId)?.path ?? (await findFile(sessionId));
     if (path === undefined) return undefined;
     const size = (await stat(path).catch(() => undefined))?.size;
     if (size === undefined) return undefined;
     let scan = this.#scans.get(sessionId);
-    // A file that has become shorter was written anew.
+    // A file that has become shorter was rewritten.
     if (!scan || size < scan.offset) {
       scan = { path, offset: 0, own: new Newest(MAX_ENTRIES), foreign: 0, leaf: '' };
     }
@@ -91,7 +91,7 @@ export class TranscriptMarks {
   }
 }
 
-/** Whether an entry is a user's own words, not a tool's result or a message from Claude Code to its model. */
+/** Whether an entry is a user's message, not a tool's result or a message from Claude Code to its model. */
 function isPrompt({ type, isMeta, message }: Line): boolean {
   if (type !== 'user' || isMeta === true) return false;
   const content = message?.content;
@@ -111,8 +111,8 @@ function parseLine(text: string): Line | undefined {
 }
 
 /**
- * Finds a session's file by its name: folders are named after projects in Claude Code's own way. If there are several,
- * the project's own.
+ * Finds a session's file by its name in all project folders, because Claude Code derives the folders' names in its own
+ * way. Of several files, returns the project's.
  */
 export async function findFile(sessionId: string, projectDir = ''): Promise<string | undefined> {
   const root = join(process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude'), 'projects');

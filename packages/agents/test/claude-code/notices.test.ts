@@ -82,7 +82,7 @@ const activities = ({ updates }: Listener): string[] =>
 
 const refusals = [
   { status: 529, problem: 'The model is overloaded (529).' },
-  { status: 429, problem: 'The model takes no more requests for now (429).' },
+  { status: 429, problem: 'The model rejects further requests for now (429).' },
 ];
 
 test.each(refusals.slice(atLength ? 0 : 1))(

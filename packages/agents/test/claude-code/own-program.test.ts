@@ -72,7 +72,7 @@ test('one that does not start is replaced, with a notice, and is not tried again
   expect(said(await (await create()).ask('Hi.'))).toEqual([
     'user: Hi.',
     expect.stringMatching(
-      `^system: Your own ${path} did not start. This session runs the Claude Code of Liminal, `,
+      `^system: Your own ${path} did not start. This session runs Liminal’s Claude Code `,
     ),
     'agent: Hello.',
   ]);
@@ -101,7 +101,7 @@ test('where an administrator forbids MCP servers of Liminal, the session starts 
   });
   expect(said(await (await create()).ask('Hi.'))).toEqual([
     'user: Hi.',
-    expect.stringContaining('This session has none of the MCP servers of Liminal.'),
+    expect.stringContaining('This session runs without Liminal’s MCP servers.'),
     'agent: Hello.',
   ]);
 });

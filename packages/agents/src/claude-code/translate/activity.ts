@@ -1,4 +1,4 @@
-/** What Claude Code waits for while its turn is silent. */
+/** The reason why a silent turn of Claude Code waits. */
 import { z } from 'zod';
 
 const Retry = z.looseObject({
@@ -7,19 +7,19 @@ const Retry = z.looseObject({
   attempt: z.number(),
   max_retries: z.number(),
   retry_delay_ms: z.number(),
-  /** Null if there was no answer. */
+  /** Null if the API did not answer. */
   error_status: z.number().nullish(),
   no_response: z.looseObject({ waited_ms: z.number() }).nullish(),
 });
 type Retry = z.infer<typeof Retry>;
 
-/** Messages that continue the turn: it no longer waits. */
-const goesOn = new Set<unknown>(['stream_event', 'assistant', 'user', 'result']);
+/** Types of messages that show that the turn no longer waits. */
+const resuming = new Set<unknown>(['stream_event', 'assistant', 'user', 'result']);
 
-/** A sentence for people, '' if it no longer waits, undefined for messages that say nothing about it. */
+/** A sentence for people; '' if the turn no longer waits; undefined for messages that do not show either. */
 export function readActivity(message: unknown): string | undefined {
   if (typeof message !== 'object' || message === null || !('type' in message)) return undefined;
-  if (goesOn.has(message.type)) return '';
+  if (resuming.has(message.type)) return '';
   const retry = Retry.safeParse(message).data;
   return retry && `${problemOf(retry)} ${attemptOf(retry)}`;
 }
@@ -28,7 +28,7 @@ function problemOf({ error_status: status, no_response: silence }: Retry): strin
   if (silence != null) return `The model has not answered for ${seconds(silence.waited_ms)}.`;
   if (status == null) return 'The model cannot be reached.';
   if (status === 529) return 'The model is overloaded (529).';
-  if (status === 429) return 'The model takes no more requests for now (429).';
+  if (status === 429) return 'The model rejects further requests for now (429).';
   return `The model’s service has failed (${status}).`;
 }
 

@@ -17,7 +17,7 @@ const Attached = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** The images and files of a message that Claude Code has stored; its other parts are left out. */
+/** The images and files of a message that Claude Code has stored, without its other parts. */
 export function attachedFiles(parts: readonly unknown[]): ContentBlock[] {
   return parts.flatMap((part): ContentBlock[] => {
     const read = Attached.safeParse(part).data;

@@ -7,7 +7,7 @@ const time = '2026-01-01T00:00:00.000Z';
 const read = (tasks: BackgroundTasks, message: object, at = time) =>
   tasks.read({ subtype: '', ...message }, at);
 
-/** The lists of what runs, and what is said to have ended, in order. */
+/** The lists of running tasks and the sentences about ended tasks, in order. */
 async function replay(name: string) {
   const tasks = new BackgroundTasks();
   const told: unknown[] = [];
@@ -25,7 +25,7 @@ const level = (...ids: string[]) => ({
   tasks: ids.map((task_id) => ({ task_id, task_type: 'monitor', description: `Do ${task_id}` })),
 });
 
-test('a command runs until Claude Code says how it ended', async () => {
+test('a command runs until Claude Code reports how it ended', async () => {
   const task = { taskId: 'task1', title: 'sleep 1; echo finished', kind: 'command' };
   expect(await replay('background-command')).toEqual([
     [{ ...task, startedAt: time }],
@@ -35,20 +35,20 @@ test('a command runs until Claude Code says how it ended', async () => {
   ]);
 });
 
-test('the report of a subagent stands in its call, so its end is said in other words', async () => {
+test('a subagent’s report is shown in its call, so the notice about its end does not repeat it', async () => {
   const told = await replay('background-agent');
   expect(told).toContain('The work in the background “Inspect the notes” is done.');
   expect(told.at(-1)).toEqual([]);
 });
 
 test.each(['subagent', 'tool-bash', 'text'])(
-  'nothing runs beside the turns in %s',
+  'there are no background tasks in %s',
   async (name) => {
     expect((await replay(name)).filter((one) => !Array.isArray(one) || one.length > 0)).toEqual([]);
   },
 );
 
-test('what it does now is shown, and its own housekeeping is not', () => {
+test('a task’s activity is shown, and Claude Code’s own housekeeping is not', () => {
   const tasks = new BackgroundTasks();
   read(tasks, { ...level('a'), tasks: [...level('a').tasks, { task_id: 'b', ambient: true }] });
   expect(tasks.running).toEqual([{ taskId: 'a', title: 'Do a', kind: 'other', startedAt: time }]);
@@ -67,18 +67,18 @@ test('what it does now is shown, and its own housekeeping is not', () => {
   expect(tasks.running.map(({ startedAt }) => startedAt)).toEqual([time, 'later']);
 });
 
-test('of what a command prints, the last line is shown; the list changes only with that', () => {
+test('the last line of a command’s output is shown, and only a new last line changes the list', () => {
   const tasks = new BackgroundTasks();
   read(tasks, level('a', 'b'));
   const progress = () => tasks.running.map((task) => task.progress);
-  tasks.hearOutput('a', 'One\nTwo 10 %\rTwo 20 %\r\n \n');
+  tasks.readOutput('a', 'One\nTwo 10 %\rTwo 20 %\r\n \n');
   expect(progress()).toEqual(['Two 20 %', undefined]);
   const before = tasks.running;
-  tasks.hearOutput('a', 'Two 20 %');
-  tasks.hearOutput('a', '\n');
-  tasks.hearOutput('gone', 'Three');
+  tasks.readOutput('a', 'Two 20 %');
+  tasks.readOutput('a', '\n');
+  tasks.readOutput('gone', 'Three');
   expect(tasks.running).toBe(before);
-  tasks.hearOutput('b', 'x'.repeat(1_000));
+  tasks.readOutput('b', 'x'.repeat(1_000));
   expect(progress()[1]).toHaveLength(200);
 });
 
@@ -100,7 +100,7 @@ test.each([
   ['failed', 'The work in the background “Do a” has failed.'],
   ['stopped', 'The work in the background “Do a” was stopped.'],
   ['constructor', 'The work in the background “Do a” is done.'],
-])('an end without words has ours: %s', (status, words) => {
+])('an end without a summary gets our own sentence: %s', (status, words) => {
   const tasks = new BackgroundTasks();
   read(tasks, level('a'));
   const end = { subtype: 'task_notification', task_id: 'a', status };
@@ -116,21 +116,21 @@ test.each([
     'The work in the background “Do a” was stopped. Half of it.',
   ],
   ['a command', 'Background command "Do a" was stopped', 'Background command "Do a" was stopped'],
-])('a task that was stopped says so: %s', (_kind, summary, words) => {
+])('the notice about a stopped task mentions the stop: %s', (_kind, summary, words) => {
   const tasks = new BackgroundTasks();
   read(tasks, level('a'));
   const end = { subtype: 'task_notification', task_id: 'a', status: 'stopped', summary };
   expect(read(tasks, end)).toBe(words);
 });
 
-test('a subagent is known by what it was started for, in the background or not', () => {
+test('a subagent’s title is its task, in the background or not', () => {
   const tasks = new BackgroundTasks();
   read(tasks, { subtype: 'task_started', task_id: 'a', tool_use_id: 'x', description: 'Look.' });
   expect(tasks.titleOf('a')).toBe('Look.');
   expect(tasks.titleOf('b')).toBeUndefined();
 });
 
-test('of a task of an earlier process is told how it ended, once', () => {
+test('the end of an earlier process’s task is reported once', () => {
   const tasks = new BackgroundTasks();
   const end = { subtype: 'task_notification', task_id: 'a', status: 'stopped', tool_use_id: 'x' };
   expect(read(tasks, end)).toBe('The work in the background was stopped.');
@@ -140,14 +140,14 @@ test('of a task of an earlier process is told how it ended, once', () => {
   expect(read(tasks, { ...end, task_id: 'b', ambient: true })).toBeUndefined();
 });
 
-test('a task that runs again is told to have ended again', () => {
+test('a task that runs again is reported as ended again', () => {
   const tasks = new BackgroundTasks();
   const end = { subtype: 'task_notification', task_id: 'a', summary: 'Done.' };
   const told = [level('a'), end, level(), level('a'), end].map((message) => read(tasks, message));
   expect(told.filter((one) => one !== undefined)).toEqual(['Done.', 'Done.']);
 });
 
-test('SAFE: what cannot be read changes nothing, and what is remembered is bounded', () => {
+test('SAFE: unreadable messages change nothing, and the memory is bounded', () => {
   const tasks = new BackgroundTasks();
   for (const message of [{ subtype: 'background_tasks_changed', tasks: 1 }, { subtype: 'init' }]) {
     expect(read(tasks, message)).toBeUndefined();

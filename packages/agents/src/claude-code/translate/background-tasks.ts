@@ -1,4 +1,4 @@
-/** What Claude Code has running beside its turns: commands, subagents and others in the background. */
+/** Claude Code's background tasks: commands, subagents and others. */
 import { z } from 'zod';
 import { type BackgroundTask, headOf } from '@liminal/protocol';
 
@@ -9,7 +9,7 @@ const Level = z.looseObject({
       task_id: z.string(),
       task_type: z.string().catch(''),
       description: z.string().catch(''),
-      /** Housekeeping of Claude Code's own. */
+      /** Whether the task is Claude Code's own housekeeping. */
       ambient: z.boolean().catch(false),
     }),
   ),
@@ -25,9 +25,9 @@ const Started = z.looseObject({
 const Progress = z.looseObject({
   subtype: z.literal('task_progress'),
   task_id: z.string(),
-  /** What it does now; of a task that does not tell, what it is to do. */
+  /** The task's present activity, or its assignment if it reports no activity. */
   description: z.string().optional().catch(undefined),
-  /** Better words, of some tasks; of subagents each would cost a request to the model. */
+  /** A better description, which some tasks have. For subagents, each summary would cost a request to the model. */
   summary: z.string().optional().catch(undefined),
   last_tool_name: z.string().optional().catch(undefined),
 });
@@ -37,7 +37,7 @@ const Ended = z.looseObject({
   task_id: z.string(),
   status: z.string().catch('completed'),
   summary: z.string().catch(''),
-  /** The summary is the words of a subagent, which stand in the call that began it. */
+  /** Whether the summary is a subagent's report, which the call that started the subagent already shows. */
   summary_is_report: z.boolean().catch(false),
   ambient: z.boolean().catch(false),
 });
@@ -57,31 +57,31 @@ const kinds: Record<string, BackgroundTask['kind']> = {
 
 const ends: Record<string, string> = { failed: 'has failed', stopped: 'was stopped' };
 
-/** The most characters of a line that are shown. */
+/** Most characters of a line that are shown. */
 const maxProgress = 200;
 
-/** The most tasks of which more than their presence is known. */
+/** Most tasks whose details are remembered. */
 const maxKnown = 200;
 
 /**
- * Claude Code tells the whole set at each change (`background_tasks_changed`), and details apart. A task's end is told
- * in words: the model reads them, too, and begins a turn by itself.
+ * The background tasks. Claude Code reports the whole set at each change (`background_tasks_changed`), and details
+ * separately. It reports a task's end as text, which also goes to the model; the model then begins a turn by itself.
  */
 export class BackgroundTasks {
   #running: readonly BackgroundTask[] = [];
-  /** The call and the title of each task, known before or after the task is among those that run. */
+  /** The call and title of each task; may be reported before or after the task is in the set. */
   readonly #started = new Map<string, { callId: string | undefined; title: string }>();
-  /** The tasks that ran in the background, by id: others of this process end with the call that began them. */
+  /** Tasks that ran in the background, by id. This process's other tasks end with the call that began them. */
   readonly #known = new Map<string, BackgroundTask>();
-  /** How tasks ended, as it was told. */
+  /** Reported ends of tasks, by id. */
   readonly #ended = new Map<string, string>();
 
-  /** Those that run; another list after each change. */
+  /** The running tasks; each change makes a new list. */
   get running(): readonly BackgroundTask[] {
     return this.#running;
   }
 
-  /** Returns in words what has ended, if something has. */
+  /** Applies a message. Returns a sentence if a task has ended, otherwise undefined. */
   read(message: { subtype: string }, timestamp: string): string | undefined {
     if (!subtypes.has(message.subtype)) return undefined;
     const news = News.safeParse(message).data;
@@ -93,7 +93,7 @@ export class BackgroundTasks {
         this.#start(news);
         return undefined;
       case 'task_progress':
-        this.#tellProgress(news);
+        this.#updateProgress(news);
         return undefined;
       case 'task_notification':
         return this.#end(news);
@@ -102,8 +102,8 @@ export class BackgroundTasks {
     }
   }
 
-  /** What a command has printed so far, or the end of that: its last line is how far it is. */
-  hearOutput(taskId: string, output: string): void {
+  /** Applies a command's output so far, or its end; the last line becomes the task's progress. */
+  readOutput(taskId: string, output: string): void {
     const line = output.split(/[\r\n]+/).findLast((one) => one.trim() !== '');
     const progress = line && headOf(line, maxProgress);
     const before = this.#running.find((task) => task.taskId === taskId)?.progress;
@@ -134,7 +134,7 @@ export class BackgroundTasks {
     if (callId !== undefined) this.#change(taskId, { callId });
   }
 
-  #tellProgress(news: z.infer<typeof Progress>): void {
+  #updateProgress(news: z.infer<typeof Progress>): void {
     const { task_id: taskId, description, summary, last_tool_name: tool } = news;
     const title = this.#known.get(taskId)?.title;
     const does = description === title ? undefined : description;
@@ -177,10 +177,10 @@ export class BackgroundTasks {
   }
 }
 
-/** Words of Claude Code's own that name the end of a task that is not done. */
+/** Claude Code's words for the end of an unfinished task. */
 const namesEnd = /\b(?:fail|failed|stopped|killed|cancell?ed|exit code|error|didn't finish)\b/i;
 
-/** Claude Code's words for a command that ran too long; measured on 2.1.330. */
+/** Claude Code's words for a command that exceeded its time limit; measured on 2.1.330. */
 const atLimit = /after reaching its background time limit/;
 const aboutLimit =
   'Here, unlike in its terminal, Claude Code ends commands in the background after 30 minutes, or after the time that the call names, at most 2 hours. BASH_DEFAULT_TIMEOUT_MS and BASH_MAX_TIMEOUT_MS in the “env” of Claude Code’s settings raise these limits, and those of other commands with them.';
@@ -188,14 +188,14 @@ const aboutLimit =
 const withLimit = (words: string): string =>
   atLimit.test(words) ? `${words.replace(/(?<![.!?])$/, '.')} ${aboutLimit}` : words;
 
-/** Nothing but its end is known of a task of an earlier process. */
+/** A sentence about a task's end. @param task - Undefined for a task of an earlier process. */
 function howItEnded(
   { status, summary, summary_is_report: isReport }: z.infer<typeof Ended>,
   task: BackgroundTask | undefined,
 ): string {
   const end = Object.hasOwn(ends, status) ? ends[status] : undefined;
   const hasSummary = summary !== '' && !(isReport && task !== undefined);
-  // The summary of a subagent that was stopped is its title.
+  // A stopped subagent's summary is its title, which does not mention the end.
   const isPlain = end === undefined || isReport || namesEnd.test(summary);
   if (hasSummary && isPlain) return summary;
   const which = task === undefined ? '' : ` “${task.title}”`;

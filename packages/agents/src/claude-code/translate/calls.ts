@@ -11,21 +11,21 @@ interface Call {
   itemId: string;
   name: string;
   parentCallId: string | undefined;
-  /** It updates the to-do list, which is shown as the turn's plan, not as a tool. */
+  /** Whether the call updates the to-do list, which is shown as the turn's plan, not as a tool. */
   isPlan: boolean;
-  /** The item of a call that is not shown as a tool while it succeeds. */
+  /** The item of a call that is shown only if it fails. */
   unshown?: OutputItem;
 }
 
 const Input = z.record(z.string(), z.unknown());
 
-/** A call's input and its JSON; an input with too many values arrives as JSON only (`ProgramOutput`). */
+/** A call's input and its JSON. An input with too many values arrives only as JSON (`ProgramOutput`). */
 function readInput(given: unknown): { input: Record<string, unknown>; json: string } {
   const input = Input.safeParse(given).data ?? {};
   return { input, json: jsonOf(given ?? {}) };
 }
 
-/** The tool calls of one turn: each its own item, matched with its output by call id. */
+/** The tool calls of one turn. Each call is an item; its output is matched by call id. */
 export class ClaudeCalls {
   readonly #writer: TurnWriter;
   readonly #cwd: string;
@@ -43,7 +43,7 @@ export class ClaudeCalls {
     return this.#waiting.has(callId);
   }
 
-  /** Begins a call whose arguments are still to come. */
+  /** Begins a call whose arguments will follow. */
   begin(itemId: string, block: NativeBlock): void {
     const call = this.#note(itemId, block, undefined);
     const item = this.#item(call, block, {}, '');
@@ -51,7 +51,7 @@ export class ClaudeCalls {
     else this.#writer.start(item);
   }
 
-  /** The call's arguments are complete; begins the call if need be. */
+  /** Completes the call's arguments, and begins the call if necessary. */
   complete(itemId: string, block: NativeBlock, parentCallId?: string): void {
     const call = this.#note(itemId, block, parentCallId);
     const { input, json } = readInput(block.input);
@@ -64,13 +64,13 @@ export class ClaudeCalls {
     else this.#writer.add(item);
   }
 
-  /** The model abandoned a call that it had begun. */
+  /** Withdraws a call that the model began and abandoned. */
   abandon(itemId: string, callId: string): void {
     this.#waiting.delete(callId);
     this.#writer.cancel(itemId, 'retried');
   }
 
-  /** A result, even of an unknown call (TC-3.3g). */
+  /** Adds a result, even of an unknown call (TC-3.3g). */
   answer(result: ToolResult, parentCallId: string | undefined): void {
     const call = this.#waiting.get(result.callId);
     this.#waiting.delete(result.callId);
@@ -78,7 +78,7 @@ export class ClaudeCalls {
       const { content, structured } = result;
       return this.#showPlan(this.#plan.answer(call.name, content, structured));
     }
-    // A failure is shown with its call: alone it would look like the result of an unknown tool.
+    // Show a failure with its call: alone it would look like the result of an unknown tool.
     if (call?.unshown !== undefined) this.#writer.add(call.unshown);
     const parent = call?.parentCallId ?? parentCallId;
     this.#writer.add({
@@ -91,7 +91,7 @@ export class ClaudeCalls {
     });
   }
 
-  /** Answers all open calls, so that no tool seems to run after its turn. */
+  /** Ends all open calls with an error output, so that no tool seems to run after its turn. */
   closeAll(reason: string): void {
     for (const [callId, { itemId }] of this.#waiting) {
       this.#writer.done(itemId, this.#settled(itemId));
@@ -99,7 +99,7 @@ export class ClaudeCalls {
     }
   }
 
-  /** Arguments that broke off are not JSON: they are kept beside empty ones. */
+  /** The call's item. Incomplete arguments are not JSON: they are kept as `raw`, and the item's arguments are empty. */
   #settled(itemId: string): OutputItem | undefined {
     const item = this.#writer.item(itemId);
     if (item?.type !== 'function_call') return item;

@@ -2,7 +2,7 @@ import type { UserCommandResult } from '../../base/user-command.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { describeTool } from './describe-tool.ts';
 
-/** A person's own command in its turn: a call of the shell, with its output as it comes. */
+/** A user's command in its turn: a shell call with its output as it arrives. */
 export class CommandItems {
   readonly #writer: TurnWriter;
   readonly #callId: string;

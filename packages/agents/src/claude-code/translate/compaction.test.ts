@@ -6,7 +6,7 @@ import { foldTurns } from '../../testing/folding.ts';
 const summarised = 'The conversation so far was summarised to make room.';
 const summarising = 'The conversation so far is being summarised to make room.';
 
-/** What is said in each turn of a recording, at its end and at the first moment of a compaction. */
+/** The messages of each turn of a recording, at the turn's end and at a compaction's beginning. */
 async function replay(name: string) {
   const { translator, drafts } = startHearing();
   let turns = 0;
@@ -32,7 +32,7 @@ const said = (drafts: Parameters<typeof foldTurns>[0]): unknown[][] =>
     outputItems.map((item) => item.type === 'message' && `${item.origin}: ${item.content}`),
   );
 
-test('one that people ask for is told from its beginning to its end, with how much room it made', async () => {
+test('a requested compaction is shown from its beginning to its end, with the sizes before and after', async () => {
   const { atFirst, turns } = await replay('compact');
   expect(atFirst).toEqual(['user: /compact', `system: ${summarising}`]);
   expect(turns[1]).toEqual([
@@ -41,7 +41,7 @@ test('one that people ask for is told from its beginning to its end, with how mu
   ]);
 });
 
-test('one that Claude Code begins by itself is told where it happens', async () => {
+test('an automatic compaction is shown where it happens', async () => {
   const { atFirst, turns } = await replay('compact-automatic');
   expect(atFirst).toEqual(['user: Next question.', `system: ${summarising}`]);
   expect(turns[1]).toEqual([
@@ -55,13 +55,13 @@ test.each([
   ['compact', 'completed'],
   ['compact-automatic', 'completed'],
   ['compact-fails', 'failed'],
-])('of %s programs learn that it has %s', async (name, status) => {
+])('the item of the recording %s has the status %s', async (name, status) => {
   const { items, marks } = await replay(name);
   expect(marks).toEqual(['in_progress', status]);
   expect(items).toContainEqual(expect.objectContaining({ compaction: status }));
 });
 
-test('one that fails says why', async () => {
+test('a failed compaction shows the reason', async () => {
   const { turns } = await replay('compact-fails');
   const why = 'Error during compaction: API Error: 400 The prompt is not acceptable.';
   expect(turns[1]).toEqual([
@@ -87,27 +87,27 @@ const boundary = (metadata: unknown) => ({
 });
 
 test.each([
-  ['under way at the end of the turn', [begun, begun], [summarising]],
+  ['unfinished at the end of the turn', [begun, begun], [summarising]],
   ['without a boundary', [begun, done], [summarised]],
   [
-    'only its boundary',
+    'with only its boundary',
     [boundary({ trigger: 'manual' })],
     [`${summarised.slice(0, -1)} (on request).`],
   ],
   [
-    'two, one after the other',
+    'after another compaction',
     [begun, done, begun, failed],
     [summarised, 'The conversation could not be summarised to make room.'],
   ],
-  ['of a trigger that nobody knows', [begun, done, boundary({ trigger: 'moon' })], [summarised]],
-  ['with counts that are none', [boundary({ pre_tokens: -1, post_tokens: 'x' })], [summarised]],
+  ['with an unknown trigger', [begun, done, boundary({ trigger: 'moon' })], [summarised]],
+  ['with impossible counts', [boundary({ pre_tokens: -1, post_tokens: 'x' })], [summarised]],
   ['without details', [boundary(undefined)], [summarised]],
-])('%s', (_name, messages, words) => {
+])('a compaction %s is shown', (_name, messages, words) => {
   const { outputItems } = hearTurn(...messages);
   expect(outputItems.map((item) => 'content' in item && item.content)).toEqual(words);
 });
 
-test('between turns none begins, and how it ended is told in the next', () => {
+test('a compaction between turns begins no turn, and the next turn shows its end', () => {
   const { translator, drafts, hear } = startHearing();
   hear(begun, done, boundary({}));
   expect(drafts).toEqual([]);

@@ -1,4 +1,4 @@
-/** Claude Code makes room in its context: a message of the system, from the beginning on. */
+/** Claude Code's compactions: each is a system message from its beginning on. */
 import { z } from 'zod';
 import type { Compaction } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
@@ -22,7 +22,7 @@ const Boundary = z.looseObject({
   }),
 });
 
-/** Where a compaction stands, in words. */
+/** A step of a compaction, with its message to people. */
 export interface CompactionNews {
   state: 'begun' | 'done' | 'ended';
   status: Compaction;
@@ -30,8 +30,8 @@ export interface CompactionNews {
 }
 
 /**
- * What a message tells of a compaction; undefined for all others. One that is `done` ends with its boundary, which tells
- * how large the conversation was and is.
+ * The step of a compaction that a message reports; undefined for other messages. After `done`, the boundary follows as
+ * `ended`, with the conversation's size before and after.
  */
 export function readCompaction(message: SystemMessage): CompactionNews | undefined {
   const { subtype, status, compact_result: result, compact_error: reason = '' } = message;
@@ -50,7 +50,7 @@ export function readCompaction(message: SystemMessage): CompactionNews | undefin
   return { state: 'ended', status: 'failed', words };
 }
 
-/** The ids of the messages that a compaction has left as they were: Claude Code may send some of them again after it. */
+/** The ids of the messages that a compaction has kept; Claude Code may send some of them again afterwards. */
 export const keptBy = (message: SystemMessage): string[] | undefined =>
   message.subtype === 'compact_boundary'
     ? (Boundary.safeParse(message).data?.compact_metadata.preserved_messages?.uuids ?? [])
@@ -68,19 +68,19 @@ function howItEnded(message: SystemMessage): string {
 
 const counted = (count: number): string => `${count.toLocaleString('en-GB')} tokens`;
 
-/** The compactions of one turn, one after another. */
+/** The successive compactions of one turn. */
 export class Compactions {
   readonly #writer: TurnWriter;
   #count = 0;
   #open: string | undefined;
-  /** How the open one ended, until its boundary says more. */
+  /** The end of the open compaction, until its boundary adds details. */
   #ending: CompactionNews | undefined;
 
   constructor(writer: TurnWriter) {
     this.#writer = writer;
   }
 
-  hear(news: CompactionNews): void {
+  read(news: CompactionNews): void {
     const { state } = news;
     if (state === 'begun') this.close();
     this.#open ??= this.#begin();
@@ -89,7 +89,7 @@ export class Compactions {
     if (state === 'ended') this.close();
   }
 
-  /** Ends what is done. What is still under way ends with the turn, as it is. */
+  /** Ends the open compaction if it is done. An unfinished compaction ends with the turn. */
   close(): void {
     if (this.#open === undefined || this.#ending === undefined) return;
     const id = this.#open;

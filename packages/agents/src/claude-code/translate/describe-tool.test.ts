@@ -41,12 +41,12 @@ test.each([
   expect(face(name, input)).toMatchObject({ kind, title });
 });
 
-test('a tool without its arguments yet is named by what it does', () => {
+test('before its arguments are known, a tool’s title is its action', () => {
   expect(face('Read')).toEqual({ kind: 'read', title: 'Read' });
   expect(face('Edit', { file_path: 7 })).toEqual({ kind: 'edit', title: 'Edit' });
 });
 
-test('locations have their line, changes both sides', () => {
+test('locations have a line, and diffs have both sides', () => {
   const file_path = '/code/shop/a.ts';
   for (const offset of [1.5, 1e300, Number.NaN]) {
     expect(face('Read', { file_path, offset }).locations).toEqual([{ path: file_path }]);
@@ -64,7 +64,7 @@ test('locations have their line, changes both sides', () => {
   expect(grep.locations).toStrictEqual([{ path: '/code' }]);
 });
 
-test('an edit without its old text is told by its new one; without the new one, or a file, it is none', () => {
+test('an edit without its old text has a diff with the new text; without the new text or the file it has none', () => {
   const file_path = '/code/shop/a.ts';
   expect(face('Edit', { file_path, new_string: 'b' }).diffs).toEqual([
     { path: file_path, oldText: null, newText: 'b' },

@@ -1,10 +1,10 @@
-/** How Claude Code's tools look to people and to ACP: kind, title, places and changes, by the tool's name. */
+/** Descriptions of Claude Code's tools for people and ACP: kind, title, locations and changes, by the tool's name. */
 import type { FileDiff, ToolKind, ToolLocation } from '@liminal/protocol';
 import { oneLine, shortPath } from '../../base/titles.ts';
 
 export interface ToolDescription {
   kind: ToolKind;
-  /** A short sentence: what is done to what. */
+  /** A short sentence with the action and its object. */
   title: string;
   locations?: ToolLocation[];
   diffs?: FileDiff[];
@@ -14,7 +14,7 @@ type Input = Record<string, unknown>;
 
 interface FaceMaker {
   kind: ToolKind;
-  /** The title's start, and all of it before the arguments are known. */
+  /** The title's beginning, and the whole title before the arguments are known. */
   verb: string;
   /** The title's rest, from the arguments. */
   subject?: (input: Input, cwd: string) => string | undefined;
@@ -52,7 +52,7 @@ const at =
     const value = textIn(input, key);
     const line = lineKey === undefined ? undefined : numberIn(input, lineKey);
     if (value === undefined) return [];
-    // Models choose any number.
+    // Models may pass any number.
     return [Number.isSafeInteger(line) ? { path: value, line } : { path: value }];
   };
 

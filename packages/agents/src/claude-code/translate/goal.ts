@@ -1,4 +1,4 @@
-/** The goal that a person has set with `/goal`, as a notice. */
+/** The notice about the goal that a person has set with `/goal`. */
 import { z } from 'zod';
 import { headOf, type SessionNotice } from '@liminal/protocol';
 
@@ -13,7 +13,7 @@ const Evaluated = z.looseObject({
     .nullable(),
 });
 
-/** The answer to `/goal`: Claude Code reports no goal before the goal's first check. */
+/** The answer to `/goal`, which is read because Claude Code reports a goal only at its first check. */
 const Answered = z.looseObject({
   type: z.literal('assistant'),
   message: z.looseObject({
@@ -25,10 +25,10 @@ const Answered = z.looseObject({
 const Reset = z.looseObject({ type: z.literal('conversation_reset') });
 const Message = z.union([Evaluated, Answered, Reset]);
 
-/** The most characters of a goal, or of why it is not met, that are shown. */
+/** Most characters of a goal, and of the reason why it is not met, that are shown. */
 const maxShown = 300;
 
-/** The notices that take the place of the earlier ones about the goal; undefined for messages that say nothing of it. */
+/** Notices that replace the earlier notices about the goal; undefined for messages that do not concern the goal. */
 export function readGoal(message: unknown): SessionNotice[] | undefined {
   const told = Message.safeParse(message).data;
   if (told === undefined) return undefined;

@@ -21,11 +21,11 @@ test.each([
   [{ stdout: '{"decision":"block","reason":"Look again."}\n' }, 'blocked it:\n\nLook again.'],
   [{ stdout: '{"continue":false,"stopReason":"Enough."}' }, 'stopped the turn:\n\nEnough.'],
   [{ stdout: '{"continue":false}' }, 'stopped the turn.'],
-])('of the hook %j people are told that it %s', (fields, what) => {
+])('the notice about the hook %j says that it %s', (fields, what) => {
   expect(hookNotice(hook(fields))).toBe(`The hook PostToolUse:Bash ${what}`);
 });
 
-test('a hook at the start of a session can only fail', () => {
+test('a hook at a session’s start can only fail', () => {
   const message = hook({ hook_name: 'SessionStart:startup', outcome: 'error', exit_code: 2 });
   expect(hookNotice(message)).toBe('The hook SessionStart:startup failed (exit code 2).');
 });
@@ -34,20 +34,23 @@ test.each([
   ['deny', 'blocked it:\n\nNo shell.'],
   ['ask', 'blocked it:\n\nNo shell.'],
   ['allow', undefined],
-])('a hook that decides “%s” of a skill’s command', (permissionDecision, what) => {
-  const hookSpecificOutput = {
-    hookEventName: 'PreSkillShellCommand',
-    permissionDecision,
-    permissionDecisionReason: 'No shell.',
-  };
-  const stdout = JSON.stringify({ hookSpecificOutput });
-  const message = hook({ hook_name: 'PreSkillShellCommand:Bash', stdout });
-  expect(hookNotice(message)).toBe(what && `The hook PreSkillShellCommand:Bash ${what}`);
-});
+])(
+  'a hook’s decision “%s” about a skill’s command is shown unless it allows the command',
+  (permissionDecision, what) => {
+    const hookSpecificOutput = {
+      hookEventName: 'PreSkillShellCommand',
+      permissionDecision,
+      permissionDecisionReason: 'No shell.',
+    };
+    const stdout = JSON.stringify({ hookSpecificOutput });
+    const message = hook({ hook_name: 'PreSkillShellCommand:Bash', stdout });
+    expect(hookNotice(message)).toBe(what && `The hook PreSkillShellCommand:Bash ${what}`);
+  },
+);
 
 test.each([
   [{ stdout: 'Remember the milk.' }],
-  // Claude Code tells that itself.
+  // Claude Code itself reports this.
   [{ stdout: '{"systemMessage":"Mind it."}' }],
   [{ stdout: '{"decision":"approve"}' }],
   [{ stdout: '{no JSON' }],
@@ -55,10 +58,10 @@ test.each([
   [{ outcome: 'cancelled' }],
   [{ outcome: 7 }],
   [{ hook_name: undefined, ...failed }],
-])('SAFE: of the hook %j there is nothing to say', (fields) => {
+])('SAFE: the hook %j gets no notice', (fields) => {
   expect(hookNotice(hook(fields))).toBeUndefined();
 });
 
-test('SAFE: what is no message of a hook says nothing', () => {
+test('SAFE: messages that are not of a hook get no notice', () => {
   for (const message of [undefined, null, 7, {}]) expect(hookNotice(message)).toBeUndefined();
 });

@@ -11,7 +11,7 @@ const Told = z.looseObject({
   stderr: text,
 });
 
-/** What a hook that has not failed may answer, as JSON. */
+/** The JSON answer of a hook that has not failed. */
 const Answer = z.looseObject({
   decision: z.string().optional().catch(undefined),
   reason: text,
@@ -27,10 +27,12 @@ const Answer = z.looseObject({
     .catch(undefined),
 });
 
-/** With this exit code a hook refuses; another one is a failure of its own. A start cannot be refused. */
+/**
+ * The exit code with which a hook refuses; other codes mean that the hook failed. A session's start cannot be refused.
+ */
 const refuses = 2;
 
-/** What a hook has refused, stopped or failed at, for people; undefined if it only did its work. */
+/** A notice about a hook that refused, stopped or failed; undefined for other hooks. */
 export function hookNotice(message: unknown): string | undefined {
   const told = Told.safeParse(message).data;
   if (told === undefined) return undefined;
@@ -46,7 +48,7 @@ export function hookNotice(message: unknown): string | undefined {
   if (answer?.continue === false) return hookWords(name, hookOutcomes.stopped, answer.stopReason);
   const { hookEventName, permissionDecision, permissionDecisionReason } =
     answer?.hookSpecificOutput ?? {};
-  // Each decision except to allow stops a skill's command. The result of a tool call reports its own refusal.
+  // Every decision except `allow` stops a skill's command. Other refusals are reported in the tool call's result.
   if (hookEventName === 'PreSkillShellCommand' && (permissionDecision ?? 'allow') !== 'allow')
     return hookWords(name, hookOutcomes.blocked, permissionDecisionReason ?? '');
   if (answer?.decision !== 'block') return undefined;

@@ -1,5 +1,5 @@
 /**
- * The parts of Claude Code's messages that are read: the shapes in testkit's recordings; other fields stay as they are.
+ * The parts of Claude Code's messages that Liminal reads, as in testkit's recordings; other fields stay unchanged.
  */
 import { z } from 'zod';
 import { Origin } from './origin.ts';
@@ -23,7 +23,7 @@ export const NativeBlock = z.looseObject({
 });
 export type NativeBlock = z.infer<typeof NativeBlock>;
 
-/** Tokens; a number that can be none counts as missing. */
+/** A number of tokens; an impossible number counts as missing. */
 const count = z.number().nonnegative().nullish().catch(undefined);
 
 const NativeUsage = z.looseObject({
@@ -40,7 +40,7 @@ const Content = z
     typeof content === 'string' ? [NativeBlock.parse({ type: 'text', text: content })] : content,
   );
 
-/** The user messages that a turn answers, in order. */
+/** The ids of the user messages that a turn answers, in order. */
 const answering = {
   user_message_uuid: z.string().optional(),
   user_message_uuids: z.array(z.string()).optional(),
@@ -104,7 +104,7 @@ export const StreamMessage = z.looseObject({
   type: z.literal('stream_event'),
   event: z.union([ApiEvent, z.looseObject({ type: z.literal('ping') })]),
   parent_tool_use_id: z.string().nullish(),
-  /** On a broken stream's last event: the blocks from this index on are abandoned. */
+  /** In a broken stream's last event: the blocks from this index on are abandoned. */
   abandoned_blocks: z.looseObject({ from_block_index: z.number() }).optional(),
 });
 export type StreamMessage = z.infer<typeof StreamMessage>;
@@ -135,7 +135,7 @@ const ResultMessage = z.looseObject({
   usage: NativeUsage.optional(),
   total_cost_usd: z.number().optional(),
   modelUsage: z.record(z.string(), ModelUsage).optional(),
-  /** Only this turn's calls, subagents included; `usage` leaves those out. */
+  /** The usage of this turn's model calls, including subagents, which `usage` omits. */
   model_usage_since_last_result: z.record(z.string(), ModelUsage).optional(),
 });
 export type ResultMessage = z.infer<typeof ResultMessage>;
@@ -155,7 +155,7 @@ const SystemMessage = z.looseObject({
 });
 export type SystemMessage = z.infer<typeof SystemMessage>;
 
-/** Not among the SDK's types: the state of a user message that was sent with a `uuid`. */
+/** The state of a user message that was sent with a `uuid`; missing from the SDK's types. */
 const CommandLifecycle = z.looseObject({
   type: z.literal('command_lifecycle'),
   command_uuid: z.string(),
@@ -181,8 +181,8 @@ export type PlainDelta = StreamMessage & {
 };
 
 /**
- * Whether a message is only a delta, checked by hand: nearly all messages are, and the schema for all others takes ten
- * times as long. The schema would accept whatever is accepted here.
+ * Whether a message is only a delta. Checked without the schema, because nearly all messages are deltas and the schema
+ * takes ten times as long. The schema would accept every message that this function accepts.
  */
 export function isPlainDelta(message: unknown): message is PlainDelta {
   if (!isRecord(message) || message['type'] !== 'stream_event') return false;

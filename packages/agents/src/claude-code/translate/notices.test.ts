@@ -4,80 +4,80 @@ import { isSilentType, readNotice } from './notices.ts';
 const read = (message: object) => readNotice({ type: 'system', subtype: '', ...message });
 
 test.each([
-  { subtype: 'local_command_output', content: 'Printed.', tell: 'Printed.' },
-  { subtype: 'informational', content: 'Careful.', tell: 'Careful.' },
+  { subtype: 'local_command_output', content: 'Printed.', show: 'Printed.' },
+  { subtype: 'informational', content: 'Careful.', show: 'Careful.' },
   {
     subtype: 'model_refusal_fallback',
     content: 'Another model answers.',
-    tell: 'Another model answers.',
+    show: 'Another model answers.',
   },
-  { subtype: 'model_refusal_no_fallback', content: 'It refused.', tell: 'It refused.' },
-  { subtype: 'notification', text: 'Look here.', tell: 'Look here.' },
-  { subtype: 'notification', text: 'A problem · ctrl+o to see', tell: 'A problem' },
+  { subtype: 'model_refusal_no_fallback', content: 'It refused.', show: 'It refused.' },
+  { subtype: 'notification', text: 'Look here.', show: 'Look here.' },
+  { subtype: 'notification', text: 'A problem · ctrl+o to see', show: 'A problem' },
   {
     subtype: 'permission_denied',
     tool_name: 'Bash',
     decision_reason: 'It deletes files.',
     message: 'Denied.',
-    tell: 'Claude Code refused a call of Bash without asking. It deletes files.',
+    show: 'Claude Code refused a call of Bash without asking. It deletes files.',
   },
   {
     subtype: 'permission_denied',
     tool_name: 'Bash',
     message: 'Denied.',
-    tell: 'Claude Code refused a call of Bash without asking. Denied.',
+    show: 'Claude Code refused a call of Bash without asking. Denied.',
   },
   {
     subtype: 'memory_recall',
     mode: 'select',
     memories: [{ path: '/m/a.md', scope: 'personal' }],
-    tell: 'The model was given memories:\n\n- /m/a.md',
+    show: 'The model was given memories:\n\n- /m/a.md',
   },
   {
     subtype: 'memory_recall',
     mode: 'synthesize',
     memories: [{ path: '<synthesis:/m>', scope: 'personal', content: 'Tabs, not blanks.' }],
-    tell: 'The model was given memories:\n\nTabs, not blanks.',
+    show: 'The model was given memories:\n\nTabs, not blanks.',
   },
   {
     subtype: 'mirror_error',
     error: 'No answer.',
-    tell: 'Claude Code could not copy the session to its second store. No answer.',
+    show: 'Claude Code could not copy the session to its second store. No answer.',
   },
   {
     subtype: 'session_writes_lost',
     error_code: 'ENOSPC',
     lost: ['transcript'],
-    tell: 'Claude Code could not store a part of this conversation: the disk was full. A later start of the session may lack that part. Make room on the disk.',
+    show: 'Claude Code could not store a part of this conversation: the disk was full. A later start of the session may lack that part. Make room on the disk.',
   },
   {
     subtype: 'session_writes_lost',
     error_code: 'EDQUOT',
     lost: ['global_config'],
-    tell: 'Claude Code could not store changes of its settings: the disk quota was used up. Make room on the disk.',
+    show: 'Claude Code could not store changes of its settings: the disk quota was used up. Make room on the disk.',
   },
   {
     subtype: 'worker_shutting_down',
     reason: 'host_exit',
-    tell: 'Claude Code is being ended from outside (host exit). What runs now may be cut off.',
+    show: 'Claude Code is being ended from outside (host exit). What runs now may be cut off.',
   },
   {
     subtype: 'plugin_install',
     status: 'failed',
     name: 'lint',
     error: 'Not found.',
-    tell: 'The plugin lint was not installed. Not found.',
+    show: 'The plugin lint was not installed. Not found.',
   },
-])('people are told: $tell', ({ tell, ...message }) => {
-  expect(read(message)).toEqual({ tell });
+])('people see: $show', ({ show, ...message }) => {
+  expect(read(message)).toEqual({ show });
 });
 
 test.each([
   ['bookkeeping', { subtype: 'task_progress', content: 'Half.' }],
   ['a plugin that was installed', { subtype: 'plugin_install', status: 'installed' }],
-  ['what says nothing', { subtype: 'notification', text: ' \n' }],
+  ['a blank text', { subtype: 'notification', text: ' \n' }],
   [
-    'what the session tells',
+    'a message that is a session notice',
     { subtype: 'informational', content: 'A.', tag: 'settings_not_in_effect' },
   ],
 ])('%s is silent', (_name, message) => {
@@ -85,13 +85,13 @@ test.each([
 });
 
 test.each(['hologram', 'toString', 'notification'])(
-  'of “%s” without words nobody knows',
+  'the subtype “%s” without a text is unknown',
   (subtype) => {
     expect(read({ subtype })).toBe('unknown');
   },
 );
 
-test('messages for Claude Code’s own screens are silent, and nothing else is', () => {
+test('only messages for Claude Code’s own screens are silent', () => {
   expect(isSilentType({ type: 'keep_alive' })).toBe(true);
   const others = [{ type: 'hologram' }, { type: 7 }, {}, null, undefined, 'keep_alive'];
   expect(others.filter((message) => isSilentType(message))).toEqual([]);

@@ -1,17 +1,17 @@
-/** Which of Claude Code's messages besides the conversation are shown, and which are not. */
+/** Decides which of Claude Code's messages besides the conversation are shown. */
 import { z } from 'zod';
 import { hookNotice } from './hooks.ts';
 import type { SystemMessage } from './native.ts';
 import { isOfSession } from './session-notices.ts';
 
-/** What they say; undefined for nothing that is known. */
-const told: Record<string, (message: SystemMessage) => string | undefined> = {
+/** The notices by subtype; undefined if the message has no known text. */
+const texts: Record<string, (message: SystemMessage) => string | undefined> = {
   hook_response: hookNotice,
   local_command_output: ({ content }) => content,
   informational: ({ content, tag }) => (isOfSession(tag) ? '' : content),
   model_refusal_fallback: ({ content }) => content,
   model_refusal_no_fallback: ({ content }) => content,
-  // The rest is a key of its terminal.
+  // Without the key of Claude Code's terminal.
   notification: ({ text }) => text?.replace(/ · ctrl\+o to see$/, ''),
   permission_denied: deniedNotice,
   memory_recall: recallNotice,
@@ -31,7 +31,10 @@ const Denied = z.looseObject({
   message: z.string().catch(''),
 });
 
-/** A call that Claude Code has refused by itself: its tool's result may have these words only for the model. */
+/**
+ * A notice about a call that Claude Code refused by itself. The tool's result may contain the reason only for the
+ * model.
+ */
 function deniedNotice(message: SystemMessage): string | undefined {
   const told = Denied.safeParse(message).data;
   if (told === undefined) return undefined;
@@ -59,7 +62,7 @@ const Recalled = z.looseObject({
 function recallNotice(message: SystemMessage): string | undefined {
   const memories = Recalled.safeParse(message).data?.memories;
   if (memories === undefined) return undefined;
-  // A synthesis has no file: its path only names a folder.
+  // A synthesis has no file: its path is only a folder in angle brackets.
   const lines = memories.map(({ path, content }) =>
     path.startsWith('<') ? (content ?? '') : `- ${path}`,
   );
@@ -83,7 +86,7 @@ function lostNotice(message: SystemMessage): string | undefined {
   return `Claude Code could not store ${what}: ${reason}.${later} Make room on the disk.`;
 }
 
-/** Notices that matter to the session, so that they wait for a turn if none runs. */
+/** Subtypes whose notices matter to the session, so that they wait for the next turn if no turn is running. */
 const lasting = new Set([
   'hook_response',
   'mirror_error',
@@ -95,7 +98,7 @@ export const isLasting = ({ subtype }: SystemMessage): boolean => lasting.has(su
 const forgotten =
   'The conversation begins anew: the model knows nothing of the earlier turns. Files stay as they are.';
 
-/** What a message of another type than `system` says to people. */
+/** The notice in a message of another type than `system`. */
 export const readOtherNotice = (message: unknown): string | undefined =>
   typeof message === 'object' &&
   message !== null &&
@@ -104,7 +107,7 @@ export const readOtherNotice = (message: unknown): string | undefined =>
     ? forgotten
     : undefined;
 
-/** Bookkeeping: the content arrives in another form, or matters only to Claude Code's own screens. */
+/** Subtypes that are not shown: their content arrives in another form, or matters only to Claude Code's own screens. */
 const silentSystem = new Set([
   'api_retry',
   'background_tasks_changed',
@@ -135,11 +138,11 @@ const silentTypes = new Set([
   'tool_use_summary',
 ]);
 
-/** What to show: a sentence, nothing, or `unknown` for a message that must be kept as it is. */
-export function readNotice(message: SystemMessage): { tell: string } | 'silent' | 'unknown' {
+/** The sentence to show, `silent` to show nothing, or `unknown` for a message that must be kept unchanged. */
+export function readNotice(message: SystemMessage): { show: string } | 'silent' | 'unknown' {
   const { subtype } = message;
-  const tell = Object.hasOwn(told, subtype) ? told[subtype]?.(message) : undefined;
-  if (tell !== undefined) return tell.trim() === '' ? 'silent' : { tell };
+  const show = Object.hasOwn(texts, subtype) ? texts[subtype]?.(message) : undefined;
+  if (show !== undefined) return show.trim() === '' ? 'silent' : { show };
   return silentSystem.has(subtype) ? 'silent' : 'unknown';
 }
 

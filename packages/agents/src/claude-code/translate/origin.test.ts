@@ -45,15 +45,15 @@ test.each([
     { kind: 'task-notification', subkind: 'external-event' },
     'Something happened outside of this session.',
   ],
-  [{ kind: 'task-notification', subkind: 'eclipse' }, 'This comes from “eclipse”.'],
-  [{ kind: 'toString' }, 'This comes from “toString”.'],
+  [{ kind: 'task-notification', subkind: 'eclipse' }, 'A message came from “eclipse”.'],
+  [{ kind: 'toString' }, 'A message came from “toString”.'],
   [{ kind: 'human' }, undefined],
   [undefined, undefined],
-])('of %j people are told: %s', (origin, why) => {
+])('the text about the origin %j is: %s', (origin, why) => {
   expect(whyOf(origin)).toBe(why);
 });
 
-test('what another says is told with it, what Claude Code says to its model is not', () => {
+test('another sender’s message is shown with its origin, but Claude Code’s text for its model is not', () => {
   expect(whyOf({ kind: 'coordinator' }, 'Hurry.')).toMatch(/\n\nHurry\.$/);
   expect(whyOf({ kind: 'eclipse' }, 'It is dark.')).toMatch(/\n\nIt is dark\.$/);
   expect(whyOf({ kind: 'peer', body: 'Hi.' }, '<peer>Hi.</peer>')).toMatch(/\n\nHi\.$/);
@@ -82,14 +82,14 @@ const contents = (drafts: readonly EventDraft[]): unknown[] =>
     outputItems.map((item) => 'content' in item && item.content),
   );
 
-/** What a session hears, and what is said in each of its turns. */
+/** The messages of each turn that Claude Code's messages result in. */
 function told(...messages: unknown[]): unknown[] {
   const { hear, all } = startHearing();
   hear(...messages);
   return contents(all);
 }
 
-test('a turn of Claude Code’s own accord says so at its beginning, and why when its result tells', () => {
+test('a turn that Claude Code begins by itself shows that at its beginning, and the origin when its result has one', () => {
   const { hear, all } = startHearing();
   hear(requesting);
   expect(contents(all)).toEqual([[byItself]]);
@@ -98,13 +98,13 @@ test('a turn of Claude Code’s own accord says so at its beginning, and why whe
 });
 
 test.each([undefined, 7, { kind: 7 }, { kind: 'human' }])(
-  'a turn whose result does not tell why (%j) stays so',
+  'a turn whose result has the origin %j shows only that Claude Code began it',
   (origin) => {
     expect(told(requesting, say, result(origin))).toEqual([[byItself, 'Hi.']]);
   },
 );
 
-test('a turn that ends before its result says only that Claude Code began it', () => {
+test('a turn that ends before its result shows only that Claude Code began it', () => {
   const { hear, all, translator } = startHearing();
   hear(requesting);
   const error = { code: 'PROCESS_CRASH', message: 'Gone.' };
@@ -113,7 +113,7 @@ test('a turn that ends before its result says only that Claude Code began it', (
   expect(foldTurns(all).get('unasked-1')?.outputItems[0]).not.toHaveProperty('error');
 });
 
-test('a task that has ended is the reason of the turn after it, and is told once', async () => {
+test('the end of a task is the reason of the next turn, and is shown once', async () => {
   const { hear, all } = startHearing();
   const { entries } = await loadClaudeRecording('background-command');
   hear(...entries.flatMap((entry) => ('sdk' in entry ? entry.sdk : [])));
@@ -123,7 +123,7 @@ test('a task that has ended is the reason of the turn after it, and is told once
   ]);
 });
 
-test('after the end of a task another reason is told, too', () => {
+test('after the end of a task, another reason is also shown', () => {
   const level = { type: 'system', subtype: 'background_tasks_changed' };
   const end = { type: 'system', subtype: 'task_notification', task_id: 'a', summary: 'Done.' };
   const origin = { kind: 'task-notification', subkind: 'scheduled-trigger' };
@@ -132,7 +132,7 @@ test('after the end of a task another reason is told, too', () => {
   ).toEqual([['Done.', 'Hi.', 'A scheduled task was started.']]);
 });
 
-test('a message of another sender is told where it comes; one before a turn is the reason of that', () => {
+test('another sender’s message is shown where it arrives; before a turn’s first answer, it is the turn’s reason', () => {
   const peer = { kind: 'peer', from: 's2' };
   const why = 'Another session sent a message: “s2”.\n\nPsst.';
   expect(told(from(peer), requesting, say, result(peer))).toEqual([[why, 'Hi.']]);
@@ -145,7 +145,7 @@ test('a message of another sender is told where it comes; one before a turn is t
   ]);
 });
 
-test('why a turn of a person’s message was begun is not asked', () => {
+test('a turn for a person’s message shows no origin', () => {
   const { translator, hear, all } = startHearing();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
   hear({ ...requesting, user_message_uuid: 'u' }, say, result({ kind: 'auto-continuation' }));

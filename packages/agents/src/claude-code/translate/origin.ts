@@ -1,6 +1,6 @@
 /**
- * Who or what set off a turn of Claude Code's besides people, in words for them: the SDK's `SDKMessageOrigin`. It comes
- * with the turn's result, and earlier only with a message that the program gives out.
+ * Texts for people about the origin of turns that people did not begin: the SDK's `SDKMessageOrigin`. The origin arrives
+ * with the turn's result, and earlier only with a message that the program emits.
  */
 import { z } from 'zod';
 
@@ -18,7 +18,7 @@ export const Origin = z.looseObject({
 });
 export type Origin = z.infer<typeof Origin>;
 
-/** As long as nothing else is known. */
+/** The text while the origin is unknown. */
 export const byItself = 'Claude Code went on by itself.';
 
 const words: Record<string, (origin: Origin) => string> = {
@@ -41,22 +41,22 @@ const words: Record<string, (origin: Origin) => string> = {
   'external-event': () => 'Something happened outside of this session.',
 };
 
-/** What Claude Code says to its model by itself: all others have something to say to people, too. */
+/** Kinds whose text is only for the model; the text of other kinds is also shown to people. */
 const own = new Set(['auto-continuation', 'observer-activity', 'task-notification']);
 
-/** Undefined if it comes from people. `said` is the message itself, if it is known. */
+/** The text about an origin; undefined if it is people. @param said - The message itself, if known. */
 export function whyOf(origin: Origin | undefined, said = ''): string | undefined {
   if (origin === undefined || origin.kind === 'human') return undefined;
   const kind = kindOf(origin);
   const known = Object.hasOwn(words, kind) ? words[kind] : undefined;
-  const why = known?.(origin) ?? `This comes from “${kind}”.`;
+  const why = known?.(origin) ?? `A message came from “${kind}”.`;
   const body = origin.body ?? (own.has(kind) ? '' : said);
   return body === '' ? why : `${why}\n\n${body}`;
 }
 
 export const kindOf = ({ kind, subkind }: Origin): string => subkind ?? kind;
 
-/** Whether it is only the news of a task in the background. */
+/** Whether the origin is only a report about a background task. */
 export const isTaskNews = (origin: Origin | undefined): boolean =>
   origin?.kind === 'task-notification' && origin.subkind === undefined;
 

@@ -48,7 +48,7 @@ test.each([
   expect(errorOf({}, { errorCategory })).toMatchObject({ code });
 });
 
-test('a known status goes before its category, and that before an unknown status', () => {
+test('a known status has priority over its category, and the category over an unknown status', () => {
   const category = { errorCategory: 'rate_limit' };
   expect(errorOf({ api_error_status: 529 }, category)).toMatchObject({ code: 'OVERLOADED' });
   expect(errorOf({ api_error_status: 418 }, category)).toMatchObject({ code: 'RATE_LIMITED' });
@@ -56,7 +56,7 @@ test('a known status goes before its category, and that before an unknown status
   expect(errorOf(lost, category)).toMatchObject({ code: 'CONNECTION_LOST' });
 });
 
-test('a budget that is used up has its code', () => {
+test('an exhausted budget has its own code', () => {
   expect(errorOf({ subtype: 'error_max_budget_usd' })).toMatchObject({ code: 'BUDGET_EXHAUSTED' });
 });
 
@@ -65,12 +65,12 @@ test.each([
   [{ errors: ['One.', 'Two.'] }, 'One.\nTwo.'],
   [{ result: '' }, 'Claude Code reported an error.'],
   [{}, 'Claude Code reported an error.'],
-])('%j gives its reason', (result, message) => {
+])('the error of %j has its message', (result, message) => {
   expect(errorOf(result)?.message).toBe(message);
 });
 
 test.each(['Invalid API key · Please run /login', 'Invalid API key  ·  Please run /login.'])(
-  'a command for a terminal is replaced by what helps here: %s',
+  'advice to run a terminal command is replaced by useful advice: %s',
   (result) => {
     expect(errorOf({ result })?.message).toBe(
       'Invalid API key. Run claude in a terminal and sign in, or set ANTHROPIC_API_KEY before starting Liminal.',
@@ -78,7 +78,7 @@ test.each(['Invalid API key · Please run /login', 'Invalid API key  ·  Please 
   },
 );
 
-test('an interrupted turn is cancelled, whatever else it says', () => {
+test('an interrupted turn is cancelled, even if it also reports an error', () => {
   const interrupted = { ...failure, terminal_reason: 'aborted_streaming', api_error_status: 529 };
   expect(readOutcome(interrupted, facts)).toEqual({
     type: 'response_done',
@@ -91,7 +91,7 @@ test('an interrupted turn is cancelled, whatever else it says', () => {
   );
 });
 
-test('a turn without a reason to stop has none', () => {
+test('a turn without a stop reason has no finish reason', () => {
   expect(readOutcome(success, facts)).toEqual({
     type: 'response_done',
     status: 'completed',
@@ -107,7 +107,7 @@ const counted = {
   cache_creation_input_tokens: 4_000,
 };
 
-test('usage is that of the turn’s own calls if no more is known', () => {
+test('usage is that of the turn’s own calls if the total is not reported', () => {
   expect(readOutcome({ ...success, usage: counted }, facts).usage).toEqual({
     inputTokens: 4_301,
     outputTokens: 20,
@@ -116,7 +116,7 @@ test('usage is that of the turn’s own calls if no more is known', () => {
   });
 });
 
-test('usage is that of all models, subagents included, if reported', () => {
+test('usage is that of all models, including subagents, if reported', () => {
   const model = (count: number) => ({
     inputTokens: count,
     outputTokens: 10 * count,
@@ -131,7 +131,7 @@ test('usage is that of all models, subagents included, if reported', () => {
   });
 });
 
-test('the size of the context is the last answer’s whole count', () => {
+test('the context size is the last answer’s total tokens', () => {
   const usageWith = (lastUsage: TurnFacts['lastUsage']) =>
     readOutcome(success, { ...facts, lastUsage }).usage;
   expect(usageWith(counted)).toMatchObject({ contextTokens: 4_321 });
@@ -139,7 +139,7 @@ test('the size of the context is the last answer’s whole count', () => {
   expect(usageWith({})).toEqual(nothing);
 });
 
-test('cost and the model’s window are reported if known, nothing else', () => {
+test('only known cost and a known context window are reported', () => {
   const window = { contextWindow: 200_000 };
   const tokens = { ...nothing };
   const modelUsage = { 'model-1': { ...tokens, ...window }, 'model-2': { ...tokens } };

@@ -1,12 +1,12 @@
-/** How a turn ended, from Claude Code's `result`. */
+/** Translates Claude Code's `result` to the turn's end. */
 import type { ErrorObject, Usage } from '@liminal/protocol';
 import type { TurnEnd } from '../../base/turn-writer.ts';
 import type { ModelUsage, NativeUsage, ResultMessage } from './native.ts';
 
 export interface TurnFacts {
-  /** Claude Code's own name for the API error in the turn, if there was one. */
+  /** Claude Code's name for the API error in the turn; undefined without an error. */
   errorCategory: string | undefined;
-  /** The usage of the model's last answer: the present size of the context. */
+  /** The usage of the model's last answer, which gives the present size of the context. */
   lastUsage: NativeUsage | undefined;
   modelId: string;
   /** The session's cost so far, in US dollars. */
@@ -37,11 +37,13 @@ const codesBySubtype: Record<string, string> = {
   error_max_budget_usd: 'BUDGET_EXHAUSTED',
 };
 
-/** Claude Code has stopped at its limit of steps: as with agents over ACP, the turn is over, and the next goes on. */
+/**
+ * Whether Claude Code stopped at its step limit. As with ACP agents, the turn is complete, and the next turn continues.
+ */
 export const hasReachedLimit = ({ subtype }: ResultMessage): boolean =>
   subtype === 'error_max_turns';
 
-/** The terminal event of a turn. An interrupt is reported as an error too: its reason tells it apart. */
+/** The terminal event of a turn. Claude Code also reports an interrupt as an error; its reason distinguishes it. */
 export function readOutcome(result: ResultMessage, facts: TurnFacts): TurnEnd {
   const usage = readUsage(result, facts);
   if (result.terminal_reason?.startsWith('aborted_') === true) {
@@ -68,11 +70,11 @@ function readError(result: ResultMessage, { errorCategory }: TurnFacts): ErrorOb
   return { code, message: message === '' ? 'Claude Code reported an error.' : forPage(message) };
 }
 
-/** Looks up own properties only: every object inherits others. */
+/** Looks up only own properties, because every object inherits others. */
 const wordIn = (table: Record<string, string>, key: string): string | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 
-/** Claude Code names its sign-in command, which works only in a terminal. */
+/** Replaces Claude Code's advice to use a sign-in command, which works only in a terminal. */
 const forPage = (message: string): string =>
   message.replace(
     / {0,3}· {0,3}Please run \/login\b\.?/,
@@ -90,7 +92,7 @@ function readUsage(result: ResultMessage, { lastUsage, modelId, costUsd }: TurnF
   };
 }
 
-/** The usage of all models, subagents included, if Claude Code reports it; else of its own loop. */
+/** The usage of all models, including subagents, if Claude Code reports it; otherwise of its own loop. */
 function countTokens({ model_usage_since_last_result: turn, usage }: ResultMessage): Usage {
   if (turn === undefined) {
     return {
@@ -113,7 +115,7 @@ function countTokens({ model_usage_since_last_result: turn, usage }: ResultMessa
   };
 }
 
-/** All of the input: Claude Code counts what came from the cache, or went there, apart. */
+/** The total input tokens: Claude Code counts tokens that were read from or written to the cache separately. */
 const inputOf = (usage: NativeUsage): number =>
   (usage.input_tokens ?? 0) +
   (usage.cache_read_input_tokens ?? 0) +

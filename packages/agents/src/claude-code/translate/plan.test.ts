@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ClaudePlan } from './plan.ts';
 
 const task = (id: string, subject = `Task ${id}`, status = 'pending') => ({ id, subject, status });
-/** A list with the tasks 1 and 2, as TaskCreate makes them. */
+/** A list with the tasks 1 and 2, made by TaskCreate. */
 function listOfTwo(): ClaudePlan {
   const plan = new ClaudePlan();
   for (const id of ['1', '2']) plan.answer('TaskCreate', '', { task: task(id) });
@@ -13,7 +13,7 @@ const briefly = ({ entries }: ClaudePlan) =>
   entries.map(({ content, status }) => `${content}: ${status}`);
 
 describe('an entry', () => {
-  test('is made by the result of TaskCreate, which transcripts have in words alone', () => {
+  test('is made from the result of TaskCreate, which in transcripts is only text', () => {
     const plan = new ClaudePlan();
     expect(plan.answer('TaskCreate', 'Done.', { task: task('1', 'Look') })).toBe(true);
     expect(plan.answer('TaskCreate', 'Task #2 created successfully: Leap', undefined)).toBe(true);
@@ -25,27 +25,27 @@ describe('an entry', () => {
     ['So: Task #2 created successfully: Leap', undefined],
     [[{ type: 'text', text: 'Task #2 created successfully: Leap' }], undefined],
     [undefined, { task: { id: '2' } }],
-  ])('is not made by what tells of none: %j, %j', (content, structured) => {
+  ])('is not made from another result: %j, %j', (content, structured) => {
     const plan = new ClaudePlan();
     expect(plan.answer('TaskCreate', content, structured)).toBe(false);
     expect(plan.entries).toEqual([]);
   });
 
-  test('is made once, and stays as it has become', () => {
+  test('is made once, and a repeated result does not reset it', () => {
     const plan = listOfTwo();
     plan.call('TaskUpdate', { taskId: '1', status: 'completed' });
     expect(plan.answer('TaskCreate', '', { task: task('1', 'Again') })).toBe(false);
     expect(briefly(plan)).toEqual(['Task 1: completed', 'Task 2: pending']);
   });
 
-  test('changes by TaskUpdate in what that tells', () => {
+  test('changes only in the fields of a TaskUpdate', () => {
     const plan = listOfTwo();
     expect(plan.call('TaskUpdate', { taskId: '1', subject: 'Look' })).toBe(true);
     expect(plan.call('TaskUpdate', { taskId: '2', status: 'in_progress' })).toBe(true);
     expect(plan.entries).toEqual([entry('Look'), entry('Task 2', 'in_progress')]);
   });
 
-  test('that is deleted is gone', () => {
+  test('is removed when it is deleted', () => {
     const plan = listOfTwo();
     expect(plan.call('TaskUpdate', { taskId: '1', status: 'deleted' })).toBe(true);
     expect(briefly(plan)).toEqual(['Task 2: pending']);
@@ -57,14 +57,14 @@ describe('an entry', () => {
     ['TaskUpdate', undefined],
     ['TaskGet', { taskId: '1', status: 'completed' }],
     ['TodoWrite', { todos: [{ content: 'Look' }] }],
-  ])('is left as it is by %s %j', (name, input) => {
+  ])('is not changed by %s %j', (name, input) => {
     const plan = listOfTwo();
     expect(plan.call(name, input)).toBe(false);
     expect(briefly(plan)).toEqual(['Task 1: pending', 'Task 2: pending']);
   });
 });
 
-test('TaskList brings all entries that are not known, and changes none that are', () => {
+test('TaskList adds unknown entries, and does not change known entries', () => {
   const plan = new ClaudePlan();
   plan.answer('TaskCreate', '', { task: task('1') });
   plan.call('TaskUpdate', { taskId: '1', status: 'completed' });

@@ -17,7 +17,7 @@ const Listed = z.looseObject({
   tasks: z.array(z.looseObject({ id: z.string(), subject: z.string(), status: Status })),
 });
 
-/** Transcripts lack the structured result: there the id is in the text. */
+/** The id in a result's text, because transcripts lack the structured result. */
 const createdWords = /^Task #(\S+) created successfully: (.*)$/;
 
 const planTools = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList', 'TaskGet']);
@@ -26,8 +26,8 @@ const planTools = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList', 
 export const isPlanTool = (name: string): boolean => planTools.has(name);
 
 /**
- * A session's to-do list. The model either writes all of it at once (TodoWrite), or makes and changes one entry at a
- * time (TaskCreate, TaskUpdate), and then it lasts over turns.
+ * A session's to-do list. The model either writes the whole list at once (TodoWrite), or creates and changes one entry at a
+ * time (TaskCreate, TaskUpdate); then the list outlives turns.
  */
 export class ClaudePlan {
   #entries = new Map<string, { content: string; status: Status }>();
@@ -37,7 +37,7 @@ export class ClaudePlan {
     return [...this.#entries.values()].map((entry) => ({ ...entry, priority: 'medium' }));
   }
 
-  /** Reads a call; true if it has changed the list. */
+  /** Applies a call; returns whether the list has changed. */
   call(name: string, input: unknown): boolean {
     if (name === 'TodoWrite') return this.#replace(Todos.safeParse(input).data?.todos);
     const update = name === 'TaskUpdate' ? Update.safeParse(input).data : undefined;
@@ -49,11 +49,11 @@ export class ClaudePlan {
     return true;
   }
 
-  /** Reads a result; true if it has changed the list. */
+  /** Applies a result; returns whether the list has changed. */
   answer(name: string, content: unknown, structured: unknown): boolean {
     if (name === 'TaskCreate') return this.#add(content, structured);
     const tasks = name === 'TaskList' ? Listed.safeParse(structured).data?.tasks : undefined;
-    // Calls beside it can be under way: their entries are ahead of what was listed.
+    // Keep known entries: parallel calls may have changed them after this list was made.
     return (tasks ?? []).filter((task) => this.#addMissing(task)).length > 0;
   }
 

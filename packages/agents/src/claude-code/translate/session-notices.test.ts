@@ -14,13 +14,13 @@ describe('a limit on use', () => {
     utilization: 0.92,
   };
 
-  test('is shown when it comes near, with its end', () => {
+  test('is shown when it is nearly reached, with its reset time', () => {
     expect(texts(event(near))).toEqual([
-      'You have used 92 % of your 5-hour limit. It begins anew at 2026-11-23 02:20 UTC.',
+      'You have used 92 % of your 5-hour limit. It resets at 2026-11-23 02:20 UTC.',
     ]);
   });
 
-  test('is told as a window of the account, also while there is room', () => {
+  test('is reported as a usage limit also while it is not nearly reached', () => {
     const resetsAt = '2026-11-23T02:20:47.000Z';
     expect(readLimit(event(near))).toEqual([{ name: '5-hour limit', usedPercent: 92, resetsAt }]);
     expect(readLimit(event({ ...near, status: 'rejected', resetsAt: 1e300 }))).toEqual([
@@ -39,7 +39,7 @@ describe('a limit on use', () => {
   });
 
   test.each([8_640_000_000_001, -1e308])(
-    'SAFE: with an impossible end (%s) is shown without it',
+    'SAFE: with an impossible reset time (%s) is shown without the time',
     (end) => {
       expect(texts(event({ status: 'rejected', resetsAt: end }))).toEqual([
         'Your usage limit is reached.',
@@ -47,13 +47,13 @@ describe('a limit on use', () => {
     },
   );
 
-  test('is removed when there is room again', () => {
+  test('is removed when the limit has reset', () => {
     expect(readNotices(event({ ...near, status: 'allowed' }), true)).toEqual([
       { matter: 'limit', notices: [] },
     ]);
   });
 
-  test('of an unknown kind is shown all the same', () => {
+  test('of an unknown kind is shown', () => {
     expect(texts(event({ status: 'allowed_warning', rateLimitType: 'constructor' }))).toEqual([
       'You have used most of your usage limit.',
     ]);
@@ -73,24 +73,24 @@ test.each([
   [
     'needs-auth',
     [
-      'The MCP server “docs” wants you to sign in: choose “MCP servers” in the session’s menu, or run claude in a terminal, and /mcp there.',
+      'The MCP server “docs” needs you to sign in: choose “MCP servers” in the session’s menu, or run /mcp in claude in a terminal.',
     ],
   ],
   ['connected', []],
   ['toString', []],
-])('of an MCP server that is %s is said %j', (status, said) => {
+])('an MCP server with the state %s has the notices %j', (status, said) => {
   const mcp_servers = [{ name: 'docs', status }];
   expect(texts({ type: 'system', subtype: 'init', mcp_servers })).toEqual(said);
 });
 
-test('a start takes back what was wrong with servers and plugins before', () => {
+test('a start removes earlier notices about servers and plugins', () => {
   expect(readNotices({ type: 'system', subtype: 'init' }, false)).toEqual([
     { matter: 'mcp', notices: [] },
     { matter: 'plugins', notices: [] },
   ]);
 });
 
-test('a warning stands for its matter, or else for itself', () => {
+test('a warning has the matter of its tag, or otherwise its own', () => {
   const banner = {
     type: 'system',
     subtype: 'informational',
@@ -103,13 +103,13 @@ test('a warning stands for its matter, or else for itself', () => {
 });
 
 test.each([null, undefined, 'system', {}, { type: 'assistant' }, { type: 'rate_limit_event' }])(
-  'of %j nothing is said',
+  '%j has no notices',
   (message) => {
     expect(readNotices(message, false)).toEqual([]);
   },
 );
 
-test('a warning in a turn is the turn’s own', () => {
+test('a warning during a turn is not a session notice', () => {
   const banner = {
     type: 'system',
     subtype: 'informational',
@@ -122,12 +122,12 @@ test('a warning in a turn is the turn’s own', () => {
   expect(texts({ ...banner, tag: 'settings_not_in_effect' }, true)).toEqual(['Careful.']);
 });
 
-test('a normal turn gives no notice', async () => {
+test('a normal turn has no notices', async () => {
   const { entries } = await loadClaudeRecording('tools-parallel');
   expect(entries.flatMap((entry) => ('sdk' in entry ? texts(entry.sdk) : []))).toEqual([]);
 });
 
-test('Node’s own words in the error output are left out, and the rest is bounded', () => {
+test('Node’s own lines in the error output are left out, and the rest is bounded', () => {
   const output = `(node:12) Warning: x\n(Use \`node --trace-warnings …\`)\n one \n\n${'two '.repeat(999)}`;
   expect(readErrorOutput(output).map(({ text }) => text)).toEqual([
     'one',

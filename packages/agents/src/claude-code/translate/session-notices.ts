@@ -4,7 +4,7 @@ import { headOf, type SessionNotice, type UsageLimit } from '@liminal/protocol';
 import { serverStarting } from '../../base/notice-board.ts';
 import { timeOfSeconds } from '../../base/usage-limits.ts';
 
-/** All notices about one matter; they replace the earlier ones. */
+/** All notices about one matter; they replace the matter's earlier notices. */
 interface Matter {
   matter: string;
   notices: SessionNotice[];
@@ -43,10 +43,12 @@ const tellers = new Set<unknown>(['system', 'rate_limit_event']);
 
 const warning = (text: string): SessionNotice => ({ level: 'warning', text });
 
-/** Warnings about the session, though they come in its first turn. */
+/** Whether a warning is about the session although it arrives in the first turn. */
 export const isOfSession = (tag: unknown): boolean => tag === 'settings_not_in_effect';
 
-/** A message's notices, by matter; none for most messages. Warnings `inTurn` are items of the turn instead. */
+/**
+ * A message's notices by matter; empty for most messages. Warnings during a turn (`inTurn`) become items of the turn.
+ */
 export function readNotices(message: unknown, inTurn: boolean): Matter[] {
   if (typeof message !== 'object' || message === null || !('type' in message)) return [];
   if (!tellers.has(message.type)) return [];
@@ -65,7 +67,7 @@ export interface McpServerState {
   status: string;
 }
 
-/** Problems of MCP servers, and servers that are still starting. */
+/** Notices about MCP servers with problems, and about servers that are still starting. */
 export const serverNotices = (servers: readonly McpServerState[]): SessionNotice[] =>
   servers.flatMap(({ name, status }): SessionNotice[] => {
     if (status === 'pending') return [{ level: 'info', text: serverStarting(name) }];
@@ -86,10 +88,10 @@ function startMatters({ mcp_servers, plugin_errors }: z.infer<typeof Start>): Ma
 const serverProblems: Record<string, string> = {
   failed: 'did not start: its tools are missing.',
   'needs-auth':
-    'wants you to sign in: choose “MCP servers” in the session’s menu, or run claude in a terminal, and /mcp there.',
+    'needs you to sign in: choose “MCP servers” in the session’s menu, or run /mcp in claude in a terminal.',
 };
 
-/** The window of the account that a message tells of. */
+/** The account's usage limit that a message reports. */
 export function readLimit(message: unknown): UsageLimit[] {
   const told = Limit.safeParse(message).data?.rate_limit_info;
   if (told === undefined) return [];
@@ -118,7 +120,7 @@ function limitNotices(info: LimitInfo): SessionNotice[] {
   const { status, utilization, resetsAt } = info;
   const limit = nameOf(info);
   const time = resetsAt === undefined ? undefined : timeOf(resetsAt);
-  const until = time === undefined ? '' : ` It begins anew at ${time}.`;
+  const until = time === undefined ? '' : ` It resets at ${time}.`;
   if (status === 'rejected') return [warning(`Your ${limit} is reached.${until}`)];
   if (status !== 'allowed_warning') return [];
   const share = utilization === undefined ? 'most' : `${Math.floor(utilization * 100)} %`;
@@ -131,7 +133,7 @@ function timeOf(seconds: number): string | undefined {
   return time && `${time.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** The program's error output while it runs, without Node's additions. */
+/** Notices from the running program's error output, without Node's additions. */
 export function readErrorOutput(output: string): SessionNotice[] {
   const lines = output.split('\n').map((line) => line.trim());
   return lines

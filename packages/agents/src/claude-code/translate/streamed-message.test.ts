@@ -20,14 +20,14 @@ const text = (words: string) => ({ type: 'text', text: words });
 const thinking = (words: string) => ({ type: 'thinking', thinking: words });
 const call = (id: string, input: object = {}) => ({ type: 'tool_use', id, name: 'Bash', input });
 
-/** What was said, and which calls were made, without their answers. */
+/** The messages and calls, without the calls' outputs. */
 const said = (...messages: unknown[]) =>
   hearTurn(...messages).outputItems.flatMap((item) => {
     if (item.type === 'function_call') return [`call ${item.callId}`];
     return 'content' in item ? [`${item.type} ${item.content}`] : [];
   });
 
-test('a block keeps the words that it begins with', () => {
+test('a block keeps the text of its start event', () => {
   const begun = [begin(), block(0, thinking('Hm')), block(1, text('Hel'))];
   const grown = [grow(0, { thinking: '.' }), grow(1, { text: 'lo.' })];
   expect(said(...begun, ...grown, endWith('end_turn'), stop)).toEqual([
@@ -36,7 +36,7 @@ test('a block keeps the words that it begins with', () => {
   ]);
 });
 
-test('a finished answer stands as it was streamed where its blocks never come whole', () => {
+test('a finished answer stays as streamed if its blocks never arrive whole', () => {
   const { drafts, hear } = startHearing();
   hear(begin(), block(0, thinking('')), block(1, text('')), block(2, text('Yes.')));
   hear(endWith('end_turn'), stop);
@@ -48,19 +48,19 @@ test('a finished answer stands as it was streamed where its blocks never come wh
   ]);
 });
 
-test('what a broken stream had begun is withdrawn at once', () => {
+test('the blocks of a broken stream are withdrawn at once', () => {
   const { drafts, hear } = startHearing();
   hear(begin(), block(0, text('Half')), endWith(null), stop);
   expect(drafts.at(-1)?.payload).toMatchObject({ type: 'item_cancelled', reason: 'retried' });
 });
 
-test('of a broken stream, the blocks before those that are given up stay', () => {
+test('the blocks before a broken stream’s abandoned blocks stay', () => {
   const broken = streamed({ type: 'message_stop' }, { abandoned_blocks: { from_block_index: 1 } });
   const blocks = [block(0, text('One.')), block(1, text('Tw')), block(2, call('c'))];
   expect(said(begin(), ...blocks, broken)).toEqual(['message One.']);
 });
 
-test('where the user has stopped the turn, what was streamed stays, but for calls', () => {
+test('after a user’s stop, streamed text stays and streamed calls are withdrawn', () => {
   const { translator, drafts, hear } = startHearing();
   hear(begin(), block(0, text('Half')), block(1, text('')), block(2, call('c')));
   translator.stop(timestamp);
@@ -73,25 +73,25 @@ test('where the user has stopped the turn, what was streamed stays, but for call
   ]);
 });
 
-test('a call that was begun and given up is neither shown nor answered', () => {
+test('an abandoned call is neither shown nor answered', () => {
   const response = hearTurn(begin(), block(0, call('c')), begin('n'), whole(text('No.'), 'n'));
   expect(response.outputItems).toMatchObject([{ content: 'No.' }]);
 });
 
-test('a whole block replaces what was streamed of it, unless it is shorter', () => {
+test('a whole block replaces its streamed text, unless it is shorter', () => {
   const longer = [block(0, text('He')), whole(text('Hello.'))];
   const shorter = [block(0, thinking('I think.')), whole(thinking('I th'))];
   expect(said(begin(), ...longer)).toEqual(['message Hello.']);
   expect(said(begin(), ...shorter)).toEqual(['reasoning I think.']);
 });
 
-test('a block that comes whole and empty is withdrawn', () => {
+test('a block that arrives whole and empty is withdrawn', () => {
   const { drafts, hear } = startHearing();
   hear(begin(), block(0, thinking('')), whole({ type: 'thinking' }));
   expect(drafts.at(-1)?.payload).toMatchObject({ type: 'item_cancelled', reason: 'empty' });
 });
 
-test('whole blocks are told by their order, calls by their ids', () => {
+test('whole blocks are matched by their order, calls by their ids', () => {
   const blocks = [block(0, text('')), block(1, text('')), block(2, call('a')), block(3, call('b'))];
   const response = hearTurn(
     begin(),
@@ -106,7 +106,7 @@ test('whole blocks are told by their order, calls by their ids', () => {
   expect(itemsOf(response, 'function_call').map(({ title }) => title)).toEqual(['Run a', 'Run b']);
 });
 
-test('whole blocks are told from each other by their kind', () => {
+test('whole blocks are matched by their kind', () => {
   const blocks = [block(0, thinking('Hm')), block(1, text('Hel')), whole(text('Hello.'))];
   expect(said(begin(), ...blocks, endWith('end_turn'), stop)).toEqual([
     'reasoning Hm',
@@ -114,7 +114,7 @@ test('whole blocks are told from each other by their kind', () => {
   ]);
 });
 
-test('a call may come whole after its answer has ended, and begins once', () => {
+test('a call that arrives whole after its answer has ended begins only once', () => {
   const { drafts, hear } = startHearing();
   hear(begin(), block(0, call('c')), grow(0, { partial_json: '{"comm' }));
   hear(endWith('tool_use'), stop, whole(call('c', { command: 'ls' })));
@@ -125,28 +125,28 @@ test('a call may come whole after its answer has ended, and begins once', () => 
   ]);
 });
 
-test('what streams of an answer that never began is left out', () => {
+test('stream events without a message start are ignored', () => {
   expect(said(block(0, text('Lost.')), grow(0, { text: 'Lost.' }), stop)).toEqual([]);
 });
 
-test('a block of another message than the one that streams is an item of its own', () => {
+test('a whole block of a message that is not streaming is its own item', () => {
   expect(
     said(begin(), block(0, text('One.')), whole(text('Two.'), 'n'), whole(text('One.'))),
   ).toEqual(['message One.', 'message Two.']);
 });
 
-test('a block once more is an item of its own', () => {
+test('a repeated whole block is its own item', () => {
   const once = [block(0, text('One.')), whole(text('One.'))];
   expect(said(begin(), ...once, whole(text('One.')))).toEqual(['message One.', 'message One.']);
 });
 
-test('the words of a block that never began are left out', () => {
+test('deltas without a block start are ignored', () => {
   expect(
     said(begin(), grow(7, { text: 'Lost.' }), block(0, text('Kept.')), endWith('x'), stop),
   ).toEqual(['message Kept.']);
 });
 
-test('what a tool of the API gives back while its answer streams is its call’s output', () => {
+test('an API tool’s result in a streaming answer is the output of its call', () => {
   const searched = { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'a' } };
   const found = { type: 'web_search_tool_result', tool_use_id: 's', content: 'Found.' };
   const response = hearTurn(
@@ -164,13 +164,13 @@ test('what a tool of the API gives back while its answer streams is its call’s
   ]);
 });
 
-test('what nobody knows of a streamed answer is kept', () => {
+test('an unknown block of a streamed answer is kept', () => {
   const odd = { type: 'hologram', beam: 1 };
   const response = hearTurn(begin(), block(0, odd), whole(odd), whole(text('Look.')));
   expect(response.outputItems).toMatchObject([{ content: 'Look.', raw: [odd] }]);
 });
 
-test('what streams within a subagent is told when it is whole', () => {
+test('a subagent’s stream events are ignored until a block is whole', () => {
   const { drafts, hear } = startHearing();
   hear({ ...begin(), parent_tool_use_id: 'task' });
   expect(drafts).toEqual([]);

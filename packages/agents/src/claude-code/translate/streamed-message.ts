@@ -6,16 +6,16 @@ interface Block {
   itemId: string;
   type: 'text' | 'thinking' | 'tool_use';
   callId: string;
-  /** The whole block has come: its streamed text counts. */
+  /** Whether the whole block has arrived, which makes its streamed text valid. */
   isWhole: boolean;
 }
 
-/** Whether a block is a tool call, of the client, the API or an MCP server. */
+/** Whether a block is a tool call of the client, the API or an MCP server. */
 export const isToolUse = (type: string): boolean => type.endsWith('tool_use');
 
 /**
- * One answer of the model while it streams. A block counts once Claude Code gives it whole, which happens before the
- * block's end; other streamed text of an abandoned attempt is withdrawn.
+ * One streaming answer of the model. A block is valid once Claude Code sends it whole, which happens before the block's
+ * end; other streamed text of an abandoned attempt is withdrawn.
  */
 export class StreamedMessage {
   readonly id: string;
@@ -32,7 +32,7 @@ export class StreamedMessage {
     this.#calls = calls;
   }
 
-  /** `keep` as in `abandon`, in case the message breaks off here. */
+  /** Reads an event. `keep` is passed to `abandon` if the message breaks off here. */
   read(event: ApiEvent, keep: boolean, abandoned: StreamMessage['abandoned_blocks']): void {
     switch (event.type) {
       case 'content_block_start':
@@ -52,7 +52,7 @@ export class StreamedMessage {
     }
   }
 
-  /** Takes a whole block, if it was streamed, and returns the id of its item. */
+  /** Completes a streamed block with its whole form. Returns its item's id; undefined if it was not streamed. */
   confirm(block: NativeBlock): string | undefined {
     const type = blockType(block);
     for (const streamed of this.#blocks.values()) {
@@ -65,7 +65,7 @@ export class StreamedMessage {
     return undefined;
   }
 
-  /** The attempt was abandoned, or the user stopped it (`keep`): then its text stays. */
+  /** Ends an abandoned attempt. If the user stopped it (`keep`), its text stays; otherwise its text is withdrawn. */
   abandon(keep: boolean, fromIndex = 0): void {
     for (const [index, block] of this.#blocks) {
       if (block.isWhole || index < fromIndex) continue;
@@ -98,7 +98,7 @@ export class StreamedMessage {
     const item = this.#writer.item(itemId);
     if (item?.type !== 'message' && item?.type !== 'reasoning') return;
     const content = whole.text ?? whole.thinking ?? '';
-    // An interrupted block may be shorter than its stream: shown text is never taken back.
+    // An interrupted block may be shorter than its stream; shown text is never shortened.
     const longest = content.length < item.content.length ? item.content : content;
     if (longest === '') this.#writer.cancel(itemId, 'empty');
     else this.#writer.done(itemId, { ...item, content: longest });
@@ -120,7 +120,7 @@ export class StreamedMessage {
   }
 }
 
-/** Undefined for a block that is read once it is whole. */
+/** A streamed block's type; undefined for blocks that are read only when whole. */
 function blockType(block: NativeBlock): Block['type'] | undefined {
   if (isToolUse(block.type)) return 'tool_use';
   return block.type === 'text' || block.type === 'thinking' ? block.type : undefined;

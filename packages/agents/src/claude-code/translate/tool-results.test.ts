@@ -33,7 +33,7 @@ test('texts are joined, images kept as blocks, and unknown blocks kept raw', () 
   expect(read(7)).toEqual({ output: '', success: true, raw: [7] });
 });
 
-test('a command has its exit code, once', () => {
+test('a command’s exit code is a field and is removed from the output', () => {
   expect(read('Exit code 2\nno such file', { tool: 'Bash', isError: true })).toEqual({
     output: 'no such file',
     success: false,
@@ -45,7 +45,7 @@ test('a command has its exit code, once', () => {
   );
 });
 
-test('an exit code is told apart for commands alone', () => {
+test('an exit code is recognised only for commands', () => {
   const output = 'Exit code 2\nno such file';
   expect(read(output, { tool: 'Read', isError: true })).toEqual({ output, success: false });
   expect(read(`So: ${output}`, { tool: 'Bash' })).toMatchObject({ exitCode: 0 });
@@ -55,14 +55,14 @@ test('an exit code is told apart for commands alone', () => {
   });
 });
 
-test('an error comes without its tag', () => {
+test('an error’s tag is removed', () => {
   const tagged = '<tool_use_error>No such\ntool.</tool_use_error>';
   expect(read(tagged, { isError: true }).output).toBe('No such\ntool.');
   expect(read(`See ${tagged}`).output).toBe(`See ${tagged}`);
   expect(read(`${tagged}!`).output).toBe(`${tagged}!`);
 });
 
-test('a file that is written whole is a change from what it was, or from nothing', () => {
+test('a wholly written file is a diff from its old text, or from nothing', () => {
   const written = { filePath: '/a', content: 'new', structuredPatch: [] };
   expect(read('ok', { structured: written }).diffs).toEqual([
     { path: '/a', oldText: null, newText: 'new' },
@@ -74,7 +74,7 @@ test('a file that is written whole is a change from what it was, or from nothing
   expect(read('ok', { structured: unsaid })).not.toHaveProperty('diffs');
 });
 
-test('each hunk of a patch is a change with the lines around it', () => {
+test('each hunk of a patch is a diff with the surrounding lines', () => {
   const structured = {
     filePath: '/a',
     originalFile: 'x',
@@ -87,7 +87,7 @@ test('each hunk of a patch is a change with the lines around it', () => {
   expect(read('failed', { structured, isError: true })).not.toHaveProperty('diffs');
 });
 
-test('a subagent’s report lacks the words for the model', () => {
+test('a subagent’s report is shown without the text for the model', () => {
   const structured = {
     status: 'completed',
     content: [

@@ -26,7 +26,7 @@ const Patched = z.looseObject({
   ),
 });
 
-/** A subagent's report, without Claude Code's words to the model about it. */
+/** A subagent's report, without Claude Code's explanations for the model. */
 const Report = z.discriminatedUnion('status', [
   z.looseObject({
     status: z.literal('completed'),
@@ -45,7 +45,7 @@ export interface ToolResult {
   structured?: unknown;
 }
 
-/** The output's fields; parts of the result without a field are kept as `raw`. */
+/** The output item's fields; parts of the result without a field are kept as `raw`. */
 export function readToolResult(
   toolName: string | undefined,
   result: ToolResult,
@@ -93,7 +93,7 @@ function readContent(content: unknown): {
   return { output: texts.join('\n'), blocks, unread };
 }
 
-/** File tools report their changes with the lines around them, which is more than the call's arguments have. */
+/** The diffs that file tools report, with surrounding lines that the call's arguments lack. */
 function patchDiffs(structured: unknown): FileDiff[] {
   const patched = Patched.safeParse(structured).data;
   if (patched === undefined) return [];
@@ -110,7 +110,7 @@ function patchDiffs(structured: unknown): FileDiff[] {
   }));
 }
 
-/** One side of a hunk: its own lines and the common ones. */
+/** One side of a hunk: its own lines and the common lines. */
 const side = (lines: string[], sign: '-' | '+'): string =>
   lines
     .filter((line) => line.startsWith(sign) || line.startsWith(' '))
@@ -127,7 +127,7 @@ function bashExitCode(output: string, isError: boolean): number | undefined {
 
 const errorTag = /^<tool_use_error>([\s\S]*)<\/tool_use_error>$/;
 
-/** Without the words for the model, and without an exit code that has its own field. */
+/** The output without text for the model, and without an exit code that has its own field. */
 function cleaned(output: string, exitCode: number | undefined): string {
   const plain = errorTag.exec(output)?.[1] ?? output;
   return exitCode === undefined ? plain : plain.replace(exitCodeLine, '');

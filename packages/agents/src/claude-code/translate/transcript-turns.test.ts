@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { translateTranscript } from './transcript-turns.ts';
 import { readTranscript } from './transcript.ts';
 
-/** The turns of entries that are a second apart. */
+/** The turns of entries at intervals of a second. */
 function turnsOf(entries: object[], subagents: Record<string, object[]> = {}) {
   const timed = entries.map((entry, at) => ({
     uuid: `u${at}`,
@@ -40,7 +40,7 @@ const assistant = (content: unknown, message: object = {}) => ({
 });
 const text = (words: string) => [{ type: 'text', text: words }];
 
-test('each message of the user begins a turn of its id, model, time and words', () => {
+test('each user message begins a turn with its id, model, time and text', () => {
   const turns = turnsOf([
     user('One?'),
     assistant(text('One.')),
@@ -77,12 +77,12 @@ test.each([
   'Output token limit hit. Go on.',
   '[Your previous response had no visible output.]',
   '',
-])('Claude Code’s words in the user’s name begin no turn: %s', (words) => {
+])('Claude Code’s text in the user’s name begins no turn: %s', (words) => {
   expect(turnsOf([user('One?'), user(words), assistant(text('One.'))])).toHaveLength(1);
   expect(turnsOf([user(words)])).toEqual([]);
 });
 
-test('nor do words for the model alone', () => {
+test('text that is only for the model begins no turn', () => {
   expect(turnsOf([user('For the model.', { isMeta: true })])).toEqual([]);
 });
 
@@ -103,7 +103,7 @@ test('a command of the user’s shell is shown with its output', () => {
   ]);
 });
 
-test('words of the user that speak of such things are words of the user', () => {
+test('a user’s text that mentions Claude Code’s markers stays a user message', () => {
   expect(turnsOf([user('See <bash-input> and [Request interrupted by user].')])).toHaveLength(1);
 });
 
@@ -114,7 +114,7 @@ test.each([
   expect(turnsOf([user(words)])[0]?.outputItems).toMatchObject([{ content: shown }]);
 });
 
-test('the notice of a task in the background begins a turn of the agent’s own, which says why', () => {
+test('the report of a background task begins a turn of the agent with the report as its reason', () => {
   const notice = (inside: string) => user(`<task-notification>${inside}</task-notification>`);
   const answer = assistant(text('It is done.'));
   const summary = '<status>completed</status>\n<summary>\nThe build is over.\n</summary>';
@@ -132,7 +132,7 @@ test('the notice of a task in the background begins a turn of the agent’s own,
   ]);
 });
 
-test('a turn that was interrupted is cancelled', () => {
+test('an interrupted turn is cancelled', () => {
   const [turn] = turnsOf([
     user('Talk.'),
     assistant(text('Half')),
@@ -141,12 +141,12 @@ test('a turn that was interrupted is cancelled', () => {
   expect(turn).toMatchObject({ status: 'aborted', finishReason: 'cancelled' });
 });
 
-test('a turn in which the agent itself says that it was interrupted is not cancelled', () => {
+test('a turn in which the agent’s answer mentions an interrupt is not cancelled', () => {
   const [turn] = turnsOf([user('Quote it.'), assistant(text('[Request interrupted by user]'))]);
   expect(turn).toMatchObject({ status: 'complete', finishReason: 'end_turn' });
 });
 
-test('an error that Claude Code says for the model ends the turn as an error, and is no answer', () => {
+test('an error that Claude Code sends in the model’s name ends the turn as an error, and is not an answer', () => {
   const synthetic = { model: '<synthetic>' };
   const [turn] = turnsOf([user('Talk.'), assistant(text('The API is away.'), synthetic)]);
   expect(turn).toMatchObject({
@@ -159,7 +159,7 @@ test('an error that Claude Code says for the model ends the turn as an error, an
   expect(silent).toMatchObject({ status: 'complete' });
 });
 
-test('usage is counted once for each answer, however many entries it has', () => {
+test('usage is counted once per answer, even if it has several entries', () => {
   const usage = { input_tokens: 3, output_tokens: 5 };
   const [turn] = turnsOf([
     user('Talk.'),
@@ -171,7 +171,7 @@ test('usage is counted once for each answer, however many entries it has', () =>
   expect(turn?.usage).toEqual({ inputTokens: 13, outputTokens: 25 });
 });
 
-test('a turn that others than people began says why, and so do their messages amid a turn', () => {
+test('a turn that people did not begin shows its origin, and so do such messages during a turn', () => {
   const origin = { kind: 'peer', from: 's2' };
   const why = 'Another session sent a message: “s2”.';
   const queued = { type: 'queued_command', prompt: 'Psst.', origin };
@@ -196,7 +196,7 @@ test('a turn that others than people began says why, and so do their messages am
   expect(third).toMatchObject({ trigger: 'user', outputItems: [{ content: 'Hello.' }] });
 });
 
-test('a summary is a notice, other system entries are not', () => {
+test('a compaction is a notice, other system entries are not', () => {
   const [turn] = turnsOf([
     user('Talk.'),
     { type: 'system', subtype: 'compact_boundary' },
@@ -207,7 +207,7 @@ test('a summary is a notice, other system entries are not', () => {
   ]);
 });
 
-test('what a subagent said stands behind the call that sent it, and belongs to it', () => {
+test('a subagent’s messages follow the call that started it, and belong to that call', () => {
   const call = { type: 'tool_use', id: 'call-1', name: 'Task', input: {} };
   const result = { type: 'tool_result', tool_use_id: 'call-1', content: 'Looked.' };
   const inner = { ...assistant(text('I look.'), { id: 'inner' }), uuid: 'i' };
@@ -219,7 +219,7 @@ test('what a subagent said stands behind the call that sent it, and belongs to i
   ]);
 });
 
-test('an unreadable entry is left out, and one without a time has that of the one before', () => {
+test('an unreadable entry is left out, and an entry without a time has the previous entry’s time', () => {
   const [turn] = turnsOf([
     user('Talk.'),
     { type: 'hologram' },
@@ -231,13 +231,13 @@ test('an unreadable entry is left out, and one without a time has that of the on
   ]);
 });
 
-test('words of the user in several blocks are lines of one message; what else there is, is none', () => {
+test('a user’s text in several blocks is one message of several lines; other blocks are left out', () => {
   const image = { type: 'image', source: 'x' };
   const [turn] = turnsOf([user([...text('One'), image, { type: 'text' }, ...text('two')])]);
   expect(turn?.outputItems).toMatchObject([{ content: 'One\n\ntwo', origin: 'user' }]);
 });
 
-test('an error that the model’s answer came after is a notice, and not the end', () => {
+test('an error before a later answer is a notice, not the turn’s end', () => {
   const failed = assistant(text('The API is away.'), { model: '<synthetic>' });
   const [turn] = turnsOf([user('Talk.'), failed, assistant(text('Hi.'), { id: 'm2' })]);
   expect(turn).toMatchObject({ status: 'complete', modelId: 'model-1' });
@@ -247,13 +247,13 @@ test('an error that the model’s answer came after is a notice, and not the end
   ]);
 });
 
-test('an error is one though the user’s name stands behind it', () => {
+test('an error ends the turn even if an entry in the user’s name follows', () => {
   const failed = assistant(text('The API is away.'), { model: '<synthetic>' });
   const [turn] = turnsOf([user('Talk.'), failed, user('<bash-stdout>x</bash-stdout>')]);
   expect(turn).toMatchObject({ error: { message: 'The API is away.' } });
 });
 
-test('a subagent of a subagent stands behind the call that sent it, too', () => {
+test('a nested subagent’s messages also follow the call that started it', () => {
   const sent = (id: string) => [{ type: 'tool_use', id, name: 'Task', input: {} }];
   const [turn] = turnsOf([user('Look.'), assistant(sent('a'))], {
     a: [{ ...assistant(sent('b'), { id: 'i' }), uuid: 'i' }],
@@ -267,7 +267,7 @@ test('a subagent of a subagent stands behind the call that sent it, too', () => 
   ]);
 });
 
-test('a to-do list goes on from turn to turn', () => {
+test('a to-do list lasts over turns', () => {
   const create = { type: 'tool_use', id: 'c', name: 'TaskCreate', input: {} };
   const done = { taskId: '1', status: 'completed' };
   const update = { type: 'tool_use', id: 'd', name: 'TaskUpdate', input: done };
@@ -285,7 +285,7 @@ test('a to-do list goes on from turn to turn', () => {
   });
 });
 
-test('what is attached to a message is there, with or without words', () => {
+test('a message’s attachments are included, with or without text', () => {
   const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw==' };
   const image = { type: 'image', source };
   const notes = {

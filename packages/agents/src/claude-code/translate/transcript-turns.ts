@@ -16,16 +16,16 @@ interface StoredPrompt {
   trigger: 'user' | 'agent';
   /** The user's message. */
   text: string | undefined;
-  /** What was attached to it. */
+  /** The message's attachments. */
   blocks?: ContentBlock[];
-  /** Why the agent began by itself. */
+  /** Why the agent began the turn by itself. */
   reason?: string;
-  /** The turn's beginning is missing. */
+  /** Set if the turn's beginning is missing. */
   isCut?: true;
   entries: TranscriptEntry[];
 }
 
-/** A stored conversation as the turns of its live events; user messages keep their ids as turn ids. */
+/** Translates a stored conversation to the same turns as its live events; user messages' ids become turn ids. */
 export function translateTranscript(
   entries: readonly TranscriptEntry[],
   subagents: Subagents,
@@ -35,7 +35,7 @@ export function translateTranscript(
   return splitTurns(entries).map((prompt) => translateTurn(prompt, subagents, cwd, memory));
 }
 
-/** The id of what was said last in a stored turn; undefined if the turn is not there. */
+/** The id of the last message in a stored turn; undefined if the turn is not stored. */
 export function endOfTurn(entries: readonly TranscriptEntry[], turnId: string): string | undefined {
   const turn = splitTurns(entries).find((one) => one.turnId === turnId);
   return turn?.entries.findLast(({ type, isSummary }) => type !== 'system' && !isSummary)?.uuid;
@@ -57,7 +57,7 @@ function splitTurns(entries: readonly TranscriptEntry[]): StoredPrompt[] {
   return turns;
 }
 
-/** Claude Code writes `/compact` after the compaction that it asks for. */
+/** Moves a `/compact` command before its compaction, because Claude Code stores the command after it. */
 function inOrder(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
   const ordered: TranscriptEntry[] = [];
   let compaction: TranscriptEntry[] = [];
@@ -77,11 +77,11 @@ function inOrder(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
 }
 
 const isBoundary = ({ subtype }: TranscriptEntry): boolean => subtype === 'compact_boundary';
-/** Ours, about the file. */
+/** Whether the entry is one of our notes about the file. */
 const isNote = ({ type, subtype }: TranscriptEntry): boolean =>
   type === 'system' && subtype === 'note';
 
-/** Whether an entry shows something by itself, without the beginning of its turn. */
+/** Whether an entry is shown even if the beginning of its turn is missing. */
 function isShown(entry: TranscriptEntry): boolean {
   const { type, isMeta, isSummary, blocks } = entry;
   if (isBoundary(entry)) return true;
@@ -92,11 +92,13 @@ function isShown(entry: TranscriptEntry): boolean {
 
 const output = /^<(?:local-command|bash)-std(?:out|err)>/;
 const command = /^<command-name>(\/\S+)<\/command-name>/;
-/** Words in the user's name that come from Claude Code. */
+/** Texts in the user's name that Claude Code wrote. */
 const harness =
   /^(\[Request interrupted by user|<local-command-|<bash-std|Your response above was cut off mid-stream|Output token limit hit\.|\[Your previous response had no visible output)/;
 
-/** The start of a turn: a user's words, a command, or why there was one without them. */
+/**
+ * The start of a turn: a user's message, a command, or the reason of a turn without them; undefined for other entries.
+ */
 function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entries'> | undefined {
   const { isMeta, isSteered, isSummary } = entry;
   if (entry.type !== 'user' || isMeta || isSteered || isSummary) return undefined;
@@ -113,15 +115,15 @@ function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entr
   return { trigger: 'user', text: `${name} ${inElement(text, 'command-args')}`.trim() };
 }
 
-/** Why something was said without people, in their words; undefined for what people said. */
+/** A text for people about the origin of a message; undefined if people sent it. */
 const reasonOf = ({ origin }: TranscriptEntry, text: string): string | undefined =>
   taskNotice(text) ?? (isTaskNews(origin) ? undefined : whyOf(origin, text));
 
-/** What Claude Code tells its model about a background task, in people's words; undefined for anything else. */
+/** The summary of a report about a background task; undefined for other texts. */
 const taskNotice = (text: string): string | undefined =>
   text.startsWith('<task-notification>') ? inElement(text, 'summary').trim() : undefined;
 
-function tell(turn: ClaudeTurn, notice: string): void {
+function addNotice(turn: ClaudeTurn, notice: string): void {
   if (notice !== '') turn.notice(notice);
 }
 
@@ -139,11 +141,11 @@ function translateTurn(
   );
   const [first, ...rest] = entries;
   turn.begin(first?.timestamp ?? '', text, blocks);
-  tell(turn, reason);
+  addNotice(turn, reason);
   const last = entries.findLast(({ type }) => type === 'assistant');
   for (const entry of prompt.isCut === true ? entries : rest) {
-    // The error that a turn ends with is its end.
-    if (isSynthetic(entry) && entry !== last) tell(turn, textOf(entry.blocks));
+    // An error as the last message is not a notice: it becomes the turn's end.
+    if (isSynthetic(entry) && entry !== last) addNotice(turn, textOf(entry.blocks));
     else replay(turn, entry, undefined, subagents);
   }
   turn.end(readEnd(entries));
@@ -155,7 +157,7 @@ const isSynthetic = ({ model }: TranscriptEntry): boolean => model === '<synthet
 const isModel = ({ type, model }: TranscriptEntry): boolean =>
   type === 'assistant' && model !== undefined && model !== '<synthetic>';
 
-/** Puts a subagent's own transcript after the call that started it. */
+/** Translates an entry, followed by the transcripts of the subagents that it started. */
 function replay(
   turn: ClaudeTurn,
   entry: TranscriptEntry,
@@ -169,13 +171,13 @@ function replay(
     }
     if (entry.isMeta) return;
     const said = textOf(entry.blocks);
-    if (entry.subtype !== 'local_command') return tell(turn, said);
+    if (entry.subtype !== 'local_command') return addNotice(turn, said);
     return replayOutput(turn, entry, said);
   }
   if (entry.isSummary === true) return;
   if (entry.isSteered) {
     const notice = reasonOf(entry, textOf(entry.blocks));
-    if (notice !== undefined) return tell(turn, notice);
+    if (notice !== undefined) return addNotice(turn, notice);
     turn.steer(entry.uuid, textOf(entry.blocks), attachedFiles(entry.blocks));
     return turn.settle(entry.uuid, 'taken');
   }
@@ -191,7 +193,7 @@ function replay(
   }
 }
 
-/** The output of a command, which comes as a message of the agent. */
+/** Translates the output of a command, which is shown as a message of the agent. */
 function replayOutput(turn: ClaudeTurn, { uuid }: TranscriptEntry, said: string): void {
   const printed = ['stdout', 'stderr'].map((name) => inElement(said, `local-command-${name}`));
   const text = printed.filter((one) => one.trim() !== '').join('\n') || withoutElements(said);
@@ -200,7 +202,7 @@ function replayOutput(turn: ClaudeTurn, { uuid }: TranscriptEntry, said: string)
   turn.assistant({ type: 'assistant', message: { id: uuid, model: '', content } });
 }
 
-/** The text, if it has no output of a command in it. */
+/** The text; empty if it is an element with a command's output. */
 const withoutElements = (said: string): string => (said.startsWith('<local-command-') ? '' : said);
 
 function readEnd(entries: readonly TranscriptEntry[]): TurnEnd {
@@ -218,7 +220,7 @@ function readEnd(entries: readonly TranscriptEntry[]): TurnEnd {
   return { type: 'response_done', status: 'completed', finishReason: 'end_turn', usage };
 }
 
-/** Each block of an answer repeats the answer's usage. */
+/** Sums the usage once per answer, because each block of an answer repeats the answer's usage. */
 function sumUsage(entries: readonly TranscriptEntry[]): Usage {
   const answers = new Map(entries.map((entry) => [entry.messageId, entry.usage]));
   let [plain, output, read, written] = [0, 0, 0, 0];

@@ -3,7 +3,7 @@ import { readTranscript } from './transcript.ts';
 
 const timestamp = '2026-01-01T00:00:00.000Z';
 
-test('an entry has what can be read of it', () => {
+test('an entry has all readable fields', () => {
   const usage = { input_tokens: 1, output_tokens: 2 };
   const content = [{ type: 'text', text: 'Hi.' }];
   const entry = { type: 'assistant', uuid: 'u', timestamp, parent_tool_use_id: 'c', isMeta: true };
@@ -24,7 +24,7 @@ test('an entry has what can be read of it', () => {
   ]);
 });
 
-test('an entry that says little has its own id as its message’s, and no blocks', () => {
+test('an entry without a message id uses its own id, and has no blocks', () => {
   const nothing = { parent_tool_use_id: null, message: { usage: null } };
   const entries = [
     { type: 'user', uuid: 'u', ...nothing },
@@ -46,13 +46,13 @@ test('an entry that says little has its own id as its message’s, and no blocks
   );
 });
 
-test('words that stand alone are a block', () => {
+test('a plain string is one block', () => {
   const [entry] = readTranscript([{ type: 'user', uuid: 'u', message: { content: 'Hi.' } }]);
   expect(entry?.blocks).toEqual([{ type: 'text', text: 'Hi.' }]);
 });
 
 test.each([null, 7, {}, { type: 'summary', uuid: 'u' }, { type: 'user' }])(
-  'what is no entry is left out: %j',
+  'a value that is not an entry is left out: %j',
   (value) => {
     expect(readTranscript([value])).toEqual([]);
   },

@@ -1,4 +1,4 @@
-/** Entries of Claude Code's stored transcripts. */
+/** Reads the entries of Claude Code's stored transcripts. */
 import { withinDepth } from '@liminal/protocol';
 import { z } from 'zod';
 import { NativeBlock } from './native.ts';
@@ -23,10 +23,10 @@ const Entry = z.looseObject({
     })
     .nullish(),
   parent_tool_use_id: z.string().nullish(),
-  /** Present, though not in the SDK's types. */
+  /** Missing from the SDK's types. */
   timestamp: z.string().optional(),
   subtype: z.string().optional().catch(undefined),
-  /** What the system says. */
+  /** The text of a system entry. */
   content: z.string().optional().catch(undefined),
   isCompactSummary: z.boolean().optional().catch(undefined),
   isMeta: z.boolean().optional(),
@@ -50,13 +50,13 @@ export interface TranscriptEntry {
   timestamp: string;
   parentCallId: string | undefined;
   subtype: string | undefined;
-  /** Said in the user's name, only to the model. */
+  /** Whether the message is in the user's name but only for the model. */
   isMeta: boolean;
-  /** What Claude Code goes on with after a compaction. */
+  /** Set for the summary with which Claude Code continues after a compaction. */
   isSummary?: true;
-  /** Who or what said it, if known. */
+  /** Who or what sent the message, if known. */
   origin?: Origin | undefined;
-  /** Said in the middle of a turn, by a person or about a background task. */
+  /** Set for a message during a turn, by a person or about a background task. */
   isSteered?: true;
   messageId: string;
   model: string | undefined;
@@ -71,7 +71,7 @@ export interface TranscriptEntry {
     | undefined;
 }
 
-/** The readable entries; an entry without a time has that of the one before it. */
+/** The readable entries; an entry without a time gets the previous entry's time. */
 export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
   let timestamp = new Date(0).toISOString();
   return entries.flatMap((value) => {

@@ -38,7 +38,7 @@ async function replay(
 const respond = async (name: string, turnId = 'turn-1'): Promise<Response> =>
   foldTurns((await replay(name)).drafts).get(turnId)!;
 
-/** Items without the fields that are always the same. */
+/** Items without constant fields. */
 const brief = (response: Response): Record<string, unknown>[] =>
   response.outputItems.slice(1).map((item) => ({
     ...('content' in item ? { [item.type]: item.content } : {}),
@@ -88,7 +88,7 @@ test.each(names)(
   },
 );
 
-test.each(names)('%s: every call is answered in the end', async (name) => {
+test.each(names)('%s: every call has an output', async (name) => {
   for (const response of foldTurns((await replay(name)).drafts).values()) {
     const called = itemsOf(response, 'function_call').map((call) => call.callId);
     const answered = itemsOf(response, 'function_call_output').map((output) => output.callId);
@@ -96,7 +96,7 @@ test.each(names)('%s: every call is answered in the end', async (name) => {
   }
 });
 
-test('TC-3.3a: a streamed text block becomes a message with each delta and its whole content', async () => {
+test('TC-3.3a: a streamed text block becomes a message with each delta and the whole content', async () => {
   const { drafts } = await replay('text');
   const agent = drafts.filter(
     (draft) => 'itemId' in draft.payload && draft.payload.itemId === 'turn-1:1:0',
@@ -112,7 +112,7 @@ test('TC-3.3a: a streamed text block becomes a message with each delta and its w
   });
 });
 
-test('TC-3.3b: a tool_use block becomes a call whose arguments arrive piece by piece and are whole when it is done', async () => {
+test('TC-3.3b: a tool_use block becomes a call whose arguments are streamed and are whole when it is done', async () => {
   const { drafts } = await replay('tool-bash');
   const call = drafts.filter(
     (draft) => 'itemId' in draft.payload && draft.payload.itemId === 'turn-1:1:0',
@@ -147,7 +147,7 @@ test('TC-3.3d: thinking becomes reasoning, streamed or whole', async () => {
   ]);
 });
 
-test('TC-3.3e: interleaved blocks are items of their own, in the order of the answer', async () => {
+test('TC-3.3e: interleaved blocks are separate items, in the order of the answer', async () => {
   const response = await respond('multi-block');
   expect(brief(response)).toEqual([
     { reasoning: 'First I read.' },
@@ -165,7 +165,7 @@ test('TC-3.3e: interleaved blocks are items of their own, in the order of the an
   );
 });
 
-test('TC-3.3f: a turn starts with its model and ends at the result, however many messages the model needed', async () => {
+test('TC-3.3f: a turn starts with its model and ends at the result, even after several messages of the model', async () => {
   const { drafts } = await replay('tool-edit');
   expect(drafts[0]?.payload).toMatchObject({
     type: 'response_start',
@@ -184,7 +184,7 @@ test('TC-3.3f: a turn starts with its model and ends at the result, however many
 });
 
 test.each(['end_turn', 'max_tokens', 'refusal', 'pause_turn', 'of_tomorrow'])(
-  'FR-002-05, TC-3.3f: a turn that stops with %s is complete, and says why',
+  'FR-002-05, TC-3.3f: a turn that stops with %s is complete, with that reason',
   (reason) => {
     const { translator, drafts } = startHearing();
     translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
@@ -211,7 +211,7 @@ test('TC-3.3f: a failed turn ends in an error with its code', async () => {
   expect(errors[0]?.message).toContain('The prompt is not acceptable.');
 });
 
-test('TC-3.3g: a result of a call that nobody made is told all the same', () => {
+test('TC-3.3g: a result of an unknown call is shown', () => {
   const { translator, drafts } = startHearing();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
   translator.read(
@@ -233,7 +233,7 @@ test('TC-3.3g: a result of a call that nobody made is told all the same', () => 
   });
 });
 
-test('parallel tools are answered in the order in which they finish', async () => {
+test('parallel tools have their outputs in the order in which they finish', async () => {
   const outputs = itemsOf(await respond('tools-parallel'), 'function_call_output');
   expect(outputs.map((output) => output.callId)).toEqual([
     'toolu_read',
@@ -242,7 +242,7 @@ test('parallel tools are answered in the order in which they finish', async () =
   ]);
 });
 
-test('a tool that fails, that does not exist, or that is refused gives an error as its output', async () => {
+test('a tool that fails, does not exist or is refused has an error as its output', async () => {
   const failed = itemsOf(await respond('tool-bash-fails'), 'function_call_output')[0];
   expect(failed).toMatchObject({ success: false, output: 'broken', exitCode: 3 });
   expect(brief(await respond('tool-unknown'))[1]).toEqual({
@@ -251,7 +251,7 @@ test('a tool that fails, that does not exist, or that is refused gives an error 
   expect(brief(await respond('tool-denied'))[1]).toEqual({ error: 'The user refused.' });
 });
 
-test('file tools say what kind they are, where they work and what they change', async () => {
+test('calls of file tools have their kind, locations and diffs', async () => {
   const edited = await respond('tool-edit');
   expect(itemsOf(edited, 'function_call')[1]).toMatchObject({
     kind: 'edit',
@@ -280,7 +280,7 @@ test('a to-do list is the plan of the turn, not a tool', async () => {
   ]);
 });
 
-test('a list that is kept entry by entry is a plan too, and lasts over turns', async () => {
+test('a list that is changed entry by entry is a plan, and lasts over turns', async () => {
   expect(brief(await respond('task-list'))).toEqual([
     { plan: ['completed', 'in_progress'] },
     { message: 'Under way.' },
@@ -312,7 +312,7 @@ test('unfinished items of an abandoned attempt are withdrawn, finished ones stay
   expect(types((await replay('retry-cut')).drafts)).toContain('item_cancelled');
 });
 
-test('numbers of tokens that can be none are left out', async () => {
+test('impossible numbers of tokens are left out', async () => {
   const negative = (line: unknown): unknown =>
     JSON.parse(
       JSON.stringify(line).replace(
@@ -326,7 +326,7 @@ test('numbers of tokens that can be none are left out', async () => {
   expect(stored.data?.usage).toMatchObject({ inputTokens: 0, outputTokens: 0 });
 });
 
-test('an answer that comes whole after a broken stream is shown once', async () => {
+test('an answer that arrives whole after a broken stream is shown once', async () => {
   expect(brief(await respond('fallback'))).toEqual([
     { reasoning: 'Whole thought.' },
     { message: 'Whole text.' },
@@ -336,7 +336,7 @@ test('an answer that comes whole after a broken stream is shown once', async () 
   ]);
 });
 
-test('an interrupted turn is cancelled and keeps what was said', async () => {
+test('an interrupted turn is cancelled and keeps its messages', async () => {
   const turns = foldTurns((await replay('interrupt-text')).drafts);
   expect(turns.get('turn-1')).toMatchObject({
     status: 'aborted',
@@ -374,7 +374,7 @@ test('a subagent’s items belong to the call that started it, and its report is
   expect(parents).toEqual([undefined, undefined, 'toolu_0001_0', 'toolu_0001_1']);
 });
 
-test('a background task that finishes begins a turn of its own, which says why', async () => {
+test('a finished background task begins a turn with the task’s end as its reason', async () => {
   const turns = foldTurns((await replay('background-command')).drafts);
   expect([...turns.keys()]).toEqual(['turn-1', 'unasked-1']);
   expect(turns.get('unasked-1')).toMatchObject({
@@ -390,7 +390,7 @@ test('a background task that finishes begins a turn of its own, which says why',
   });
 });
 
-test('messages of a background subagent between turns are shown in the next one', async () => {
+test('messages of a background subagent between turns are shown in the next turn', async () => {
   const turns = foldTurns((await replay('background-agent')).drafts);
   expect(turns.get('unasked-1')?.outputItems).toMatchObject([
     { content: 'The work in the background “Inspect the notes” is done.', origin: 'system' },
@@ -399,7 +399,7 @@ test('messages of a background subagent between turns are shown in the next one'
   ]);
 });
 
-test('cost is the total of the session, over turns and over a cleared conversation', async () => {
+test('cost is the session’s total, over turns and a cleared conversation', async () => {
   const cost = async (name: string): Promise<number[]> =>
     [...foldTurns((await replay(name)).drafts).values()].map((turn) =>
       Math.round(turn.usage!.costUsd! * 1e6),
@@ -408,7 +408,7 @@ test('cost is the total of the session, over turns and over a cleared conversati
   expect(await cost('clear')).toEqual([140, 140, 280]);
 });
 
-test('commands that Claude Code answers itself are turns too', async () => {
+test('commands that Claude Code answers itself are turns', async () => {
   expect(itemsOf(await respond('slash-command'), 'message')[1]?.content).toContain(
     '## Context Usage',
   );
@@ -416,7 +416,7 @@ test('commands that Claude Code answers itself are turns too', async () => {
 
 const failure = { code: 'PROCESS_CRASH', message: 'Claude Code was killed.' };
 
-test('a crash ends the turn as an error and keeps what was said', async () => {
+test('a crash ends the turn as an error and keeps its messages', async () => {
   const { translator, drafts } = await replay('text', (entry) =>
     JSON.stringify(entry).includes('"he scr"'),
   );
@@ -426,7 +426,7 @@ test('a crash ends the turn as an error and keeps what was said', async () => {
   expect(response.outputItems[1]).toMatchObject({ content: 'Hello from t', error: failure });
 });
 
-test('a message that the agent was given and has not taken up is a turn, which ends with the agent', () => {
+test('a sent message that the agent has not begun has a turn, which ends with the agent', () => {
   const { translator, drafts } = startHearing();
   const given = { uuid: 'u', turnId: 'turn-2', text: 'Wait.' };
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
@@ -441,7 +441,7 @@ test('a message that the agent was given and has not taken up is a turn, which e
   ]);
 });
 
-test('a crash in a call answers it', async () => {
+test('a crash during a call gives the call an error output', async () => {
   const isResult = (entry: unknown): boolean => JSON.stringify(entry).includes('"tool_result"');
   const { translator, drafts } = await replay('tool-bash', isResult);
   translator.end({ type: 'response_error', error: failure }, timestamp);
@@ -467,7 +467,7 @@ test('an approval waits until it is answered, or ends with its turn', () => {
   ]);
 });
 
-test('what is not understood is kept on the next item, and breaks nothing', () => {
+test('unknown messages are kept as `raw` of the next item', () => {
   const { translator, drafts } = startHearing();
   const odd = { type: 'hologram', beam: 1 };
   const block = { type: 'hologram_block', beam: 2 };
@@ -493,7 +493,7 @@ test('what is not understood is kept on the next item, and breaks nothing', () =
   });
 });
 
-test('a message that replaces others takes them back', () => {
+test('a message that replaces others withdraws them', () => {
   const { translator, drafts } = startHearing();
   const say = (uuid: string, text: string, supersedes?: string[]): void =>
     translator.read(
@@ -516,7 +516,7 @@ test('a message that replaces others takes them back', () => {
   ]);
 });
 
-test('a message taken up while the agent speaks unasked begins its own turn at once', () => {
+test('a message that the agent begins during its own turn starts the message’s turn at once', () => {
   const { translator, drafts } = startHearing();
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Me too.' });
@@ -540,7 +540,7 @@ const say = (id: string, text: string, more: object = {}) => ({
   ...more,
 });
 
-test('messages that are taken up together have a turn each', () => {
+test('messages that the agent begins together have separate turns', () => {
   const { translator, drafts, hear } = startHearing();
   for (const uuid of ['u', 'v']) translator.expect({ uuid, turnId: `turn-${uuid}`, text: uuid });
   hear({ ...requesting, user_message_uuids: ['nobody', 'u', 'v'] });
@@ -548,7 +548,7 @@ test('messages that are taken up together have a turn each', () => {
   expect(foldTurns(drafts).get('turn-u')).toMatchObject({ status: 'complete' });
 });
 
-test('a message is taken up once', () => {
+test('a message begins only one turn', () => {
   const { translator, drafts, hear } = startHearing();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
   hear({ ...requesting, user_message_uuid: 'u' }, { ...say('m', 'Hi.'), user_message_uuid: 'u' });
@@ -560,14 +560,14 @@ test.each([
   { type: 'command_lifecycle', command_uuid: 'u', state: 'started', user_message_uuid: 'u' },
   { type: 'command_lifecycle', command_uuid: 'other', state: 'cancelled' },
   { type: 'stream_event', event: { type: 'ping' } },
-])('a message is not taken up by %j, which begins no turn', (message) => {
+])('%j does not begin the turn of a sent message', (message) => {
   const { translator, drafts, hear } = startHearing();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
   hear(message);
   expect(drafts).toEqual([]);
 });
 
-test('a turn’s model is the one that Claude Code said last', () => {
+test('a turn’s model is the model that Claude Code reported last', () => {
   const { drafts, hear } = startHearing();
   const result = { type: 'result', subtype: 'success', is_error: false };
   hear(requesting, result, { type: 'system', subtype: 'init', model: 'large' }, requesting, result);
@@ -578,7 +578,7 @@ test('a turn’s model is the one that Claude Code said last', () => {
   expect(models).toEqual(['unknown', 'large', 'large']);
 });
 
-test('tells when each thing happened', () => {
+test('each event has the time of its message', () => {
   const { translator, drafts } = startHearing();
   const at = (second: number) => new Date(second * 1_000).toISOString();
   translator.read(requesting, at(1));
@@ -591,13 +591,13 @@ test('tells when each thing happened', () => {
   expect(times).toEqual([1, 2, 2, 3, 4, 5, 6]);
 });
 
-test('a turn whose cost is not told has none', () => {
+test('a turn without a reported cost has no cost', () => {
   const { drafts, hear } = startHearing();
   hear(requesting, { type: 'result', subtype: 'success', is_error: false });
   expect(drafts.at(-1)?.payload).not.toHaveProperty('usage.costUsd');
 });
 
-test('what people are told in a turn is a message of the system, what nobody knows is kept', () => {
+test('a notice during a turn is a system message, and an unknown message is kept', () => {
   const { translator, drafts, hear } = startHearing();
   const odd = { type: 'system', subtype: 'hologram' };
   const notice = { type: 'system', subtype: 'notification', text: 'Look here.' };
@@ -608,7 +608,7 @@ test('what people are told in a turn is a message of the system, what nobody kno
   ]);
 });
 
-test('a message that the agent is done with without an answer has its turn, complete', () => {
+test('a message that the agent completes without an answer has a complete turn', () => {
   const { translator, drafts, hear } = startHearing();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
   const done = { type: 'command_lifecycle', command_uuid: 'u', state: 'completed' };
@@ -620,7 +620,7 @@ test('a message that the agent is done with without an answer has its turn, comp
   expect(types(drafts).filter((type) => type === 'response_done')).toHaveLength(1);
 });
 
-test('a message that the agent drops still has its turn', () => {
+test('a message that the agent drops has a cancelled turn', () => {
   const { translator, drafts } = startHearing();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Never mind.' });
   translator.read({ type: 'command_lifecycle', command_uuid: 'u', state: 'cancelled' }, timestamp);
@@ -631,7 +631,7 @@ test('a message that the agent drops still has its turn', () => {
 });
 
 test.each(['constructor', 'toString', '__proto__'])(
-  'SAFE: words that every object inherits (%s) are no words of Claude Code’s',
+  'SAFE: the name of an inherited property (%s) is not a known name',
   (word) => {
     const { translator, drafts } = startHearing();
     translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
@@ -648,19 +648,22 @@ test.each([
   [{ error: 'rate_limit' }, 'RATE_LIMITED'],
   [{ is_api_error_message: true, error: 'rate_limit' }, 'RATE_LIMITED'],
   [{ is_api_error_message: true }, 'AGENT_ERROR'],
-])('an API error that comes as an answer (%j) is no answer, and is told as %s', (marks, code) => {
-  const { translator, drafts } = startHearing();
-  translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
-  const content = [{ type: 'text', text: 'API Error: slow down' }];
-  const message = { id: 'm', model: 'm', content };
-  translator.read({ type: 'assistant', ...marks, message }, timestamp);
-  translator.read({ type: 'result', subtype: 'success', is_error: true }, timestamp);
-  const [response] = foldTurns(drafts).values();
-  expect(response).toMatchObject({ status: 'error', error: { code } });
-  expect(response?.outputItems).toEqual([]);
-});
+])(
+  'an API error in the form of an answer (%j) is not shown as an answer, and ends the turn with %s',
+  (marks, code) => {
+    const { translator, drafts } = startHearing();
+    translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
+    const content = [{ type: 'text', text: 'API Error: slow down' }];
+    const message = { id: 'm', model: 'm', content };
+    translator.read({ type: 'assistant', ...marks, message }, timestamp);
+    translator.read({ type: 'result', subtype: 'success', is_error: true }, timestamp);
+    const [response] = foldTurns(drafts).values();
+    expect(response).toMatchObject({ status: 'error', error: { code } });
+    expect(response?.outputItems).toEqual([]);
+  },
+);
 
-test('an answer that says itself to be no API error is one', () => {
+test('an answer that is marked as not being an API error is shown', () => {
   const { translator, drafts } = startHearing();
   const message = { id: 'm', model: 'm', content: [{ type: 'text', text: 'Hi.' }] };
   translator.read({ type: 'assistant', is_api_error_message: false, message }, timestamp);
@@ -669,7 +672,7 @@ test('an answer that says itself to be no API error is one', () => {
   expect(response?.outputItems).toMatchObject([{ content: 'Hi.' }]);
 });
 
-test('SAFE: a call and a result with empty ids are still of the schema', () => {
+test('SAFE: a call and a result with empty ids conform to the schema', () => {
   const { translator, drafts } = startHearing();
   const call = { type: 'tool_use', id: '', name: 'Bash', input: {} };
   const message = { id: 'm', model: 'm', content: [call] };
@@ -682,7 +685,7 @@ test('SAFE: a call and a result with empty ids are still of the schema', () => {
   expect(response?.outputItems).toHaveLength(2);
 });
 
-test('SAFE: of what subagents say between turns only so much waits for the next turn', () => {
+test('SAFE: the number of subagents’ messages that wait for the next turn is bounded', () => {
   const { translator, drafts } = startHearing();
   for (let n = 0; n < 1_200; n += 1) {
     const content = [{ type: 'text', text: `${n}` }];
@@ -698,7 +701,7 @@ test('SAFE: of what subagents say between turns only so much waits for the next 
   expect(response?.outputItems.at(-1)).toMatchObject({ content: 'Hi.', raw: [{ omitted: 200 }] });
 });
 
-test('a turn that stops at the limit of steps is complete, and says why', () => {
+test('a turn that stops at the step limit is complete, and shows the reason', () => {
   const { translator, drafts } = startHearing();
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
   const reached = { type: 'result', subtype: 'error_max_turns', is_error: true };
@@ -709,7 +712,7 @@ test('a turn that stops at the limit of steps is complete, and says why', () => 
   expect(response?.outputItems).toMatchObject([{ origin: 'system', content: errors[0] }]);
 });
 
-test('repeated words are shown twice, to the letter: periods of 1 to 60 in chunks of 1 to 10', async () => {
+test('repetitive text is shown exactly, with periods of 1 to 60 in chunks of 1 to 10', async () => {
   const { entries } = await loadClaudeRecording('text');
   const isDelta = (entry: object): boolean =>
     'sdk' in entry && JSON.stringify(entry).includes('"content_block_delta"');

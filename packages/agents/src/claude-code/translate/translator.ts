@@ -15,7 +15,7 @@ import type { Trigger, TurnEnd } from '../../base/turn-writer.ts';
 import { isPlainDelta } from './native.ts';
 import { ClaudeTurn, TurnMemory } from './turn.ts';
 
-/** A sent user message; the agent refers to it by `uuid` when it takes it up. */
+/** A sent user message; the agent's answers refer to it by `uuid`. */
 export interface ExpectedTurn {
   uuid: string;
   turnId: string;
@@ -31,36 +31,36 @@ export interface TranslatorOptions {
   emit: (draft: EventDraft) => void;
 }
 
-/** The most notices of a kind that wait for a turn. */
+/** Most notices of a kind that wait for a turn. */
 const maxWaiting = 50;
 
 /**
- * Translates Claude Code's messages of one session into canonical events. It does no input or output and reads no
- * clock: messages and their times (ISO 8601 UTC) in, drafts out.
+ * Translates Claude Code's messages of one session into canonical events. Pure: messages and their times (ISO 8601 UTC)
+ * in, drafts out; no I/O and no clock.
  *
- * A turn begins when the agent takes up the user's message, or speaks unasked, and ends at `result`: `message_start`
- * and `message_stop` come once per call of the model (TC-3.3f, and the notes on Claude Code).
+ * A turn begins when the agent begins to work on the user's message, or sends a message by itself, and ends at `result`:
+ * `message_start` and `message_stop` arrive once per model call (TC-3.3f, and the notes on Claude Code).
  */
 export class ClaudeTranslator {
   readonly #options: TranslatorOptions;
   readonly #expected = new Map<string, ExpectedTurn>();
-  /** The message that the agent has begun to work on last, by its `uuid`. */
+  /** The `uuid` of the message that the agent began to work on last. */
   #started = '';
-  /** Messages for the running turn that the agent has not taken up yet. */
+  /** Messages for the running turn that the agent has not read yet, by `uuid`. */
   readonly #steered = new Map<string, ExpectedTurn>();
   readonly #memory = new TurnMemory();
   readonly #tasks = new BackgroundTasks();
-  /** What has ended between turns, in words. */
+  /** Sentences about what ended between turns. */
   readonly #ends: string[] = [];
   /** Other notices for the next turn. */
   readonly #untold: string[] = [];
-  /** The messages that the last compaction has left as they were, by `uuid`: those were shown before it. */
+  /** The `uuid`s of messages that the last compaction kept; they were already shown. */
   #kept: ReadonlySet<string> = new Set();
   /** Messages of background subagents between turns, for the next turn. */
   readonly #between = new BoundedList();
   readonly #cost = new CostMeter();
   #turn: ClaudeTurn | undefined;
-  /** The running turn is a person's command: only the end of that ends it. */
+  /** Whether the running turn is a user's command; then only the command's end ends the turn. */
   #isCommand = false;
   #modelId = 'unknown';
 
@@ -78,22 +78,22 @@ export class ClaudeTranslator {
     return this.#tasks.titleOf(taskId);
   }
 
-  /** What runs beside the turns; another list after each change. */
+  /** The running background tasks; each change makes a new list. */
   get tasks(): readonly BackgroundTask[] {
     return this.#tasks.running;
   }
 
-  /** A command that runs beside the turns has printed something. */
-  hearOutput(taskId: string, output: string): void {
-    this.#tasks.hearOutput(taskId, output);
+  /** Applies the output of a background command. */
+  readOutput(taskId: string, output: string): void {
+    this.#tasks.readOutput(taskId, output);
   }
 
-  /** The turn that runs now. */
+  /** The running turn. */
   get turn(): { turnId: string; trigger: Trigger } | undefined {
     return this.#turn;
   }
 
-  /** Whether a turn runs, or a message that the agent was given begins one next. */
+  /** Whether a turn is running, or will begin for a message that was sent to the agent. */
   get isBusy(): boolean {
     return this.#turn !== undefined || this.#expected.size > 0;
   }
@@ -102,7 +102,7 @@ export class ClaudeTranslator {
     this.#expected.set(expected.uuid, expected);
   }
 
-  /** Begins the turn of a command that a person runs. Messages of the agent during the command belong to this turn. */
+  /** Begins the turn of a user's command. The agent's messages during the command belong to this turn. */
   beginCommand(turnId: string, text: string, command: string, timestamp: string): CommandItems {
     const turn = this.#begin(turnId, 'user', text, timestamp);
     this.#isCommand = true;
@@ -133,36 +133,38 @@ export class ClaudeTranslator {
       return;
     }
     this.#turn?.at(timestamp);
-    // `/clear` is named only at its end.
+    // The message of `/clear` is identified only at its end, so begin its turn here.
     if (this.#turn === undefined) this.#beginStarted(timestamp);
     this.notice(words);
   }
 
-  /** A message for the running turn. If the agent comes to it only after that, it begins a turn with `turnId`. */
+  /**
+   * Adds a message to the running turn. If the agent reads it only after that turn, it begins its own turn `turnId`.
+   */
   steer(message: ExpectedTurn, timestamp: string): void {
     this.#steered.set(message.uuid, message);
     this.#turn?.at(timestamp);
     this.#turn?.steer(message.turnId, message.text, message.blocks);
   }
 
-  /** Adds a notice to the running turn, or else to the next. */
+  /** Adds a notice to the running turn, or otherwise to the next turn. */
   notice(words: string): void {
     if (this.#turn !== undefined) this.#turn.notice(words);
     else if (this.#untold.length < maxWaiting) this.#untold.push(words);
   }
 
-  /** The steered messages that the agent has not read yet. */
+  /** The `uuid`s of steered messages that the agent has not read yet. */
   get unread(): string[] {
     return [...this.#steered.keys()];
   }
 
-  /** The user asked to stop the turn. */
+  /** Records that the user asked to stop the turn. */
   stop(timestamp: string): void {
     this.#turn?.at(timestamp);
     this.#turn?.stop();
   }
 
-  /** Sets the time of what the running turn shows next. */
+  /** Sets the time of the running turn's next events. */
   at(timestamp: string): void {
     this.#turn?.at(timestamp);
   }
@@ -178,8 +180,8 @@ export class ClaudeTranslator {
   }
 
   /**
-   * Ends the running turn: the agent has ended, or is being ended. A message that it was given and has not taken up may
-   * be in its store already: it gets a turn, too, and is not to be sent again.
+   * Ends the running turn because the agent has ended or is being ended. A sent message that has no turn yet may already be
+   * in the agent's store: it also gets a turn, and must not be sent again.
    */
   end(end: TurnEnd, timestamp: string): void {
     if (!this.#between.isEmpty) this.#running(timestamp);
@@ -234,7 +236,7 @@ export class ClaudeTranslator {
     if (message.subtype === 'api_retry') this.#turn?.retry();
     if (message.status === 'requesting') this.#running(timestamp);
     const ended = this.#tasks.read(message, timestamp);
-    if (ended !== undefined) this.#tellEnd(ended);
+    if (ended !== undefined) this.#reportEnd(ended);
     const kept = keptBy(message);
     if (kept !== undefined) this.#kept = new Set(kept);
     const compaction = readCompaction(message);
@@ -242,16 +244,19 @@ export class ClaudeTranslator {
     const notice = readNotice(message);
     if (notice === 'unknown') this.#turn?.keep(message);
     else if (notice === 'silent') return;
-    // Hooks may run as the process starts, or before Claude Code names the message that they are about.
-    else if (isLasting(message)) this.notice(notice.tell);
-    else this.#turn?.notice(notice.tell);
+    // Hooks may run when the process starts, or before Claude Code identifies their message.
+    else if (isLasting(message)) this.notice(notice.show);
+    else this.#turn?.notice(notice.show);
   }
 
-  /** One outside of turns begins none, as no result would end it: its end is told in the next. */
+  /**
+   * Applies a compaction's step. Between turns it begins no turn, which no result would end: the next turn shows its
+   * end.
+   */
   #compact(news: CompactionNews, timestamp: string): void {
     const turn = this.#turn ?? this.#beginStarted(timestamp);
     if (turn !== undefined) turn.compact(news);
-    else if (news.state === 'ended') this.#tellEnd(news.words);
+    else if (news.state === 'ended') this.#reportEnd(news.words);
   }
 
   #result(result: ResultMessage): void {
@@ -270,7 +275,7 @@ export class ClaudeTranslator {
     this.#turn?.settle(said.turnId, delivery);
   }
 
-  /** The turn ends: what the agent has not taken up in it begins the next. */
+  /** Moves unread steered messages from the ending turn to turns of their own. */
   #leaveOver(): void {
     for (const said of this.#steered.values()) {
       this.#turn?.leaveOver(said.turnId);
@@ -279,7 +284,7 @@ export class ClaudeTranslator {
     this.#steered.clear();
   }
 
-  /** A user message that the agent has dropped without an answer still gets a turn. */
+  /** Adds a turn for a user message that the agent dropped without an answer. */
   #dropped(uuid: string, state: string, timestamp: string): void {
     if (state === 'cancelled') this.#settle(uuid, 'not_taken');
     const expected = this.#expected.get(uuid);
@@ -289,8 +294,8 @@ export class ClaudeTranslator {
     this.#finish({ type: 'response_done', status: state, finishReason: null }, timestamp);
   }
 
-  /** Between turns it is told at the start of the next, which is most often the reason for that. */
-  #tellEnd(ended: string): void {
+  /** Shows an end in the running turn, or at the start of the next turn, whose reason it usually is. */
+  #reportEnd(ended: string): void {
     if (this.#turn !== undefined) this.#turn.notice(ended);
     else if (this.#ends.length < maxWaiting) this.#ends.push(ended);
   }
@@ -308,7 +313,7 @@ export class ClaudeTranslator {
     );
   }
 
-  /** The turn of a message that the agent works on, though it has not named it yet: a command, such as `/compact`. */
+  /** Begins the turn of a message whose processing the agent has reported only by its state, for example `/compact`. */
   #beginStarted(timestamp: string): ClaudeTurn | undefined {
     const expected = this.#expected.get(this.#started);
     if (expected === undefined) return undefined;

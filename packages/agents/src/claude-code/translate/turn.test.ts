@@ -27,7 +27,7 @@ const result = (id: string, content: string, more: object = {}) => ({
 });
 const background = { parent_tool_use_id: 'task' };
 
-test('blocks without words leave nothing', () => {
+test('blocks without text are not shown', () => {
   const empty = [
     text(''),
     { type: 'text' },
@@ -39,13 +39,13 @@ test('blocks without words leave nothing', () => {
   expect(outputItems[0]).not.toHaveProperty('raw');
 });
 
-test('what nobody knows is kept whole, whatever words it has', () => {
+test('an unknown block is kept whole', () => {
   const odd = { type: 'hologram', text: 'Words.', thinking: 'Thoughts.' };
   const { outputItems } = hearTurn(answer([odd, text('Hi.')]));
   expect(outputItems).toMatchObject([{ content: 'Hi.', raw: [odd] }]);
 });
 
-test('what comes in the user’s name and is neither words nor a result is kept', () => {
+test('a block in the user’s name that is neither text nor a result is kept', () => {
   const image = { type: 'image', source: 'x' };
   const { outputItems } = hearTurn(inUsersName([image]), answer([text('Seen.')]));
   expect(outputItems).toMatchObject([{ content: 'Seen.', raw: [image] }]);
@@ -53,21 +53,33 @@ test('what comes in the user’s name and is neither words nor a result is kept'
 
 test.each([
   [
-    'what a command printed',
+    'the output of a command is shown',
     '<local-command-stdout>\n## Usage \n</local-command-stdout>',
     ['## Usage'],
   ],
-  ['not that it printed nothing', '<local-command-stdout> </local-command-stdout>', []],
-  ['not that it summarised', '<local-command-stdout>Compacted</local-command-stdout>', []],
-  ['not what is said around it', 'See <local-command-stdout>x</local-command-stdout>', []],
-  ['not what comes after it', '<local-command-stdout>x</local-command-stdout>.', []],
-  ['not what is meant for the model', 'Tool loaded.', []],
-])('of words in the user’s name it is shown %s', (_name, words, shown) => {
+  ['a command without output is not shown', '<local-command-stdout> </local-command-stdout>', []],
+  [
+    'a report of a compaction is not shown',
+    '<local-command-stdout>Compacted</local-command-stdout>',
+    [],
+  ],
+  [
+    'an output element after other text is not shown',
+    'See <local-command-stdout>x</local-command-stdout>',
+    [],
+  ],
+  [
+    'an output element before other text is not shown',
+    '<local-command-stdout>x</local-command-stdout>.',
+    [],
+  ],
+  ['text for the model is not shown', 'Tool loaded.', []],
+])('of text in the user’s name, %s', (_name, words, shown) => {
   const { outputItems } = hearTurn(inUsersName(words));
   expect(outputItems.map((item) => 'content' in item && item.content)).toEqual(shown);
 });
 
-test('notices are messages of their own', () => {
+test('notices are separate messages', () => {
   const printed = (words: string) =>
     inUsersName(`<local-command-stdout>${words}</local-command-stdout>`);
   const { outputItems } = hearTurn(printed('One.'), printed('Two.'));
@@ -77,7 +89,7 @@ test('notices are messages of their own', () => {
   ]);
 });
 
-test('where Claude Code says that the user has stopped it, what was streamed stays', () => {
+test('after Claude Code’s report that the user stopped the turn, streamed text stays', () => {
   const streamed = (event: object) => ({ type: 'stream_event', event });
   const { outputItems } = hearTurn(
     streamed({ type: 'message_start', message: { id: 'm', model: 'model' } }),
@@ -88,7 +100,7 @@ test('where Claude Code says that the user has stopped it, what was streamed sta
   expect(outputItems).toMatchObject([{ content: 'Half' }]);
 });
 
-test('other words in the user’s name do not stop it: what a broken stream had begun is withdrawn', () => {
+test('after other text in the user’s name, the text of a broken stream is withdrawn', () => {
   const streamed = (event: object) => ({ type: 'stream_event', event });
   const { outputItems } = hearTurn(
     streamed({ type: 'message_start', message: { id: 'm', model: 'model' } }),
@@ -99,14 +111,14 @@ test('other words in the user’s name do not stop it: what a broken stream had 
   expect(outputItems).toEqual([]);
 });
 
-test('the limit of steps may be reached without a word', () => {
+test('a reached step limit without a text adds no notice', () => {
   const { drafts, hear } = startHearing();
   const reached = { type: 'result', subtype: 'error_max_turns', is_error: true };
   hear({ type: 'system', subtype: 'status', status: 'requesting' }, reached);
   expect(drafts.map(({ payload }) => payload.type)).toEqual(['response_start', 'response_done']);
 });
 
-test('says once that the user asked to stop, of a turn that runs', () => {
+test('a stop of the running turn is recorded once', () => {
   const { translator, drafts, hear } = startHearing();
   translator.stop(timestamp);
   hear({ type: 'system', subtype: 'status', status: 'requesting' });
@@ -117,7 +129,7 @@ test('says once that the user asked to stop, of a turn that runs', () => {
   ]);
 });
 
-test('the outcome of an approval that nobody knows changes nothing', () => {
+test('the outcome of an unknown approval changes nothing', () => {
   const { translator, drafts } = startHearing();
   const outcome = { outcome: 'cancelled' } as const;
   translator.closeApproval('a', outcome, timestamp);
@@ -127,19 +139,19 @@ test('the outcome of an approval that nobody knows changes nothing', () => {
   expect(drafts).toHaveLength(count);
 });
 
-test('a turn that completes answers its open calls, too', () => {
+test('a completed turn ends its open calls with an error output', () => {
   expect(itemsOf(hearTurn(answer([call('c')])), 'function_call_output')).toMatchObject([
     { callId: 'c', output: 'The turn ended before this finished.', success: false },
   ]);
 });
 
-test('a message that replaces one of several blocks takes back all of them', () => {
+test('a message that replaces a message with several blocks withdraws all of them', () => {
   const refused = answer([text('No.'), { type: 'thinking', thinking: 'Hm.' }], { uuid: '1' });
   const { outputItems } = hearTurn(refused, answer([text('Yes.')], { supersedes: ['1', '9'] }));
   expect(outputItems).toMatchObject([{ content: 'Yes.' }]);
 });
 
-test('the API’s own tools answer in the same message', () => {
+test('the API’s own tools have their results in the same message', () => {
   const found = { type: 'web_search_tool_result', tool_use_id: 's', content: 'Found.' };
   const response = hearTurn(answer([call('s', 'web_search', { query: 'a' }), found]));
   expect(itemsOf(response, 'function_call_output')).toMatchObject([
@@ -148,7 +160,7 @@ test('the API’s own tools answer in the same message', () => {
 });
 
 describe('a subagent in the background', () => {
-  test('has its calls told with their results, as they may come in a later turn', () => {
+  test('has its calls shown with their results, which may arrive in a later turn', () => {
     const { translator, drafts, hear } = startHearing();
     const end = () => translator.end({ type: 'response_done', status: 'completed' }, timestamp);
     const requesting = { type: 'system', subtype: 'status', status: 'requesting' };
@@ -170,7 +182,7 @@ describe('a subagent in the background', () => {
     ]);
   });
 
-  test('has each call told once, also where its result is told again', () => {
+  test('has each call shown once, even if its result is repeated', () => {
     const { translator, drafts, hear } = startHearing();
     const requesting = { type: 'system', subtype: 'status', status: 'requesting' };
     const told = inUsersName([result('c', 'a.txt')], background);
@@ -181,7 +193,7 @@ describe('a subagent in the background', () => {
     expect(turns.map((turn) => itemsOf(turn, 'function_call').length)).toEqual([1, 0]);
   });
 
-  test('has a call without an id, of which no result could be told, told at once', () => {
+  test('has a call without an id shown at once, because its result could not be matched', () => {
     const response = hearTurn(answer([call('')], background));
     expect(itemsOf(response, 'function_call')).toMatchObject([
       { name: 'Bash', parentCallId: 'task' },
@@ -192,13 +204,13 @@ describe('a subagent in the background', () => {
 describe('a subagent that the turn waits for', () => {
   const task = answer([call('task', 'Agent')]);
 
-  test('has its calls told at once', () => {
+  test('has its calls shown at once', () => {
     const { drafts, hear } = startHearing();
     hear(task, answer([call('c')], background));
     expect(drafts.at(-1)?.payload).toMatchObject({ finalItem: { callId: 'c' } });
   });
 
-  test('keeps a to-do list of its own, which is not the turn’s plan', () => {
+  test('keeps its own to-do list, which is not the turn’s plan', () => {
     const todos = [{ content: 'Look', status: 'pending' }];
     const response = hearTurn(task, answer([call('c', 'TodoWrite', { todos })], background));
     expect(itemsOf(response, 'plan')).toEqual([]);
@@ -208,14 +220,14 @@ describe('a subagent that the turn waits for', () => {
     ]);
   });
 
-  test('has what it says and thinks below its call', () => {
+  test('has its messages and thoughts below its call', () => {
     const said = [text('I look.'), { type: 'thinking', thinking: 'Hm.' }];
     const { outputItems } = hearTurn(task, answer(said, background));
     const inTask = outputItems.filter(({ parentCallId }) => parentCallId === 'task');
     expect(inTask.map(({ type }) => type)).toEqual(['message', 'reasoning']);
   });
 
-  test('has the result of a call below its own, though it be told without that', () => {
+  test('has a call’s result below its own call, even if the result does not name it', () => {
     const response = hearTurn(
       task,
       answer([call('c')], background),
@@ -226,7 +238,7 @@ describe('a subagent that the turn waits for', () => {
 });
 
 describe('a call', () => {
-  test('whose arguments broke off keeps what there is of them', () => {
+  test('keeps incomplete arguments', () => {
     const streamed = (event: object) => ({ type: 'stream_event', event });
     const { translator, drafts, hear } = startHearing();
     hear(
@@ -257,7 +269,7 @@ describe('a call', () => {
     expect(made?.arguments).toBe(told);
   });
 
-  test('without a name is called by what it is', () => {
+  test('without a name has its type as its name', () => {
     const [made] = itemsOf(hearTurn(answer([{ type: 'mcp_tool_use', id: 'c' }])), 'function_call');
     expect(made).toMatchObject({ name: 'mcp_tool_use', callId: 'c' });
   });
@@ -266,7 +278,7 @@ describe('a call', () => {
 describe('the to-do list', () => {
   const todos = [{ content: 'Look', status: 'pending' }];
 
-  test('is no item while nothing is on it, nor where it is unreadable', () => {
+  test('is not an item while it is empty or unreadable', () => {
     const { outputItems } = hearTurn(
       answer([call('a', 'TaskList'), call('b', 'TodoWrite', { todos: 7 })]),
       inUsersName([result('a', 'No tasks.'), result('b', 'Done.')]),
@@ -274,7 +286,7 @@ describe('the to-do list', () => {
     expect(outputItems).toEqual([]);
   });
 
-  test('shows a call that failed, with its name and why', () => {
+  test('shows a failed call with its name and error', () => {
     const failed = result('a', 'No such task.', { is_error: true });
     const { outputItems } = hearTurn(answer([call('a', 'TaskUpdate')]), inUsersName([failed]));
     expect(outputItems).toMatchObject([
@@ -283,7 +295,7 @@ describe('the to-do list', () => {
     ]);
   });
 
-  test('is one item, however often it changes, and shows no tool', () => {
+  test('is one item, even after several changes, and shows no tool', () => {
     const done = [{ content: 'Look', status: 'completed' }];
     const response = hearTurn(
       answer([call('a', 'TodoWrite', { todos }), call('b', 'TodoWrite', { todos: done })]),
@@ -292,14 +304,14 @@ describe('the to-do list', () => {
     expect(response.outputItems).toMatchObject([{ type: 'plan', entries: done }]);
   });
 
-  test('begins once in its turn', () => {
+  test('has one item start per turn', () => {
     const { drafts, hear } = startHearing();
     hear(answer([call('a', 'TodoWrite', { todos }), call('b', 'TodoWrite', { todos })]));
     const starts = drafts.filter(({ payload }) => payload.type === 'item_start');
     expect(starts).toHaveLength(1);
   });
 
-  test('is no tool while its arguments stream', () => {
+  test('is not shown as a tool while its arguments stream', () => {
     const streamed = (event: object) => ({ type: 'stream_event', event });
     const { drafts, hear } = startHearing();
     hear(

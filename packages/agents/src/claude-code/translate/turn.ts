@@ -19,24 +19,24 @@ import { hasReachedLimit, readOutcome } from './outcome.ts';
 import { isToolUse, StreamedMessage } from './streamed-message.ts';
 import { TurnWriter, type Emit, type Trigger, type TurnEnd } from '../../base/turn-writer.ts';
 
-/** How a turn begins. */
+/** The start of a turn. */
 interface Start {
   turnId: string;
   modelId: string;
   trigger: Trigger;
 }
 
-/** The state that a session's turns share. */
+/** State that a session's turns share. */
 export class TurnMemory {
   readonly plan = new ClaudePlan();
-  /** Calls of background subagents, which outlive turns: each is shown when it has its result. */
+  /** Calls of background subagents, which outlive turns; each call is shown with its result. */
   readonly held = new Map<string, { block: NativeBlock; parentCallId: string }>();
 }
 
 const commandOutput = /^<(local-command|bash)-std(?:out|err)>/;
 const outputEnd = /<\/(?:local-command|bash)-std(?:out|err)>$/;
 
-/** Claude Code's report of a compaction, which has a message of its own. */
+/** Whether a text is Claude Code's report of a compaction, which is already shown as a compaction. */
 export const isCompacted = (printed: string): boolean =>
   /^Compacted(?: \([^)]*\))?$/.test(printed.trim());
 
@@ -50,15 +50,15 @@ export class ClaudeTurn {
   readonly #compactions: Compactions;
   readonly #held: TurnMemory['held'];
   readonly #modelId: string;
-  /** Messages are numbered when first seen, their blocks when they come whole. */
+  /** Numbers of messages in order of appearance, and of each message's blocks that arrived whole. */
   readonly #numbers = new Map<string, { ordinal: number; blocks: number }>();
-  /** The items of each message, in case a later message replaces it. */
+  /** The item ids of each message, in case a later message replaces the message. */
   readonly #said = new Map<string, string[]>();
   #streaming: StreamedMessage | undefined;
   #lastUsage: NativeUsage | undefined;
   #errorCategory: string | undefined;
   #isStopping = false;
-  /** The kinds of senders whose messages have been told. */
+  /** The kinds of senders whose messages have been shown. */
   readonly #senders = new Set<string>();
 
   constructor(start: Start, cwd: string, memory: TurnMemory, emit: Emit) {
@@ -72,7 +72,7 @@ export class ClaudeTurn {
     this.#compactions = new Compactions(this.#writer);
   }
 
-  /** `text` is the user's message; a turn that the agent began has none. */
+  /** Begins the turn. @param text - The user's message; undefined if the agent began the turn. */
   begin(timestamp: string, text: string | undefined, blocks: readonly ContentBlock[] = []): void {
     this.#writer.at(timestamp);
     const { trigger } = this;
@@ -84,7 +84,7 @@ export class ClaudeTurn {
     this.#writer.at(timestamp);
   }
 
-  /** Says that the agent began by itself; why is often known only at the end. */
+  /** Adds the message that the agent began by itself; the reason is often known only at the end. */
   beginUnasked(): void {
     this.#writer.start({ type: 'message', id: this.#reasonId, content: '', origin: 'system' });
     this.#writer.append(this.#reasonId, byItself);
@@ -107,7 +107,7 @@ export class ClaudeTurn {
     this.#streaming?.read(event, this.#isStopping, message.abandoned_blocks);
   }
 
-  /** The model is asked again: its unfinished answer no longer counts. */
+  /** Abandons the model's unfinished answer, because the request is retried. */
   retry(): void {
     this.#streaming?.abandon(this.#isStopping);
     this.#streaming = undefined;
@@ -128,15 +128,15 @@ export class ClaudeTurn {
     if (message.uuid !== undefined) this.#said.set(message.uuid, items);
   }
 
-  /** Reads tool results. Other words in the user's name are Claude Code's own, for the model, or another sender's. */
+  /** Reads tool results. Other text in the user's name is from Claude Code for the model, or from another sender. */
   user(message: UserMessage): void {
-    this.#hearSender(message.origin, textOf(message));
+    this.#readSender(message.origin, textOf(message));
     const parentCallId = message.parent_tool_use_id ?? undefined;
     for (const block of message.message.content) {
       const callId = block.tool_use_id;
       if (callId !== undefined) {
         this.#answer(callId, block, message.tool_use_result, parentCallId);
-      } else if (block.type === 'text') this.#hearHarness(block.text ?? '');
+      } else if (block.type === 'text') this.#readHarness(block.text ?? '');
       else this.#writer.keep(block);
     }
   }
@@ -145,13 +145,13 @@ export class ClaudeTurn {
     this.#writer.notice(content);
   }
 
-  /** A person runs a command in this turn. */
+  /** Adds a user's command to this turn. */
   command(command: string): CommandItems {
     return new CommandItems(this.#writer, command, this.#cwd);
   }
 
   compact(news: CompactionNews): void {
-    this.#compactions.hear(news);
+    this.#compactions.read(news);
   }
 
   keep(raw: unknown): void {
@@ -164,7 +164,7 @@ export class ClaudeTurn {
     this.#writer.stop();
   }
 
-  /** What a person says in the middle of the turn. */
+  /** Adds a message that a person sent during the turn. */
   steer(messageId: string, text: string, blocks: readonly ContentBlock[] = []): void {
     this.#writer.steer(messageId, text, blocks);
   }
@@ -185,10 +185,10 @@ export class ClaudeTurn {
     this.#writer.closeApproval(approvalId, outcome);
   }
 
-  /** `costUsd` is the session's cost so far, in US dollars. */
+  /** Ends the turn with its result. @param costUsd - The session's cost so far, in US dollars. */
   result(result: ResultMessage, costUsd: number | undefined): void {
-    if (this.trigger === 'agent') this.#hearReason(result.origin);
-    // A reached limit is not a failure: its words are a notice, not the turn's error.
+    if (this.trigger === 'agent') this.#readReason(result.origin);
+    // A reached limit is not a failure: its text becomes a notice, not the turn's error.
     if (hasReachedLimit(result)) for (const said of result.errors ?? []) this.notice(said);
     this.end(
       readOutcome(result, {
@@ -209,8 +209,10 @@ export class ClaudeTurn {
     this.#writer.end(end);
   }
 
-  /** Claude Code's words in the user's name are for the model, except the output of its own commands. */
-  #hearHarness(text: string): void {
+  /**
+   * Reads Claude Code's text in the user's name. It is for the model, except the output of Claude Code's own commands.
+   */
+  #readHarness(text: string): void {
     if (text.startsWith('[Request interrupted by user')) this.#isStopping = true;
     const name = commandOutput.exec(text)?.[1];
     if (name === undefined || !outputEnd.test(text)) return;
@@ -225,23 +227,23 @@ export class ClaudeTurn {
     return `${this.turnId}:reason`;
   }
 
-  /** A message that comes without people; before the model's first answer it is the reason of the turn. */
-  #hearSender(origin: Origin | undefined, said: string): void {
+  /** Shows a message that people did not send; before the model's first answer, it is the reason of the turn. */
+  #readSender(origin: Origin | undefined, said: string): void {
     const why = isTaskNews(origin) ? undefined : whyOf(origin, said);
     if (origin === undefined || why === undefined) return;
     this.#senders.add(kindOf(origin));
-    if (this.#numbers.size === 0) this.#tellReason(why);
+    if (this.#numbers.size === 0) this.#showReason(why);
     else this.notice(why);
   }
 
-  /** Of a turn that the agent began. The news of a task are told when they come. */
-  #hearReason(origin: Origin | undefined): void {
+  /** Shows why the agent began the turn. A background task's report was already shown when it arrived. */
+  #readReason(origin: Origin | undefined): void {
     const why = whyOf(origin);
     if (origin === undefined || why === undefined || this.#senders.has(kindOf(origin))) return;
-    if (this.#writer.isOpen(this.#reasonId) || !isTaskNews(origin)) this.#tellReason(why);
+    if (this.#writer.isOpen(this.#reasonId) || !isTaskNews(origin)) this.#showReason(why);
   }
 
-  #tellReason(content: string): void {
+  #showReason(content: string): void {
     const id = this.#reasonId;
     if (!this.#writer.isOpen(id)) this.notice(content);
     else this.#writer.done(id, { type: 'message', id, content, origin: 'system' });
@@ -297,7 +299,7 @@ export class ClaudeTurn {
     return number;
   }
 
-  /** Blocks that were not streamed have numbers of their own. */
+  /** The id of the next item of a block that was not streamed; such blocks are numbered separately. */
   #nextItem(messageId: string): string {
     const number = this.#number(messageId);
     return `${this.turnId}:${number.ordinal}:whole${number.blocks++}`;

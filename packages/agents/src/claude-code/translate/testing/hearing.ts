@@ -1,4 +1,4 @@
-/** A translator with everything that it says. */
+/** A translator with all its output. */
 import type { EventDraft, Response } from '@liminal/protocol';
 import { foldTurns } from '../../../testing/folding.ts';
 import { ClaudeTranslator } from '../translator.ts';
@@ -8,13 +8,13 @@ export const timestamp = '2026-01-01T00:00:00.000Z';
 export interface Hearing {
   translator: ClaudeTranslator;
   all: EventDraft[];
-  /** All but the message about why the agent began a turn by itself. */
+  /** The drafts without the message about why the agent began a turn by itself. */
   drafts: EventDraft[];
   /** Reads Claude Code's messages. */
   hear: (...messages: unknown[]) => void;
 }
 
-/** In the folder /project; turns that the agent begins of its own accord are unasked-1, unasked-2, … */
+/** Starts a translator in the folder /project; turns that the agent begins by itself are unasked-1, unasked-2, … */
 export function startHearing(): Hearing {
   const all: EventDraft[] = [];
   const drafts: EventDraft[] = [];
@@ -36,7 +36,7 @@ export function startHearing(): Hearing {
 const isReason = ({ turnId, payload }: EventDraft): boolean =>
   'itemId' in payload && payload.itemId === `${turnId}:reason`;
 
-/** One turn, which the agent begins, completes, and here is as history stores it. */
+/** Translates messages as one complete turn that the agent began; returns the turn as history stores it. */
 export function hearTurn(...messages: unknown[]): Response {
   const { translator, drafts, hear } = startHearing();
   hear({ type: 'system', subtype: 'status', status: 'requesting' }, ...messages);
