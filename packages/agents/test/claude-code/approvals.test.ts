@@ -49,7 +49,7 @@ async function ask(script: (workspace: Workspace) => Script) {
   return { claude, listener, turnId, mode, setMode, approval: await asked(listener) };
 }
 
-test('a permission is asked for once, with its call, and allowing it lets the tool run', async () => {
+test('a permission is requested once, with its call, and an allowing answer lets the tool run', async () => {
   const { claude, listener, turnId, approval } = await ask((workspace) => [
     write(workspace, 'a.txt'),
     reply('Done.'),
@@ -74,7 +74,7 @@ test('a permission is asked for once, with its call, and allowing it lets the to
   });
 });
 
-test('SAFE: a request has the words of its call, with all of its arguments, and nothing that differs from it', async () => {
+test('SAFE: a request describes its call with all arguments, and without earlier values', async () => {
   const input = { command: 'echo a > b.txt', dangerouslyDisableSandbox: true, timeout: 600_000 };
   const { approval, claude, listener, turnId } = await ask(({ projectDir }) => {
     const file = { file_path: join(projectDir, 'b.txt') };
@@ -96,7 +96,7 @@ test('SAFE: a request has the words of its call, with all of its arguments, and 
   await listener.ended(turnId);
 });
 
-test('SAFE: a hook that changes what runs has that asked for, beside what the model wrote', async () => {
+test('SAFE: if a hook changes a call, the request shows the changed call and the model’s original', async () => {
   const updatedInput = { command: 'touch hooked.txt' };
   const says = { hookEventName: 'PreToolUse', permissionDecision: 'ask', updatedInput };
   const command = `echo '${JSON.stringify({ hookSpecificOutput: says })}'`;
@@ -119,7 +119,7 @@ test('SAFE: a hook that changes what runs has that asked for, beside what the mo
   await listener.ended(turnId);
 });
 
-test('rejecting it keeps the tool from running, and the turn goes on', async () => {
+test('a rejected tool does not run, and the turn continues', async () => {
   const { claude, listener, turnId, approval } = await ask((workspace) => [
     write(workspace, 'refused.txt'),
     reply('Then not.'),
@@ -137,7 +137,7 @@ test('rejecting it keeps the tool from running, and the turn goes on', async () 
   expect(existsSync(join(claude.workspace.projectDir, 'refused.txt'))).toBe(false);
 });
 
-test('the note of a refusal is what the model reads', async () => {
+test('the model reads the note of a refusal', async () => {
   const { claude, listener, turnId, approval } = await ask((workspace) => [
     write(workspace, 'noted.txt'),
     reply('Then b.txt.'),
@@ -159,7 +159,7 @@ test('the note of a refusal is what the model reads', async () => {
   expect(result).toBe(`The user refused this, and says: ${note}`);
 });
 
-test('accepting all edits asks for no more edits in this session', async () => {
+test('after all edits are accepted, edits are not asked for in this session', async () => {
   const { claude, listener, turnId, mode, setMode, approval } = await ask((workspace) => [
     write(workspace, 'b.txt'),
     write(workspace, 'c.txt'),
@@ -174,7 +174,7 @@ test('accepting all edits asks for no more edits in this session', async () => {
   await setMode('default');
 });
 
-test('always allowing one command allows that command, and no edits', async () => {
+test('always allowing a command allows that command, but no edits', async () => {
   const touch = (name: string) => reply(toolUse('Bash', { command: `touch ${name}` }));
   const { claude, listener, turnId, mode, setMode, approval } = await ask(() => [
     touch('a.txt'),
@@ -202,7 +202,7 @@ test('always allowing one command allows that command, and no edits', async () =
   await setMode('default');
 });
 
-test('a permission that waits is cancelled when its turn is', async () => {
+test('a pending permission is cancelled when its turn is cancelled', async () => {
   const { claude, listener, turnId, approval } = await ask((workspace) => [
     write(workspace, 'waiting.txt'),
     reply('Yes.'),
@@ -246,17 +246,17 @@ const place = {
   ],
 };
 
-/** A turn in which the model asks people, up to the question. */
+/** Runs a turn in which the model asks people, up to the question. */
 const question = (...questions: object[]) =>
   ask(() => [reply(toolUse('AskUserQuestion', { questions })), reply('So be it.')]);
 
-/** The result that the model then reads. */
+/** The call's result that the model reads. */
 async function told({ claude, listener, turnId }: Awaited<ReturnType<typeof ask>>) {
   await listener.ended(turnId);
   return Object.values(claude.api.requests.at(-1)!.toolResults).at(-1);
 }
 
-test('all questions of one call are asked in one form, as they are put; the answers reach the model as from the terminal: one, several, its preview, own words', async () => {
+test('all questions of a call are unchanged in one form; answers reach the model as from the terminal: one, several, a preview, own words', async () => {
   const asking = await question(colour, extras, place);
   const { claude, listener, approval } = asking;
   expect(approval.title).toBe('3 questions: Colour, Extras, Place');
@@ -310,7 +310,7 @@ test('all questions of one call are asked in one form, as they are put; the answ
   expect(result).toContain('"Where to?"="To the moon"');
 });
 
-test('one question is the title of its form, and the model reads that it is answered', async () => {
+test('a single question is the title of its form, and the model reads its answer', async () => {
   const asking = await question(place);
   expect(asking.approval.title).toBe('Where to?');
   const [field] = Object.keys(asking.approval.form!.properties);
@@ -324,7 +324,7 @@ test('one question is the title of its form, and the model reads that it is answ
   );
 });
 
-test('questions that are not answered are refused, with the words that people give', async () => {
+test('unanswered questions are refused, with people’s note', async () => {
   const asking = await question(place);
   const { claude, listener, approval } = asking;
   await claude.provider.answerApproval(listener.sessionId, approval.approvalId!, {
@@ -334,7 +334,7 @@ test('questions that are not answered are refused, with the words that people gi
   expect(await told(asking)).toContain('The user did not answer, and says: Ask again tomorrow.');
 });
 
-test('a plan is presented with what can follow it', async () => {
+test('a plan is presented with its possible next modes', async () => {
   const { first, listener, ...claude } = share((workspace) => [
     reply(toolUse('ExitPlanMode', { plan: '# Plan\nWrite it.' })),
     write(workspace, 'planned.txt'),
@@ -362,7 +362,7 @@ test('a plan is presented with what can follow it', async () => {
   await claude.provider.setConfigOption(listener.sessionId, 'mode', 'default');
 });
 
-test('a note with what is allowed reaches the model with the result, as “Yes, and …” in the terminal', async () => {
+test('the note of an allowed call reaches the model with the call’s result, as “Yes, and …” in the terminal', async () => {
   const { claude, listener, turnId, approval } = await ask((workspace) => [
     write(workspace, 'amended.txt'),
     reply('Then b.txt.'),
@@ -379,7 +379,7 @@ test('a note with what is allowed reaches the model with the result, as “Yes, 
   expect(last).toContain(note);
 });
 
-test('a note to a plan that is approved reaches the model in the same turn, and auto mode can follow', async () => {
+test('the note of an approved plan reaches the model in the same turn, and auto mode can follow', async () => {
   const { first, listener, ...claude } = share(() => [
     reply(toolUse('ExitPlanMode', { plan: '# Plan' })),
     reply('With oak.'),
@@ -402,7 +402,7 @@ test('a note to a plan that is approved reaches the model in the same turn, and 
   await claude.provider.setConfigOption(listener.sessionId, 'mode', 'default');
 });
 
-test('a plan that the person has changed is the plan that the model gets', async () => {
+test('the model gets the plan as changed by the person', async () => {
   const { listener, ...claude } = share(() => [
     reply(toolUse('ExitPlanMode', { plan: '# Plan\n\nUse pine.' })),
     reply('With oak.'),
@@ -428,20 +428,20 @@ test('a plan that the person has changed is the plan that the model gets', async
   expect(result).toContain(`## Approved Plan (edited by user):\n${plan}`);
 });
 
-test('a request says why Claude Code asks', async () => {
+test('a request contains Claude Code’s reason for asking', async () => {
   const command = 'cd sub && git status && echo $(date)';
   const { approval, claude, listener, turnId } = await ask(() => [
     reply(toolUse('Bash', { command, description: 'Look at the state' })),
     reply('Done.'),
   ]);
   expect(approval.description).toContain("can't be checked before it runs");
-  // The description by the model stands among the arguments.
+  // The model's description is one of the arguments.
   expect(approval.description).not.toContain('Look at the state');
   await answer(claude, listener, approval, 'reject_once');
   await listener.ended(turnId);
 });
 
-test('a request for a path outside the folder says that it is outside', async () => {
+test('a request for a path outside the project folder names that reason', async () => {
   const { approval, claude, listener, turnId } = await ask(() => [
     reply(toolUse('Write', { file_path: '/etc/liminal-test.conf', content: 'a\n' })),
     reply('Done.'),
@@ -451,7 +451,7 @@ test('a request for a path outside the folder says that it is outside', async ()
   await listener.ended(turnId);
 });
 
-test('a permission that waits is cancelled when its process is killed', async () => {
+test('a pending permission is cancelled when its process is killed', async () => {
   const { claude, listener, turnId } = await ask((workspace) => [write(workspace, 'waiting.txt')]);
   await claude.provider.killSession(listener.sessionId);
   expect(outcomes(listener.response(turnId).outputItems)).toMatchObject([{ outcome: 'cancelled' }]);

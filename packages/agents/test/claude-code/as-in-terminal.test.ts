@@ -13,7 +13,7 @@ const program = createRequire(import.meta.url).resolve(
   `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`,
 );
 
-/** The files of a project, each with a word of its own. */
+/** The files of a project, each with unique text. */
 const files = {
   'CLAUDE.md': 'In this project, use tabs.',
   'CLAUDE.local.md': 'On this machine, use port 4000.',
@@ -47,27 +47,27 @@ const words = [
 ];
 
 /**
- * How a request of Liminal's may differ from one of `claude -p` in the same folder. The terminal's own screens
- * (2.1.330) send the same prompt and tools, without the program's name, and with these differences: they explain the
- * prefix `!` of their input line and have an agent that explains them (claude-code-guide); background tasks have no
- * limit there, and subagents always run in the background.
+ * How Liminal's requests may differ from requests of `claude -p` in the same folder. The interactive terminal (2.1.330)
+ * sends the same prompt and tools, without the program's name, and with these differences: it explains the prefix `!` of
+ * its input line and has an agent that explains the terminal (claude-code-guide); its background tasks have no limit, and
+ * its subagents always run in the background.
  */
 const differences: { line: RegExp; reason: string }[] = [
   { line: /^header (user-agent|x-client-app):/, reason: 'names the program that asks' },
   { line: /cc_entrypoint=/, reason: 'names the program that asks' },
-  { line: /^header content-length:/, reason: 'follows from the others' },
+  { line: /^header content-length:/, reason: 'follows from the other differences' },
   { line: /session_id|session-id/, reason: 'each session has its own' },
   {
     line: /AskUserQuestion|(Enter|Exit)PlanMode/,
-    reason: 'here is a person to be asked, whom -p does not have',
+    reason: 'Liminal can ask a person, and -p cannot',
   },
   {
     line: /^body\.thinking\.display:|^header anthropic-beta: thinking-display-updates/,
-    reason: 'here a person sees thoughts come, whom -p does not have',
+    reason: 'Liminal shows thoughts to a person as they arrive, and -p does not',
   },
   {
     line: /default (600|1800)000/,
-    reason: 'what runs in the background may take longer where somebody waits for it',
+    reason: 'background tasks may take longer if a person waits for them',
   },
 ];
 
@@ -97,7 +97,7 @@ const isAllowed = (line: string): boolean => differences.some((one) => one.line.
 
 /** Runs Claude Code itself, as a user would. */
 const inTerminal = ({ workspace, api }: RunningClaude, ...args: string[]) =>
-  // Its input must end, or it waits for more.
+  // With an open input, Claude Code would wait for more.
   run('/bin/sh', ['-c', 'exec "$@" < /dev/null', 'sh', program, ...args], {
     cwd: workspace.projectDir,
     env: claudeEnvironment(workspace.home, api.url),
@@ -120,11 +120,11 @@ const later = {
 const png =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-/** What the model is told, less what differs anyway. */
+/** The text that the model receives, without the listed differences. */
 const toldTo = (claude: RunningClaude) =>
   leaves('messages', lastOf(claude).body.messages).filter((line) => !isAllowed(line));
 
-test('the model gets the same as in a terminal, except for listed differences, with the files that a message mentions; a restart changes no word of the prompt', async () => {
+test('the model gets the same text as from a terminal, except for listed differences, including mentioned files; a restart does not change the prompt', async () => {
   const claude = await runClaude(() => () => reply('Yes.'), {
     files: { ...files, ...mentioned, 'lib/plums.ts': '', ...later },
     config,
@@ -152,13 +152,14 @@ test('the model gets the same as in a terminal, except for listed differences, w
   const unused = differences.filter(({ line }) => !onlyOnce.some((one) => line.test(one)));
   expect(unused).toEqual([]);
 
-  // The mentioned files reach it once.
+  // The mentioned files reach the model once.
   expect(toldOfFiles).toEqual(expectedOfFiles);
   const count = (words: string) => toldOfFiles.join('\n').split(words).length - 1;
   for (const words of [...Object.values(mentioned), 'plums.ts']) expect(count(words)).toBe(1);
   expect(response.outputItems[0]).toMatchObject({ content: text, blocks: links });
 
-  // The prompt stays as it is, so that the model’s cache of it holds. Files reach the model beside an image, too, and by
+  // The prompt stays as it is, so that the model’s cache of it holds. Files reach the model beside an image, too, and
+  // by
   // links that the text does not mention.
   const prompt = promptOf(lastOf(claude));
   await claude.provider.killSession(listener.sessionId);
@@ -171,7 +172,7 @@ test('the model gets the same as in a terminal, except for listed differences, w
 });
 
 testAtLength(
-  'a conversation with a lesser prompt gets the whole one when it is gone on with, with the configured addition at its end',
+  'a resumed conversation that began with a shorter prompt gets the whole prompt, with the configured addition at its end',
   async () => {
     const claude = await runClaude(() => () => reply('Yes.'), {
       provider: { appendSystemPrompt: 'Answer in British English.' },

@@ -3,7 +3,7 @@ import { reply } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { runClaude } from './running-claude.ts';
 
-test('a question beside the conversation is answered with what was said, and is not part of it', async () => {
+test('a side question is answered from the conversation, and is not part of it', async () => {
   const { api, create, provider } = await runClaude(() => [
     reply('One.'),
     reply('You said: plum.'),

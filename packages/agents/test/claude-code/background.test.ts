@@ -19,7 +19,7 @@ test('a running command goes to the background, and its turn continues', async (
   await expect(provider.background(listener.sessionId, 'other')).rejects.toMatchObject({
     code: 'TASK_NOT_FOUND',
   });
-  // Until Claude Code has started the command, nothing can go to the background.
+  // A command can go to the background only once Claude Code has started it.
   await expect
     .poll(
       () =>

@@ -9,7 +9,7 @@ import { said, shareClaude } from './running-claude.ts';
 const skill = '---\nname: baking\ndescription: Bakes bread.\n---\nKnead for ten minutes.\n';
 const share = shareClaude({ files: { '.claude/skills/baking/SKILL.md': skill } });
 
-test('a command that does not exist is answered here, and the model gets nothing of it', async () => {
+test('an unknown command is answered by Liminal, and is not sent to the model', async () => {
   const { listener, api } = share(() => () => reply('Yes.'));
   const response = await listener.ask('/no-such-command now');
   expect(response.status).toBe('complete');
@@ -22,7 +22,7 @@ test('a command that does not exist is answered here, and the model gets nothing
   expect(JSON.stringify(api.requests[0]?.body.messages)).toContain('/no-such-command now');
 });
 
-test('other names of commands are answered by Claude Code itself, and commands of its terminal with their place here', async () => {
+test('Claude Code answers aliases of commands, and Liminal answers terminal commands with their counterparts', async () => {
   const { listener, api } = share(() => []);
   const before = api.requests.length;
   expect(said(await listener.ask('/cost')).at(-1)).toContain('Total duration');
@@ -33,7 +33,7 @@ test('other names of commands are answered by Claude Code itself, and commands o
   expect(api.requests).toHaveLength(before);
 });
 
-test('commands that have a place in Liminal are answered with it', async () => {
+test('commands with a counterpart in Liminal are answered with it', async () => {
   const { listener, api } = share(() => []);
   const before = api.requests.length;
   for (const name of ['status', 'permissions', 'hooks', 'skills', 'memory', 'plugin']) {
@@ -45,7 +45,7 @@ test('commands that have a place in Liminal are answered with it', async () => {
   expect(api.requests).toHaveLength(before);
 });
 
-test('skills, paths and other words reach the model', async () => {
+test('skills, paths and other text reach the model', async () => {
   const { listener, api, workspace } = share(() => () => reply('Yes.'));
   await listener.ask('/baking rye');
   expect(JSON.stringify(api.requests.at(-1)?.body.messages)).toContain('Knead for ten minutes.');
@@ -58,13 +58,13 @@ test('skills, paths and other words reach the model', async () => {
   expect(said(await listener.ask('/frying eggs'))).toContain('agent: Yes.');
 });
 
-test('the commands that are offered have their other names, and lack what is of no use here', async () => {
+test('the offered commands have their aliases, and useless commands are left out', async () => {
   const { first } = share(() => []);
   const { commands = [] } = await first.until(() => first.updates.find((one) => one.commands));
   const names = commands.map(({ name }) => name);
   expect(commands.find(({ name }) => name === 'usage')?.aliases).toContain('cost');
   expect(names).toContain('clear');
-  // Those of the program itself stand in docs/terminal-commands.md.
+  // The program's own commands are listed in docs/terminal-commands.md.
   const all = commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   expect(all.filter((name) => !listedCommands.includes(name) && !name.endsWith('ing'))).toEqual([]);
   expect(

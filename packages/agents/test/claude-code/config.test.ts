@@ -42,7 +42,7 @@ test('model, permissions and thinking can be changed between turns', async () =>
   ).rejects.toMatchObject(invalid);
 });
 
-test('the fast mode is offered where the model has it, asked of the API, and kept for the next process', async () => {
+test('fast mode is offered if the model has it, requested from the API, and kept for the next process', async () => {
   const { listener, provider, api, workspace } = share(() => () => reply('Fine.'));
   const { sessionId } = listener;
   await provider.setConfigOption(sessionId, 'speed', 'fast');
@@ -63,7 +63,7 @@ test('the fast mode is offered where the model has it, asked of the API, and kep
   expect(listener.option('speed')).toBe('standard');
 });
 
-test('a cleared conversation tells its new id', async () => {
+test('a cleared conversation reports its new id', async () => {
   const { first, listener } = share(() => () => reply('Fine.'));
   await listener.ask('Before.');
   await listener.ask('/clear');
@@ -72,7 +72,7 @@ test('a cleared conversation tells its new id', async () => {
   expect(ids.at(-1)).not.toBe(first.sessionId);
 });
 
-/** Whether its process is there, which has been given Claude Code's own id of the session. */
+/** Whether the session's process is running, which has Claude Code's own session id as an argument. */
 const isStarted = ({ sessionId, updates }: Listener): boolean => {
   const own = updates.findLast(({ agentSessionId }) => agentSessionId)?.agentSessionId;
   try {
@@ -82,7 +82,7 @@ const isStarted = ({ sessionId, updates }: Listener): boolean => {
   }
 };
 
-test('a session starts with the settings it is given, and a restarted process keeps them; thinking can be off; no more processes start at once than are allowed', async () => {
+test('a session starts with the given settings, and a restarted process keeps them; thinking can be off; concurrent starts are limited', async () => {
   const { first, create, provider, api, workspace } = share(() => () => reply('Fine.'));
   const { projectDir } = workspace;
   const model = 'claude-sonnet-5';

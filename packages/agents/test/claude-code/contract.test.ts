@@ -24,7 +24,7 @@ const prompts = {
   error: 'Fail.',
 };
 
-/** The real Claude Code on a model that knows these prompts. */
+/** The real Claude Code with a scripted model that answers these prompts. */
 async function setup(): Promise<ProcessUnderTest> {
   const { home, projectDir, remove } = await makeWorkspace();
   const written = { file_path: join(projectDir, 'new.txt'), content: 'new' };

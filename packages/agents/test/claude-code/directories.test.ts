@@ -5,7 +5,7 @@ import { reply, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { Listener, runClaude } from './running-claude.ts';
 
-test('the model is told of the folders, its tools use them, and those that are taken away are closed', async () => {
+test('the model gets the list of folders, tools can use the folders, and removed folders are closed', async () => {
   const { api, provider, workspace } = await runClaude(({ home }) => [
     reply(toolUse('Read', { file_path: join(home, 'first/a.txt') })),
     reply('One.'),
@@ -30,7 +30,7 @@ test('the model is told of the folders, its tools use them, and those that are t
   await listener.ask('Read it.');
   const [asked, answered] = api.requests.map((request) => JSON.stringify(request));
   expect(asked).toContain(`Additional working directories:\\n  - ${first}`);
-  // It was not asked for.
+  // The call was not asked for.
   expect(answered).toContain('a needle');
   expect(asked).not.toContain('quokka');
 

@@ -34,7 +34,7 @@ const talk = ({ projectDir }: Workspace): Script => [
   reply('Answer 4.'),
 ];
 
-/** The session that is forked, after its four turns. */
+/** The session to fork, after its four turns. */
 const share = shareClaude({ files: { 'notes.txt': 'one\n' } });
 const turns: string[] = [];
 beforeAll(async () => {
@@ -46,7 +46,7 @@ const afterFour = (...script: Reply[]) => {
   return { claude, listener };
 };
 
-/** What the model is told of the first two turns. */
+/** The messages of the first two turns in a request to the model. */
 const firstTwo = [
   'user text Question 1.',
   'assistant text Answer 1.',
@@ -78,7 +78,7 @@ async function fork({ provider, workspace }: RunningClaude, sessionId: string, t
   return { ...made, open };
 }
 
-/** What was said in a request's conversation, without what the program adds to it. */
+/** The messages of a request's conversation, without the program's additions. */
 const conversation = ({ body }: MessagesRequest): string[] =>
   body.messages.flatMap(({ role, content }) => {
     if (role === 'system') return [];
@@ -88,7 +88,7 @@ const conversation = ({ body }: MessagesRequest): string[] =>
     );
   });
 
-test('a fork after the second of four turns gives the model these two and the new message; the original goes on', async () => {
+test('after a fork after the second of four turns, the model gets these two and the new message; the original continues', async () => {
   const { claude, listener } = afterFour(reply('And on.'), reply('Answer 6.'));
   const before = stored(claude, listener.sessionId);
 
@@ -98,7 +98,7 @@ test('a fork after the second of four turns gives the model these two and the ne
   expect(said(await there.ask('Question 5.'))).toEqual(['user: Question 5.', 'agent: And on.']);
 
   expect(conversation(claude.api.requests.at(-1)!)).toEqual([...firstTwo, 'user text Question 5.']);
-  // Each turn is known again by its new id, and those that are not in it as such.
+  // Turns in the fork are recognised by their new ids, and other turns as missing.
   const history = await claude.provider.readStoredHistory(
     agentSessionId!,
     claude.workspace.projectDir,
@@ -112,7 +112,7 @@ test('a fork after the second of four turns gives the model these two and the ne
   expect(conversation(claude.api.requests.at(-1)!)).toContain('user text Question 4.');
   expect(conversation(claude.api.requests.at(-1)!)).not.toContain('user text Question 5.');
 
-  // A fork of the fork, made while its next turn runs, which goes on.
+  // A fork of the fork during its next turn, which continues.
   const silence = gate();
   claude.api.play([held(silence, reply('Answer 7.')), reply('Answer 8.')]);
   const { turnId: running } = await there.send('Question 7.');
@@ -128,30 +128,27 @@ test('a fork after the second of four turns gives the model these two and the ne
   ]);
 });
 
-testAtLength(
-  'the model is told the same as after a fork that the program makes itself',
-  async () => {
-    const { claude, listener } = afterFour(reply('So.'), reply('And so.'), reply('And so.'));
-    const { workspace, api } = claude;
-    const { turnId } = await listener.ask('The last question.');
-    const { open } = await fork(claude, listener.sessionId, turnId);
-    await (await open(claude.listen(randomUUID()))).ask('Question 5.');
-    const ours = api.requests.at(-1)!;
+testAtLength('the model gets the same messages as after a fork by the program itself', async () => {
+  const { claude, listener } = afterFour(reply('So.'), reply('And so.'), reply('And so.'));
+  const { workspace, api } = claude;
+  const { turnId } = await listener.ask('The last question.');
+  const { open } = await fork(claude, listener.sessionId, turnId);
+  await (await open(claude.listen(randomUUID()))).ask('Question 5.');
+  const ours = api.requests.at(-1)!;
 
-    const options = ['--resume', listener.sessionId, '--fork-session', '--print', 'Question 5.'];
-    const env = claudeEnvironment(workspace.home, api.url);
-    const running = run(program, options, { cwd: workspace.projectDir, env });
-    running.child.stdin?.end();
-    await running;
-    const theirs = api.requests.at(-1)!;
+  const options = ['--resume', listener.sessionId, '--fork-session', '--print', 'Question 5.'];
+  const env = claudeEnvironment(workspace.home, api.url);
+  const running = run(program, options, { cwd: workspace.projectDir, env });
+  running.child.stdin?.end();
+  await running;
+  const theirs = api.requests.at(-1)!;
 
-    expect(theirs.sessionId).not.toBe(ours.sessionId);
-    expect(conversation(ours)).toContain('user text The last question.');
-    expect(conversation(ours)).toEqual(conversation(theirs));
-  },
-);
+  expect(theirs.sessionId).not.toBe(ours.sessionId);
+  expect(conversation(ours)).toContain('user text The last question.');
+  expect(conversation(ours)).toEqual(conversation(theirs));
+});
 
-test('a turn that Claude Code has not stored cannot be forked after, nor a session that it does not have', async () => {
+test('a fork is rejected after a turn that Claude Code has not stored, and of a session that it does not have', async () => {
   const { claude, listener } = afterFour();
   const { provider, workspace } = claude;
   await expect(
@@ -162,35 +159,29 @@ test('a turn that Claude Code has not stored cannot be forked after, nor a sessi
   ).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
-testAtLength(
-  'a turn can be forked after whose words Claude Code has summarised since',
-  async () => {
-    const { claude, listener } = afterFour(
-      reply('A summary of it all.'),
-      reply('Since then.'),
-      reply('And on.'),
-    );
-    const since: string[] = [];
-    for (const message of ['/compact', 'Question 8.']) {
-      since.push((await listener.ask(message)).turnId);
-    }
+testAtLength('a fork is possible after a turn that Claude Code has summarised since', async () => {
+  const { claude, listener } = afterFour(
+    reply('A summary of it all.'),
+    reply('Since then.'),
+    reply('And on.'),
+  );
+  const since: string[] = [];
+  for (const message of ['/compact', 'Question 8.']) {
+    since.push((await listener.ask(message)).turnId);
+  }
 
-    const { open, copies } = await fork(claude, listener.sessionId, turns[1]!);
-    await (await open(claude.listen(randomUUID()))).ask('Question 9.');
+  const { open, copies } = await fork(claude, listener.sessionId, turns[1]!);
+  await (await open(claude.listen(randomUUID()))).ask('Question 9.');
 
-    expect(conversation(claude.api.requests.at(-1)!)).toEqual([
-      ...firstTwo,
-      'user text Question 9.',
-    ]);
-    const all = [...turns, ...since];
-    const later = await fork(claude, listener.sessionId, since[1]!);
-    expect(all.map((turnId) => later.copies.has(turnId))).toEqual(all.map(() => true));
-    expect(all.map((turnId) => copies.has(turnId))).toEqual(all.map((_, n) => n < 2));
-  },
-);
+  expect(conversation(claude.api.requests.at(-1)!)).toEqual([...firstTwo, 'user text Question 9.']);
+  const all = [...turns, ...since];
+  const later = await fork(claude, listener.sessionId, since[1]!);
+  expect(all.map((turnId) => later.copies.has(turnId))).toEqual(all.map(() => true));
+  expect(all.map((turnId) => copies.has(turnId))).toEqual(all.map((_, n) => n < 2));
+});
 
 testAtLength(
-  'a turn is forked after as a whole if Claude Code has summarised in the midst of it',
+  'a fork contains the whole turn if Claude Code summarised during the turn',
   async () => {
     const usage = { input_tokens: 990_000, output_tokens: 10 };
     const { listener, ...claude } = share(({ projectDir }) => {

@@ -56,7 +56,7 @@ const content = (item: OutputItem): unknown => {
 
 const share = shareClaude({ files: { 'notes.txt': 'one\n' } });
 
-/** The stored turns of a session, from one of them on. */
+/** The stored turns of a session, from a given turn on. */
 async function read(
   { provider, workspace }: Pick<RunningClaude, 'provider' | 'workspace'>,
   { sessionId }: Listener,
@@ -94,7 +94,7 @@ const busyTurn = ({ projectDir }: Workspace): Script =>
     },
   );
 
-test('a session made by Claude Code alone is read and gone on with, and listed before older ones, of one folder or of all', async () => {
+test('a session made by Claude Code alone can be read and continued, and is listed before older sessions, of one folder and of all', async () => {
   const { api, listener: older, provider, workspace } = share(() => () => reply('From here.'));
   await older.ask('The older one.');
   const program = createRequire(import.meta.url).resolve(
@@ -127,7 +127,7 @@ test('a session made by Claude Code alone is read and gone on with, and listed b
   expect(JSON.stringify(request.body.messages)).toContain('Hello from a terminal.');
 });
 
-test('stored history reads as the same turns, with the same ids, as they were live; each is whole: one start, one end, and every item ended', async () => {
+test('stored history has the same turns and ids as the live turns; each turn has one start and one end, and every item ended', async () => {
   const { listener, ...claude } = share(busyTurn);
   const first = await listener.ask('Do a lot.');
   const second = await listener.ask('And more.');
@@ -152,7 +152,7 @@ test('stored history reads as the same turns, with the same ids, as they were li
   }
 });
 
-test('stored turns that were interrupted, failed or were commands read as such', async () => {
+test('interrupted turns, failed turns and commands are recognised in stored history', async () => {
   const halfway = gate();
   const answers = [
     reply(text(['Half ', halfway, 'way'])),
@@ -176,7 +176,7 @@ test('stored turns that were interrupted, failed or were commands read as such',
   expect(said(turns[2]!)[0]).toBe('user: /context all');
 });
 
-test('a turn that the agent began of its own accord is stored as its own', async () => {
+test('a turn that the agent began by itself is a separate turn in stored history', async () => {
   const { listener, ...claude } = share(() => [
     reply(toolUse('Bash', { command: 'sleep 0.5; echo finished', run_in_background: true })),
     reply('Started.'),

@@ -20,7 +20,7 @@ const apiEnvironment = (home: string, url: string): Record<string, string> => ({
   DISABLE_AUTOUPDATER: '1',
 });
 
-test('TC-3.1a: creating a session starts a process that stays; before its first message it can be begun again', async () => {
+test('TC-3.1a: creating a session starts a process that stays; before its first message, the session can be restarted', async () => {
   const { first, listener, provider } = share(() => [reply('Hello.')]);
   expect(provider.isAlive(first.sessionId)).toBe(true);
   expect(claudePid(first.sessionId)).toBeGreaterThan(0);
@@ -32,7 +32,7 @@ test('TC-3.1a: creating a session starts a process that stays; before its first 
   expect(said(await listener.ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
 });
 
-test('FR-002-02, TC-3.2c: a crash ends the turn at once as an error that keeps what was said, and what Claude Code had started, and later sends fail; the next process says what has become of it', async () => {
+test('FR-002-02, TC-3.2c: a crash ends the turn at once as an error that keeps its messages, and ends Claude Code’s child processes; later sends fail; the next process reports their fate', async () => {
   const held = gate();
   const { listener, provider, workspace } = share(() => [
     reply(toolUse('Bash', { command: 'tail -f notes.txt', run_in_background: true })),
@@ -63,7 +63,7 @@ test('FR-002-02, TC-3.2c: a crash ends the turn at once as an error that keeps w
   ]);
 });
 
-test('NFR-000-06, TC-3.4b, TC-3.4c: killing ends the process and all it started; then nothing is alive', async () => {
+test('NFR-000-06, TC-3.4b, TC-3.4c: killing a session ends the process and all its descendants', async () => {
   const { listener, provider, workspace } = share(() => [
     reply(toolUse('Bash', { command: 'setsid tail -f notes.txt & tail -f notes.txt' })),
   ]);
@@ -98,7 +98,7 @@ async function answerFirstApproval(
   }
 }
 
-test('TC-3.1c: a Claude Code that will not start says why, and no process is left', async () => {
+test('TC-3.1c: a failed start is reported with its reason, and no process is left', async () => {
   const { first, workspace } = share(() => []);
   const other = new ClaudeCodeProvider({
     env: { ...process.env, ...apiEnvironment(workspace.home, 'http://127.0.0.1:1') },
@@ -112,7 +112,7 @@ test('TC-3.1c: a Claude Code that will not start says why, and no process is lef
   expect(processesOf(workspace.projectDir)).toEqual([]);
 });
 
-test('TC-3.1b: loading a session, by another provider, goes on with its conversation', async () => {
+test('TC-3.1b: another provider can load a session and continue its conversation', async () => {
   const { first, provider, workspace, api } = share(() => [reply('It was 42.')]);
   await provider.close();
 
@@ -131,7 +131,7 @@ test('TC-3.1b: loading a session, by another provider, goes on with its conversa
   }
 });
 
-test('TC-3.1c: a folder that is missing, or is a file, is named, and no process is left', async () => {
+test('TC-3.1c: the error about a missing folder, or a file in its place, names the folder, and no process is left', async () => {
   const { provider, workspace } = await runClaude(() => []);
   const missing = join(workspace.projectDir, 'missing');
   const file = join(workspace.projectDir, 'file');
@@ -161,7 +161,7 @@ test('FR-002-04: an unknown session cannot be loaded or written to', async () =>
   expect(provider.isAlive(id)).toBe(false);
 });
 
-test('it says that it can run, and whether it is signed in', async () => {
+test('the description contains whether Claude Code can run and whether it is signed in', async () => {
   const signedIn = new ClaudeCodeProvider({ env: { ANTHROPIC_API_KEY: 'x' } });
   expect(await signedIn.describe()).toMatchObject({
     cliType: 'claude-code',
@@ -173,7 +173,7 @@ test('it says that it can run, and whether it is signed in', async () => {
   const { available, reason } = await signedOut.describe();
   expect(available).toBe(true);
   const command = /Run `([^`]*)` in a terminal/.exec(reason ?? '')?.[1] ?? '';
-  // The advice can be followed, whether or not the program is on the search path.
+  // The advice fits whether or not the program is on the search path.
   const { stdout } = await promisify(execFile)('sh', ['-c', `${command} --version`]);
   expect(stdout).toMatch(/Claude Code/);
   mkdirSync(join(workspace.home, '.claude'), { recursive: true });

@@ -1,4 +1,4 @@
-/** A message that mentions a resource of an MCP server, `@server:uri`: in Claude Code's own terminal, and here. */
+/** A message that mentions an MCP server's resource, `@server:uri`: in Claude Code's own terminal and in Liminal. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { claudeEnvironment, type MessagesRequest, noteKeeper, reply } from '@liminal/testkit';
@@ -17,7 +17,7 @@ const config = { 'settings.json': JSON.stringify({ enableAllProjectMcpServers: t
 const heard = (requests: readonly MessagesRequest[]): string =>
   requests.map(({ body }) => JSON.stringify(body)).findLast((text) => text.includes(words)) ?? '';
 
-test('only the terminal reads the resource for the model; here the model can read the resource by a tool', async () => {
+test('only the terminal reads the resource for the model; in Liminal the model can read it with a tool', async () => {
   const { api, workspace, create, provider } = await runClaude(() => () => reply('Yes.'), {
     files,
     config,
@@ -29,7 +29,7 @@ test('only the terminal reads the resource for the model; here the model can rea
     .toMatchObject([{ name: 'keeper', state: 'connected' }]);
   await listener.ask(words);
   const here = heard(api.requests);
-  // If this fails, the program has begun to read resources for other programs: then the page can offer them.
+  // If this fails, the program reads resources also outside its terminal: then the web page can offer them.
   expect(here).not.toContain(note);
   expect(here).toContain('ReadMcpResourceTool');
 

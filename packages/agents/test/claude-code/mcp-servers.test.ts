@@ -6,7 +6,7 @@ import { shareClaude, type Listener } from './running-claude.ts';
 
 const share = shareClaude({ provider: { mcpServers: { greeter: greeter('Good morning') } } });
 
-test('an MCP server of the configuration is started, and its tool can be called', async () => {
+test('a configured MCP server is started, and its tool can be called', async () => {
   const call = reply(toolUse('mcp__greeter__greet', { name: 'Ada' }));
   const { listener, provider } = share(() => [call, reply('Done.')]);
   const { turnId } = await listener.send('Greet Ada.');
@@ -21,7 +21,7 @@ test('an MCP server of the configuration is started, and its tool can be called'
 
 type Asked = Extract<EventPayload, { type: 'item_start' }>;
 
-/** A turn in which the model calls an MCP server's tool, up to the question to people. */
+/** Runs a turn in which the model calls an MCP server's tool, up to the server's question to people. */
 async function elicited(tool: string) {
   const { listener, provider } = share(() => [
     reply(toolUse(`mcp__greeter__${tool}`, {})),
@@ -35,7 +35,7 @@ async function elicited(tool: string) {
   const asked = await request(listener, ({ approvalId }) => approvalId !== permission.approvalId);
   const answer = (given: Parameters<typeof provider.answerApproval>[2]) =>
     provider.answerApproval(listener.sessionId, asked.approvalId!, given);
-  /** The answer that the server got, in its own words. */
+  /** The server's own report of the answer that it received. */
   const told = async (): Promise<unknown> => {
     const { outputItems } = await listener.ended(turnId);
     const result = outputItems.find((item) => item.type === 'function_call_output');
@@ -50,7 +50,7 @@ async function request(listener: Listener, matches: (asked: Asked) => boolean): 
   return listener.until(() => listener.events.map(({ payload }) => payload).find(isAsked));
 }
 
-test('an MCP server’s question is a form, and it gets the answers', async () => {
+test('an MCP server’s question is shown as a form, and the server gets the answers', async () => {
   const { asked, answer, told } = await elicited('register');
   expect(asked).toMatchObject({
     title: 'Who are you?',
@@ -72,13 +72,13 @@ test('an MCP server’s question is a form, and it gets the answers', async () =
   expect(await told()).toEqual({ action: 'accept', content });
 });
 
-test('an MCP server is told that people decline', async () => {
+test('an MCP server is informed if people decline', async () => {
   const { answer, told } = await elicited('register');
   await answer({ optionId: 'decline' });
   expect(await told()).toEqual({ action: 'decline' });
 });
 
-test('a link that an MCP server wants opened is shown with its address', async () => {
+test('a link that an MCP server asks to open is shown with its address', async () => {
   const { asked, answer, told } = await elicited('sign_in');
   expect(asked.title).toBe('Sign in, please.\nhttps://example.org/sign-in?code=1234');
   await answer({ optionId: 'accept' });
@@ -86,7 +86,7 @@ test('a link that an MCP server wants opened is shown with its address', async (
 });
 
 testAtLength(
-  'SAFE: an input with too many values reaches the tool whole, and readers too',
+  'SAFE: an input with too many values reaches the tool and subscribers whole',
   async () => {
     // More than the 100,000 that a message may have.
     const count = atLength ? 150_000 : 105_000;
@@ -109,7 +109,7 @@ testAtLength(
   },
 );
 
-test('the MCP servers of a session are listed with their states, and each can be switched and connected anew', async () => {
+test('a session’s MCP servers are listed with their states, and each can be switched on and off and reconnected', async () => {
   const { listener, provider } = share(() => []);
   const { sessionId } = listener;
   const all = async () =>

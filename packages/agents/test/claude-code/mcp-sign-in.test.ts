@@ -1,9 +1,9 @@
-/** Signing in to an MCP server by OAuth, with the real Claude Code: its link is opened as a browser opens it. */
+/** Signing in to an MCP server by OAuth, with the real Claude Code: the test opens the link as a browser does. */
 import { reply, startSignedInServer, toolUse } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runClaude } from './running-claude.ts';
 
-test('an MCP server that wants a sign-in is signed in to by its link, and its tool can be called', async () => {
+test('after a sign-in through its link, an MCP server’s tool can be called', async () => {
   const door = await startSignedInServer();
   onTestFinished(() => door.close());
   const call = reply(toolUse('mcp__door__greet', {}));

@@ -7,7 +7,7 @@ import { runClaude, said, shareClaude } from './running-claude.ts';
 
 const settings = (permissions: object) => ({ 'settings.json': JSON.stringify({ permissions }) });
 const isRoot = process.getuid?.() === 0;
-/** Here Claude Code lets even root allow everything. */
+/** With this variable, Claude Code offers the mode that allows everything even to root. */
 const sandbox = { IS_SANDBOX: '1' };
 
 const holds = test.each(
@@ -15,7 +15,7 @@ const holds = test.each(
 );
 
 describe('the mode of the user’s settings', () => {
-  holds('%s holds if none is chosen', async (mode) => {
+  holds('%s is used if no mode is chosen', async (mode) => {
     const { create } = await runClaude(() => [reply('Yes.')], {
       config: settings({ defaultMode: mode }),
     });
@@ -26,7 +26,7 @@ describe('the mode of the user’s settings', () => {
     expect(listener.option('mode')).toBe(mode);
   });
 
-  test('gives way to the one that is chosen here; to refuse what needs asking refuses it', async () => {
+  test('is replaced by a mode that is chosen in Liminal; `dontAsk` refuses calls that need permission', async () => {
     const { create, provider, workspace } = await runClaude(
       () => [reply('Yes.'), reply(toolUse('Bash', { command: 'touch made.txt' })), reply('No.')],
       { config: settings({ defaultMode: 'acceptEdits' }) },
@@ -40,10 +40,10 @@ describe('the mode of the user’s settings', () => {
   });
 });
 
-describe('where all can be allowed', () => {
+describe('if the mode that allows everything is available', () => {
   const share = shareClaude({ env: sandbox });
 
-  test('each mode is named for what it does', async () => {
+  test('each mode has a descriptive name', async () => {
     expect(await share(() => []).first.offered('mode')).toEqual([
       'Ask first',
       'Accept edits',
@@ -66,7 +66,7 @@ describe('where all can be allowed', () => {
     await listener.until(() => (listener.option('model') === 'default' ? true : undefined));
   });
 
-  test('to allow everything asks for nothing', async () => {
+  test('the mode that allows everything asks for no permission', async () => {
     const { listener, provider, workspace } = share(() => [
       reply(toolUse('Bash', { command: 'touch made.txt' })),
       reply('Done.'),
@@ -77,7 +77,7 @@ describe('where all can be allowed', () => {
   });
 });
 
-test('modes that the settings rule out are not offered; their model is the one that is shown', async () => {
+test('modes that the settings forbid are not offered, and the settings’ model is shown', async () => {
   const permissions = { disableBypassPermissionsMode: 'disable', disableAutoMode: 'disable' };
   const { create, provider } = await runClaude(() => [reply('Yes.')], {
     env: sandbox,
@@ -97,7 +97,7 @@ test('modes that the settings rule out are not offered; their model is the one t
 });
 
 test.runIf(isRoot)(
-  'root cannot choose to allow everything, and gets a notice if it was chosen',
+  'root cannot choose the mode that allows everything, and gets a notice if it was chosen',
   async () => {
     const { create } = await runClaude(() => [reply('Yes.')]);
     const listener = await create({ mode: 'bypassPermissions' });

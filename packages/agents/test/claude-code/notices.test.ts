@@ -8,7 +8,7 @@ import { runClaude, said, shareClaude, type Listener } from './running-claude.ts
 const known = ({ updates }: Listener): string[] =>
   updates.findLast(({ notices }) => notices !== undefined)?.notices?.map(({ text }) => text) ?? [];
 
-test('MCP servers that did not start are named, and settings that were left out in an untrusted folder, with what to do; how much of each window of a subscription is used is told with its answers', async () => {
+test('notices name MCP servers that did not start, and ignored settings of an untrusted folder, with advice; usage limits of a subscription are reported with answers', async () => {
   const servers = {
     bad: { command: '/nowhere' },
     worse: { type: 'http', url: 'http://127.0.0.1:9' },
@@ -56,7 +56,7 @@ test('MCP servers that did not start are named, and settings that were left out 
   expect(texts[0]).toContain(workspace.projectDir);
 });
 
-test('unreadable settings are reported, with their file', async () => {
+test('unreadable settings are reported with their file', async () => {
   const files = { '.claude/settings.json': '{ "permissions": ' };
   const { create, workspace } = await runClaude(() => [reply('Yes.')], { files });
   const listener = await create();
@@ -68,7 +68,7 @@ test('unreadable settings are reported, with their file', async () => {
 
 const share = shareClaude();
 
-test('a session without notices says so', async () => {
+test('a session without notices reports an empty list', async () => {
   const { first } = share(() => []);
   await first.until(() => first.updates.find(({ notices }) => notices !== undefined));
   expect(known(first)).toEqual([]);

@@ -1,4 +1,4 @@
-/** A person's own `claude` on the search path, beside the one that Liminal brings. */
+/** A person's own `claude` on the search path, besides Liminal's own. */
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ const installed = createRequire(import.meta.url).resolve(
   `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`,
 );
 
-/** Makes a `claude` that prints this version. It notes each of its other starts, and then runs `then`. */
+/** Makes a `claude` that prints this version with `--version`. It records every other start, and then runs `then`. */
 async function ownClaude(version: string, then = `exec '${installed}' "$@"`) {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'liminal-own-claude-')));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -39,7 +39,7 @@ const run = (folder: string) =>
     provider: { program: undefined },
   });
 
-test.each([oldestClaude, '9.9.9'])('one of version %s is used', async (version) => {
+test.each([oldestClaude, '9.9.9'])('an own program of version %s is used', async (version) => {
   const { folder, path, countStarts } = await ownClaude(version);
   const { create, provider } = await run(folder);
   expect(said(await (await create()).ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
@@ -52,7 +52,7 @@ test.each([oldestClaude, '9.9.9'])('one of version %s is used', async (version) 
 test.each([
   ['that is too old', '2.1.9', `is 2.1.9, and Liminal needs ${oldestClaude} or newer`],
   ['without a version', 'none', 'does not print its version'],
-])('one %s is passed over', async (_, version, why) => {
+])('an own program %s is not used', async (_, version, why) => {
   const { folder, path, countStarts } = await ownClaude(version);
   const { create, provider } = await run(folder);
   expect(said(await (await create()).ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
@@ -66,7 +66,7 @@ test.each([
   );
 });
 
-test('one that does not start is replaced, with a notice, and is not tried again until it changes', async () => {
+test('an own program that does not start is replaced, with a notice, and is not tried again until it changes', async () => {
   const { folder, path, countStarts } = await ownClaude('9.9.9', 'echo No disk. >&2; exit 3');
   const { create, provider } = await run(folder);
   expect(said(await (await create()).ask('Hi.'))).toEqual([
@@ -89,12 +89,12 @@ test('one that does not start is replaced, with a notice, and is not tried again
   expect(await provider.describe()).toMatchObject({ version: '9.9.9', program: path });
 });
 
-/** As Claude Code itself does where an administrator has set `disableSideloadFlags`. */
+/** Fails like Claude Code with `disableSideloadFlags`, which an administrator can set. */
 const refusesServers = `IFS= read -r line
 case "$* $line" in *greeting-door*) echo 'Disabled by managed settings (disableSideloadFlags).' >&2; exit 1;; esac
 (printf '%s\\n' "$line"; cat) | exec '${installed}' "$@"`;
 
-test('where an administrator forbids MCP servers of Liminal, the session starts without them, with a notice', async () => {
+test('if an administrator forbids Liminal’s MCP servers, the session starts without them, with a notice', async () => {
   const { path } = await ownClaude('9.9.9', refusesServers);
   const { create } = await runClaude(() => () => reply('Hello.'), {
     provider: { program: path, mcpServers: { 'greeting-door': greeter() } },
@@ -106,7 +106,7 @@ test('where an administrator forbids MCP servers of Liminal, the session starts 
   ]);
 });
 
-test('SAFE: one in a relative folder of the search path is not used', async () => {
+test('SAFE: an own program in a relative folder of the search path is not used', async () => {
   const { create, provider, workspace } = await run('bin');
   await mkdir(join(workspace.projectDir, 'bin'));
   const trap = join(workspace.projectDir, 'bin', 'claude');

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 
-/** Pids of all processes that work in a folder or have it as an argument. */
+/** The pids of all processes whose working folder is in a folder, or whose environment contains the folder. */
 export const processesOf = (folder: string): number[] =>
   otherProcesses().filter((pid) => worksIn(pid, folder) || read(pid, 'environ').includes(folder));
 
-/** The Claude Code that runs a session. */
+/** The pid of the Claude Code process that runs a session. */
 export function claudePid(sessionId: string): number {
   const pid = otherProcesses().find((one) => read(one, 'cmdline').includes(sessionId));
   if (pid === undefined) throw new Error(`No process runs the session ${sessionId}.`);
   return pid;
 }
 
-/** The commands named `tail` among the processes of a folder. */
+/** The pids of a folder's processes that are `tail` commands. */
 export const tails = (folder: string): number[] =>
   processesOf(folder).filter((pid) => read(pid, 'cmdline').startsWith('tail'));
 

@@ -1,4 +1,4 @@
-/** What a project folder makes the real Claude Code run, and that nothing of it runs without agreement. */
+/** Which files of a project folder make the real Claude Code run something, and that nothing runs without agreement. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,7 +34,9 @@ const hook = (event: string, command: string) => ({
   [event]: [{ hooks: [{ type: 'command', command }] }],
 });
 
-/** In every folder from the repository down, all that can run something; each leaves a file of its own name. */
+/**
+ * Everything that can run something, in every folder from the repository down; each leaves a file with its own name.
+ */
 async function fill(root: string, marks: string): Promise<void> {
   for (const [name, folder, skillName] of [
     ['root', root, 's'],
@@ -101,7 +103,7 @@ const atLeast = [
 ];
 
 test.each([true, false])(
-  'all that runs was shown before; nothing runs without agreement (agreed: %s)',
+  'everything that runs was shown before; nothing runs without agreement (agreed: %s)',
   async (isAgreed) => {
     const projectTrust = new Decision(isAgreed);
     const claude = await runClaude(script, { projectTrust });
@@ -151,7 +153,7 @@ const asked = async (listener: Listener) => {
   return payload;
 };
 
-test('what a person always allows in the project is a change that was agreed to', async () => {
+test('a settings change by a person’s “always allow” counts as agreed to', async () => {
   const projectTrust = new Decision(false);
   const claude = await runClaude(
     () => [reply(toolUse('Bash', { command: 'npm --version' })), reply('Done.')],
@@ -171,7 +173,7 @@ test('what a person always allows in the project is a change that was agreed to'
   expect(projectTrust.changes).toEqual([await readClaudeProject(projectDir, { HOME: home })]);
 });
 
-test('without the project’s settings, what a person always allows holds in the session', async () => {
+test('without the project’s settings, “always allow” applies to the session', async () => {
   const claude = await runClaude(
     () => [reply(toolUse('Bash', { command: 'npm --version' })), reply('Done.')],
     {
@@ -191,7 +193,7 @@ test('without the project’s settings, what a person always allows holds in the
   expect(await readdir(join(claude.workspace.projectDir, '.claude'))).toEqual(['settings.json']);
 });
 
-test('a skill that came during the turn is not used before people have agreed', async () => {
+test('a skill that appeared during the turn is not used before people have agreed', async () => {
   const claude = await runClaude(
     ({ projectDir }) => [
       reply(toolUse('Bash', { command: 'mv hidden .claude; mv .claude sub/' })),
@@ -220,7 +222,7 @@ test('a skill that came during the turn is not used before people have agreed', 
   );
   expect(outputs.join('\n')).toContain('the user has not agreed to them yet');
   expect(said(response).at(-1)).toBe('agent: Done.');
-  // Nor by a message that names it.
+  // A message that names the skill does not run it.
   claude.api.play(() => reply('Done.'));
   await listener.ask('/s');
   const heard = JSON.stringify(claude.api.requests.at(-1)?.body.messages);

@@ -1,4 +1,4 @@
-/** The real Claude Code asks its model through the proxies of the server's environment. */
+/** The real Claude Code reaches its model through the proxies of the server's environment. */
 import { reply, startProxy } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { said } from '../acp/running-agent.ts';
@@ -11,7 +11,7 @@ async function proxied() {
   return { ports, proxy };
 }
 
-test('a model elsewhere is reached through the proxy', async () => {
+test('a remote model is reached through the proxy', async () => {
   const { ports, proxy } = await proxied();
   const env = { HTTP_PROXY: proxy.url, ANTHROPIC_BASE_URL: 'http://models.example' };
   const { api, create } = await runClaude(() => [reply('By way of it.')], { env });
@@ -23,7 +23,7 @@ test('a model elsewhere is reached through the proxy', async () => {
   expect(proxy.asked).toContain('POST http://models.example/v1/messages?beta=true');
 });
 
-test('a model with https is reached by a tunnel of the proxy', async () => {
+test('a model with https is reached through a tunnel of the proxy', async () => {
   const { proxy } = await proxied();
   const env = { HTTPS_PROXY: proxy.url, ANTHROPIC_BASE_URL: 'https://models.example' };
   const { create } = await runClaude(() => [], { env });

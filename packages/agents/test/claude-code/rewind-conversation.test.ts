@@ -1,4 +1,4 @@
-/** The real Claude Code goes back to before a message: what its model hears next. */
+/** Rewinds the real Claude Code to before a message, and checks its model's next request. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,8 +24,8 @@ async function restart({ provider, workspace }: RunningClaude, { sessionId }: Li
   await provider.loadSession(sessionId, { projectDir: workspace.projectDir });
 }
 
-/** What people and the model have said, in the newest request. */
-function heard({ api }: RunningClaude): string[] {
+/** People's and the model's messages in the newest request. */
+function received({ api }: RunningClaude): string[] {
   const { messages = [] } = api.requests.at(-1)?.body ?? {};
   return messages.flatMap(({ role, content }) => {
     if (role !== 'user' && role !== 'assistant') return [];
@@ -38,42 +38,42 @@ function heard({ api }: RunningClaude): string[] {
   });
 }
 
-test('after turns 2 and 3 are taken back, its model hears turn 1 and the new message, also from a later process', async () => {
+test('after turns 2 and 3 are removed, the model gets turn 1 and the new message, also from a later process', async () => {
   const { claude, listener, turns, rewind } = await talk();
   await rewind(...turns.slice(1));
   await listener.ask('Ask anew');
-  expect(heard(claude)).toEqual(['Ask 1', 'A1', 'Ask anew']);
+  expect(received(claude)).toEqual(['Ask 1', 'A1', 'Ask anew']);
   await restart(claude, listener);
   await listener.ask('Go on');
-  expect(heard(claude)).toEqual(['Ask 1', 'A1', 'Ask anew', 'A4', 'Go on']);
+  expect(received(claude)).toEqual(['Ask 1', 'A1', 'Ask anew', 'A4', 'Go on']);
 });
 
-test('a process that ends before the next message has gone back, too; and it can go back further', async () => {
+test('a rewind lasts if the process ends before the next message, and a further rewind is possible', async () => {
   const { claude, listener, turns, rewind } = await talk();
   const [one = '', two = '', three = ''] = turns;
   await rewind(three);
   await restart(claude, listener);
   await rewind(two);
   await listener.ask('Ask anew');
-  expect(heard(claude)).toEqual(['Ask 1', 'A1', 'Ask anew']);
-  // To the beginning: nothing is left.
+  expect(received(claude)).toEqual(['Ask 1', 'A1', 'Ask anew']);
+  // Rewind to the beginning: nothing is left.
   await rewind(one, listener.events.at(-1)?.turnId ?? '');
   await restart(claude, listener);
   await listener.ask('All anew');
-  expect(heard(claude)).toEqual(['All anew']);
+  expect(received(claude)).toEqual(['All anew']);
 });
 
-test('turns that it never had are passed over', async () => {
+test('turns that Claude Code never had are ignored', async () => {
   const { claude, listener, turns, rewind } = await talk();
   await rewind(randomUUID(), turns[2] ?? '');
   await listener.ask('Ask anew');
-  expect(heard(claude)).toEqual(['Ask 1', 'A1', 'Ask 2', 'A2', 'Ask anew']);
+  expect(received(claude)).toEqual(['Ask 1', 'A1', 'Ask 2', 'A2', 'Ask anew']);
   await rewind(randomUUID());
   await listener.ask('Go on');
-  expect(heard(claude)).toHaveLength(7);
+  expect(received(claude)).toHaveLength(7);
 });
 
-test('its store has what was taken back as left, even if that is all', async () => {
+test('stored history marks removed turns as abandoned, even if all turns were removed', async () => {
   const { claude, listener, turns, rewind } = await talk();
   const left = async () => {
     const { projectDir } = claude.workspace;
@@ -89,7 +89,7 @@ test('its store has what was taken back as left, even if that is all', async () 
   expect(await left()).toEqual(turns);
 });
 
-test('a fork marks what was taken back before it as copied', async () => {
+test('a fork marks previously removed turns as copied', async () => {
   const { claude, listener, turns, rewind } = await talk();
   const { projectDir } = claude.workspace;
   await rewind(turns[2] ?? '');
@@ -105,7 +105,7 @@ test('a fork marks what was taken back before it as copied', async () => {
   expect(marks.filter(({ isLeft }) => isLeft)).toEqual([gone]);
 });
 
-test('a turn in which people said more is taken back with that', async () => {
+test('a turn is removed together with its steered messages', async () => {
   const waiting = gate();
   const script = [
     ...['A1', 'A2', 'A3'].map((text) => reply(text)),
@@ -121,10 +121,10 @@ test('a turn in which people said more is taken back with that', async () => {
   expect(JSON.stringify(claude.api.requests.at(-1)?.body.messages)).toContain('And more');
   await rewind(turns[2] ?? '', turnId);
   await listener.ask('Ask anew');
-  expect(heard(claude)).toEqual(['Ask 1', 'A1', 'Ask 2', 'A2', 'Ask anew']);
+  expect(received(claude)).toEqual(['Ask 1', 'A1', 'Ask 2', 'A2', 'Ask anew']);
 });
 
-test('files can still be changed back to before a turn that was taken back', async () => {
+test('files can still be restored to before a removed turn', async () => {
   const { claude, listener, turns, rewind } = await talk(undefined, { mode: 'acceptEdits' });
   const path = join(claude.workspace.projectDir, 'a.txt');
   claude.api.play([reply(toolUse('Write', { file_path: path, content: 'new' })), reply('Done.')]);
@@ -135,7 +135,7 @@ test('files can still be changed back to before a turn that was taken back', asy
   expect(existsSync(path)).toBe(false);
 });
 
-test('what it has summarised can be gone back to until its process ends, and then it says why not', async () => {
+test('a rewind into summarised turns works until the process ends, and is then rejected with the reason', async () => {
   const { claude, listener, turns, rewind } = await talk();
   const summary = async (): Promise<string> => {
     claude.api.play(Array.from({ length: 5 }, () => reply('A summary.')));
@@ -143,7 +143,7 @@ test('what it has summarised can be gone back to until its process ends, and the
   };
   await rewind(...turns.slice(1), await summary());
   await listener.ask('Ask anew');
-  expect(heard(claude)).toEqual(['Ask 1', 'A1', 'Ask anew']);
+  expect(received(claude)).toEqual(['Ask 1', 'A1', 'Ask anew']);
 
   await summary();
   await restart(claude, listener);
@@ -154,5 +154,5 @@ test('what it has summarised can be gone back to until its process ends, and the
   });
   await rewind(turnId);
   await listener.ask('Ask again');
-  expect(heard(claude).join()).not.toContain('Later');
+  expect(received(claude).join()).not.toContain('Later');
 });

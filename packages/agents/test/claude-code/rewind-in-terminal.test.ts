@@ -1,4 +1,4 @@
-/** Claude Code goes back to before a message here as by hand in its own terminal: its model gets the same. */
+/** A rewind by Liminal gives the model the same messages as a rewind by hand in Claude Code's own terminal. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -34,10 +34,10 @@ async function openTerminal({ api, workspace }: RunningClaude) {
   return terminal;
 }
 
-const heard = (request: MessagesRequest | undefined) =>
+const received = (request: MessagesRequest | undefined) =>
   request?.body.messages.filter(({ role }) => role === 'user' || role === 'assistant');
 
-test('after turn 2 of 3 its model gets the same as if that was done by hand', async () => {
+test('after a rewind to turn 2 of 3, the model gets the same messages as after a rewind by hand', async () => {
   const answers = Array.from({ length: 8 }, (_, at) => reply(`Answer ${(at % 4) + 1}`));
   const claude = await runClaude(() => answers);
   const { api, provider, workspace } = claude;
@@ -56,7 +56,7 @@ test('after turn 2 of 3 its model gets the same as if that was done by hand', as
   await terminal.draws('\u0015', /./);
   await terminal.draws('Ask anew', /Askanew/);
   await terminal.draws('\r', /Answer4/);
-  const byHand = heard(api.requests.at(-1));
+  const byHand = received(api.requests.at(-1));
 
   const listener = new Listener(provider, randomUUID());
   const { sessionId } = listener;
@@ -66,7 +66,7 @@ test('after turn 2 of 3 its model gets the same as if that was done by hand', as
   const kept = { runs: async () => [] };
   await provider.rewindConversation(sessionId, { turnIds: turnIds.slice(1), kept });
   await listener.ask('Ask anew');
-  expect(heard(api.requests.at(-1))).toEqual(byHand);
+  expect(received(api.requests.at(-1))).toEqual(byHand);
   expect(JSON.stringify(byHand)).toContain('Ask anew');
   expect(JSON.stringify(byHand)).not.toMatch(/Ask [23]|Answer [23]/);
 });

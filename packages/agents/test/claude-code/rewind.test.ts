@@ -37,7 +37,7 @@ function afterThree() {
 
 const allThree = { 'a.txt': 'three\n', 'b.txt': 'new\n', 'c.txt': 'shell\n' };
 
-test('a turn without a checkpoint is refused, and nothing is changed', async () => {
+test('a rewind to a turn without a checkpoint is refused, and no file is changed', async () => {
   const { onDisk, rewind } = afterThree();
   const before = onDisk();
   expect(before).toEqual(allThree);
@@ -62,7 +62,7 @@ testAtLength('a fork has no checkpoints of the turns before it', async () => {
   ).rejects.toMatchObject({ code: 'NO_CHECKPOINT' });
 });
 
-test('what people have edited since is changed back, too, and said before', async () => {
+test('later edits by people are also reverted, and the dry run lists them', async () => {
   const { projectDir, onDisk, rewind } = afterThree();
   writeFileSync(join(projectDir, 'a.txt'), 'by hand\n');
   expect(await rewind(turns[2]!, true)).toMatchObject({ files: [join(projectDir, 'a.txt')] });
@@ -70,13 +70,13 @@ test('what people have edited since is changed back, too, and said before', asyn
   expect(onDisk()).toMatchObject({ 'a.txt': 'two\n', 'b.txt': 'new\n' });
 });
 
-test('files edited in three turns are as before the second again; only a command’s own files stay', async () => {
+test('files that were edited in three turns are restored to before the second; only files made by a command stay', async () => {
   const { claude, listener, projectDir, onDisk, rewind } = afterThree();
-  // As they were after the three, before the test above.
+  // The files as they were after the three turns, before the test above.
   writeFileSync(join(projectDir, 'a.txt'), 'three\n');
   const before = allThree;
   expect(onDisk()).toEqual(before);
-  // The next process knows them, too.
+  // The next process also has the checkpoints.
   await claude.provider.killSession(listener.sessionId);
   await claude.provider.loadSession(listener.sessionId, { projectDir });
 

@@ -37,24 +37,24 @@ export interface RunningClaude {
   api: MessagesApi;
   workspace: Workspace;
   provider: ClaudeCodeProvider;
-  /** Creates a session and listens to it from before its beginning. */
+  /** Creates a session with a listener that gets all events from the start. */
   create(config?: Record<string, string>): Promise<Listener>;
-  /** Listens to a session that exists. */
+  /** Listens to an existing session. */
   listen(sessionId: string): Listener;
 }
 
 interface RunOptions {
-  /** Who decides about the settings of the project folder. Default: they are used. */
+  /** Decides about the settings of the project folder. Default: they are used. */
   projectTrust?: ProjectTrust;
-  /** In the project folder. */
+  /** Files in the project folder. */
   files?: Record<string, string>;
-  /** In the folder of Claude Code's own configuration. */
+  /** Files in the folder of Claude Code's own configuration. */
   config?: Record<string, string>;
   env?: Record<string, string>;
   provider?: Omit<ClaudeCodeOptions, 'env'>;
 }
 
-/** Starts everything; it is closed after the test. */
+/** Starts everything, and closes it after the test. */
 export async function runClaude(
   makeScript: (workspace: Workspace) => Script,
   options: RunOptions = {},
@@ -66,9 +66,9 @@ export async function runClaude(
 }
 
 /**
- * One session that all tests of a file have their turns in, one after another, as the start of Claude Code is most of
- * what they cost. What this returns gives a test the session, heard from now on, with what the model says in it; `first`
- * has heard all of it.
+ * Shares one session between all tests of a file, because starting Claude Code takes most of their time. The returned
+ * function scripts the model for a test, and returns the session with a `listener` from now on; `first` listens from the
+ * start.
  */
 export function shareClaude(options: RunOptions & { session?: Record<string, string> } = {}) {
   let claude: RunningClaude & { close(): Promise<void> };
@@ -81,7 +81,7 @@ export function shareClaude(options: RunOptions & { session?: Record<string, str
   return (makeScript: (workspace: Workspace) => Script) => {
     const { close: _, ...rest } = claude;
     claude.api.play(makeScript(claude.workspace));
-    // A test that has started another one has unset it.
+    // A test that started another Claude Code has unset the variable.
     vi.stubEnv('CLAUDE_CONFIG_DIR', join(claude.workspace.home, '.claude'));
     return { ...rest, first, listener: claude.listen(first.sessionId) };
   };
@@ -93,7 +93,7 @@ async function startClaude(options: RunOptions) {
   const env = { ...claudeEnvironment(workspace.home, api.url), ...options.env };
   await writeFiles(join(workspace.home, '.claude'), options.config);
   vi.stubEnv('CLAUDE_CONFIG_DIR', env['CLAUDE_CONFIG_DIR']);
-  // Not the one that a developer may have on the search path.
+  // Not a developer's own program on the search path.
   const program = installedClaude()?.path;
   const provider = new TrustingProvider({ env, program, ...options.provider });
   if (options.projectTrust) provider.projectTrust = options.projectTrust;
@@ -117,7 +117,7 @@ async function startClaude(options: RunOptions) {
   return { api, workspace, provider, create, listen, close };
 }
 
-/** Opens every session with the same answer about its project's settings. */
+/** A provider that opens every session with the same decision about its project's settings. */
 class TrustingProvider extends ClaudeCodeProvider {
   projectTrust: ProjectTrust = {
     uses: async () => true,

@@ -1,4 +1,4 @@
-/** What holds in a session of the real Claude Code. */
+/** The setup of a session of the real Claude Code. */
 import { join } from 'node:path';
 import { reply } from '@liminal/testkit';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ const settings = (hook: string, permissions: object) =>
     hooks: { Stop: [{ hooks: [{ type: 'command', command: hook }] }] },
   });
 
-test('rules, hooks, skills, memory files and the account are listed with their sources, and cost no request', async () => {
+test('rules, hooks, skills, memory files and the account are listed with their sources, without a model request', async () => {
   const { api, create, provider, workspace } = await runClaude(() => [reply('Yes.')], {
     files: {
       'CLAUDE.md': 'Use tabs.',

@@ -1,4 +1,4 @@
-/** What the real Claude Code does with messages in the middle of its turns. */
+/** Messages to the real Claude Code during its turns. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { gate, reply, text, toolUse, type Reply } from '@liminal/testkit';
@@ -11,7 +11,7 @@ const pixel =
 
 const share = shareClaude();
 
-/** A turn that wants to write a file, and waits for leave. */
+/** Starts a turn that waits for permission to write a file. */
 async function asking(...then: Reply[]) {
   const {
     first: _,
@@ -49,7 +49,7 @@ const deliveries = (items: readonly OutputItem[]): unknown[] =>
     item.type === 'message' && item.delivery !== undefined ? [[item.content, item.delivery]] : [],
   );
 
-test('a message while a tool runs reaches the model in the same turn, and is shown once in it, as the stored conversation has it', async () => {
+test('a message while a tool runs reaches the model in the same turn, and is shown once, live and in stored history', async () => {
   const { claude, listener, turnId, allow } = await asking(reply('With that.'), reply('Later.'));
   const block = { type: 'image', mimeType: 'image/png', data: pixel } as const;
 
@@ -78,14 +78,14 @@ test('a message while a tool runs reaches the model in the same turn, and is sho
   );
   expect(deliveries(items)).toEqual([['And b.txt.', 'taken']]);
   expect(items.map(({ id }) => id)).toContain(`${turnId}:said:${messageId}`);
-  // All of it was made here.
+  // All entries are from this server.
   expect(mark).toMatch(/^0:/);
 
   const next = await listener.ask('And now?');
   expect(said(next)).toEqual(['user: And now?', 'agent: Later.']);
 });
 
-test('a message that no tool makes room for begins the next turn, and later messages wait for that', async () => {
+test('a message during a turn without tools begins the next turn, and later messages wait for that turn', async () => {
   const held = gate();
   const { listener, ...claude } = share(() => [
     reply(text(['Half a sent', held, 'ence.'])),
@@ -106,7 +106,7 @@ test('a message that no tool makes room for begins the next turn, and later mess
   expect(said(await next)).toEqual(['user: The next.', 'agent: To the next.']);
 });
 
-test('messages that were not read when the turn was stopped say so, and no turn begins for them', async () => {
+test('messages that were unread when the turn was stopped are marked as not taken, and begin no turn', async () => {
   const { claude, listener, turnId } = await asking(reply('To that.'));
   await steer(claude, listener, turnId, 'Rather not.');
   await steer(claude, listener, turnId, 'And another.');
@@ -123,7 +123,7 @@ test('messages that were not read when the turn was stopped say so, and no turn 
   expect(JSON.stringify(claude.api.requests.at(-1)!.body)).not.toContain('Rather not.');
 });
 
-test('a message amid a text that was not read when the turn was stopped begins no turn', async () => {
+test('a message during a text that was unread when the turn was stopped begins no turn', async () => {
   const held = gate();
   const { listener, ...claude } = share(() => [
     reply(text(['Half a sent', held, 'ence.'])),
@@ -141,7 +141,7 @@ test('a message amid a text that was not read when the turn was stopped begins n
   expect(said(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: To that.']);
 });
 
-test('a message that was not read when the turn was stopped can be sent again, and files changed back to before it', async () => {
+test('a message that was unread when the turn was stopped can be sent again, and files can be restored to before it', async () => {
   const { claude, listener, turnId } = await asking(reply('To that.'));
   const { provider } = claude;
   const messageId = await steer(claude, listener, turnId, 'A word.');
@@ -160,7 +160,7 @@ test('a message that was not read when the turn was stopped can be sent again, a
   expect(await byOthers()).toBe(before);
 });
 
-test('a message that was not read when the turn was stopped can be steered into another', async () => {
+test('a message that was unread when the turn was stopped can be steered into another turn', async () => {
   const again = reply(toolUse('Bash', { command: 'touch b.txt' }));
   const { claude, listener, turnId } = await asking(again, reply('With that.'));
   const { provider } = claude;
@@ -183,7 +183,7 @@ test('a message that was not read when the turn was stopped can be steered into 
   expect(deliveries(response.outputItems)).toEqual([['A word.', 'taken']]);
 });
 
-test('a message for a turn that does not run is refused with what to do instead', async () => {
+test('a message for a turn that is not running is refused with advice', async () => {
   const { listener, ...claude } = share(() => [reply('Done.')]);
   const refusal = { code: 'NOTHING_TO_STEER', message: expect.stringContaining('Send it as') };
   await expect(steer(claude, listener, randomUUID(), 'A word.')).rejects.toMatchObject(refusal);
@@ -192,7 +192,7 @@ test('a message for a turn that does not run is refused with what to do instead'
   expect(said(listener.response(turnId))).toEqual(['user: Go.', 'agent: Done.']);
 });
 
-test('a message that was not taken up when Claude Code ended has a turn that ends with it', async () => {
+test('a message that Claude Code had not begun when it ended has a turn that ends with Claude Code', async () => {
   const { claude, listener, turnId } = await asking();
   const messageId = await steer(claude, listener, turnId, 'A word.');
 

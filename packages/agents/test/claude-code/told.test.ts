@@ -9,7 +9,7 @@ import { runClaude, said, shareClaude } from './running-claude.ts';
 const settings = { permissions: { allow: ['Bash(sleep:*)'], deny: ['Bash(touch:*)'] } };
 const share = shareClaude({ config: { 'settings.json': JSON.stringify(settings) } });
 
-test('/effort moves the setting, and back', async () => {
+test('/effort changes the setting, and back', async () => {
   const { first, listener } = share(() => []);
   const { configOptions = [] } = await first.until(() =>
     first.updates.find((one) => one.configOptions),
@@ -25,7 +25,7 @@ test('/effort moves the setting, and back', async () => {
   }
 });
 
-test('/rename gives the session its title here, and a title from here is Claude Code’s', async () => {
+test('/rename sets the session’s title in Liminal, and a title from Liminal is set in Claude Code', async () => {
   const { listener, provider, workspace } = share(() => () => reply('Yes.'));
   await listener.ask('Hello.');
   await listener.ask('/rename Pears and plums');
@@ -36,7 +36,7 @@ test('/rename gives the session its title here, and a title from here is Claude 
   expect(await titles()).toEqual(['Quinces']);
 });
 
-test('a call that Claude Code refuses by its rules is a notice', async () => {
+test('a call that Claude Code’s rules refuse gets a notice', async () => {
   const { listener } = share(() => [
     reply(toolUse('Bash', { command: 'touch pears' })),
     reply('I may not.'),
@@ -46,7 +46,7 @@ test('a call that Claude Code refuses by its rules is a notice', async () => {
   );
 });
 
-test('a goal is a notice until it is cleared', async () => {
+test('a goal is shown as a notice until it is cleared', async () => {
   const { listener } = share(() => () => reply('Yes.'));
   const goals = () =>
     (listener.updates.findLast(({ notices }) => notices)?.notices ?? [])
@@ -58,7 +58,7 @@ test('a goal is a notice until it is cleared', async () => {
   expect(goals()).toEqual([]);
 });
 
-test('/clear says that the model has forgotten, and a fork before it says why it is not possible', async () => {
+test('/clear adds a notice that the model has forgotten, and a fork before it is rejected with the reason', async () => {
   const { listener, provider, workspace } = share(() => () => reply('Yes.'));
   const { turnId } = await listener.send('Remember the pears.');
   await listener.ended(turnId);
@@ -74,7 +74,7 @@ test('/clear says that the model has forgotten, and a fork before it says why it
   });
 });
 
-test('an MCP server that is still starting is a notice until it has started', async () => {
+test('a starting MCP server is shown as a notice until it has started', async () => {
   const id = randomUUID();
   const { command, args, env } = greeter();
   const whenOpen = `while [ ! -e open-${id} ]; do sleep 0.1; done; exec "$0" "$@"`;
@@ -94,7 +94,7 @@ test('an MCP server that is still starting is a notice until it has started', as
   await listener.until(() => (notices().length === 0 ? true : undefined));
 });
 
-test('a command in the background that ends at its limit says how the limit is raised', async () => {
+test('the notice about a background command that ends at its limit explains how to raise the limit', async () => {
   const { listener, api } = share(() => [
     reply(toolUse('Bash', { command: 'sleep 600', run_in_background: true, timeout: 1_000 })),
     reply('It runs.'),
@@ -106,11 +106,11 @@ test('a command in the background that ends at its limit says how the limit is r
   );
   expect(JSON.stringify(notice)).toContain('BASH_DEFAULT_TIMEOUT_MS');
   const tools = api.requests.at(-1)?.body.tools?.find(({ name }) => name === 'Bash');
-  // The limits that the notice and the documents name.
+  // The limits in the notice and the docs.
   expect(JSON.stringify(tools)).toContain('default 1800000 ms, max 7200000 ms');
 });
 
-test('the settings of Claude Code raise the limit of commands in the background', async () => {
+test('Claude Code’s settings can raise the limit of background commands', async () => {
   const day = String(24 * 60 * 60 * 1_000);
   const env = { BASH_DEFAULT_TIMEOUT_MS: day, BASH_MAX_TIMEOUT_MS: day };
   const { create, api } = await runClaude(() => () => reply('Yes.'), {

@@ -20,7 +20,7 @@ import { runClaude, said, shareClaude } from './running-claude.ts';
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** What the SDK has started, in order. */
+/** The processes that the SDK has started, in order. */
 const running: Query[] = [];
 
 vi.mock(import('../../src/claude-code/sdk.ts'), async (original) => {
@@ -62,17 +62,17 @@ test('TC-3.2b: messages are answered in order by the same process', async () => 
   expect(JSON.stringify(second.body.messages)).toContain('One.');
 });
 
-test('a turn takes the id it is given', async () => {
+test('a turn has the given id', async () => {
   const { listener, provider } = share(() => [reply('Yes.')]);
   const sent = await provider.sendMessage(listener.sessionId, 'Hm?', { turnId: 'my-turn' });
   expect(sent).toEqual({ turnId: 'my-turn' });
   expect((await listener.ended('my-turn')).status).toBe('complete');
 });
 
-test('an answer that goes past all limits of length says so; an unknown reason is passed on as it is', async () => {
+test('an answer beyond all length limits ends with that reason; an unknown reason is passed on unchanged', async () => {
   const stops = ['max_tokens', 'max_tokens', 'max_tokens', 'max_tokens', 'pause_turn'];
   const { listener } = share(() => stops.map((stopReason) => reply('Half.', { stopReason })));
-  // Claude Code goes on three times by itself.
+  // Claude Code itself continues three times.
   expect(await listener.ask('Say much.')).toMatchObject({
     status: 'error',
     error: { message: expect.stringContaining('output token maximum') },
@@ -83,7 +83,7 @@ test('an answer that goes past all limits of length says so; an unknown reason i
   });
 });
 
-test('TC-3.4a: cancelling interrupts the turn, which ends as cancelled; the session goes on', async () => {
+test('TC-3.4a: cancelling interrupts the turn, which ends as cancelled; the session continues', async () => {
   const halfway = gate();
   const { listener, provider } = share(() => [
     reply(text(['Half a sent', halfway, 'ence.'])),
@@ -99,7 +99,7 @@ test('TC-3.4a: cancelling interrupts the turn, which ends as cancelled; the sess
   expect(said(await listener.ask('Still there?'))).toEqual(['user: Still there?', 'agent: Yes.']);
 });
 
-/** A turn in the middle of its sentence. */
+/** Starts a turn, up to the middle of its answer. */
 async function halfway() {
   const rest = gate();
   const { listener, provider } = share(() => [
@@ -112,7 +112,7 @@ async function halfway() {
   return { listener, turnId, rest, cancel, interrupt: vi.spyOn(running.at(-1)!, 'interrupt') };
 }
 
-test('FR-002-01: an interrupt that fails is told with its reason; the turn goes on to its end, and the session after it', async () => {
+test('FR-002-01: a failed interrupt is reported with its reason; the turn continues to its end, and then the session continues', async () => {
   const { listener, turnId, rest, cancel, interrupt } = await halfway();
   const cause = new Error('The pipe is closed.');
   interrupt.mockRejectedValueOnce(cause);
@@ -166,7 +166,7 @@ test('a cancel while a command runs ends the command', async () => {
   expect(said(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
 });
 
-test('a turn that the agent begins of its own accord is told as its own, and a message waits for its end', async () => {
+test('a turn that the agent begins by itself is a separate turn, and a message waits for its end', async () => {
   const report = gate();
   const command = 'until [ -e finish ]; do sleep 0.1; done; echo finished';
   const { listener, workspace } = share(() => [
@@ -192,7 +192,7 @@ test('a turn that the agent begins of its own accord is told as its own, and a m
   ]);
 });
 
-test('what runs beside the turns is told while it runs, and can be stopped', async () => {
+test('background tasks are reported while they run, and can be stopped', async () => {
   const { listener, provider, workspace } = share(() => [
     reply(toolUse('Bash', { command: 'sleep 600', run_in_background: true })),
     reply('Started.'),
@@ -219,7 +219,7 @@ test('what runs beside the turns is told while it runs, and can be stopped', asy
   await provider.stopTask(sessionId, taskId);
 
   await expect.poll(tasks, { timeout: 30_000 }).toEqual([]);
-  // The person who stopped it needs no turn about that; the next one says it.
+  // The stop begins no turn, because a person requested it; the next turn mentions it.
   const next = await listener.ask('And now?');
   const told = ['user: And now?', expect.stringMatching(/^system: .*sleep 600/), 'agent: I see.'];
   expect(said(next)).toEqual(told);
@@ -230,7 +230,7 @@ test('what runs beside the turns is told while it runs, and can be stopped', asy
   expect(said(turns.get(next.turnId)!)).toEqual(told);
 });
 
-test('Stop ends the turn, and leaves what runs beside it', async () => {
+test('a stop ends the turn, but not the background tasks', async () => {
   const slow = gate();
   const errand = { description: 'Inspect the notes', prompt: 'Inspect notes.txt' };
   const background = { run_in_background: true, subagent_type: 'general-purpose' };
@@ -258,7 +258,7 @@ test('Stop ends the turn, and leaves what runs beside it', async () => {
   await listener.until(() => titles().length === 2 || undefined);
   await provider.cancelTurn(listener.sessionId);
   expect((await listener.ended(turnId)).status).toBe('aborted');
-  // A next turn shows that the interrupt is over, and that it ended neither.
+  // The next turn shows that the interrupt is over and ended no background task.
   await listener.ask('And now?');
   expect(titles()).toEqual(['Inspect the notes', 'sleep 600']);
   const agent = tasks().find(({ kind }) => kind === 'agent');
@@ -274,7 +274,7 @@ test('Stop ends the turn, and leaves what runs beside it', async () => {
   await provider.killSession(listener.sessionId);
 });
 
-test('what runs beside the turns is known until the agent ends with it', async () => {
+test('background tasks are reported until they end together with the agent', async () => {
   const { create, provider } = await runClaude(() => [
     reply(toolUse('Bash', { command: 'sleep 600', run_in_background: true })),
     reply('Started.'),
@@ -286,7 +286,7 @@ test('what runs beside the turns is known until the agent ends with it', async (
   expect(last?.tasks).toMatchObject([{ title: 'sleep 600' }]);
 });
 
-test('what a command beside the turns prints and what a subagent does is told while they run', async () => {
+test('the output of a background command and the activity of a subagent are reported while they run', async () => {
   const command = 'echo "3 of 8"; until [ -e go ]; do sleep 0.1; done; echo "8 of 8"';
   const errand = { description: 'Inspect the notes', prompt: 'Inspect notes.txt' };
   const done = gate();
@@ -319,7 +319,7 @@ test('what a command beside the turns prints and what a subagent does is told wh
   done.open();
   await writeFile(join(workspace.projectDir, 'go'), '');
   await listener.until(() => tasks().length === 0 || undefined);
-  // Each end may begin a turn, or come into the one that the other began.
+  // Each end may begin a turn, or be reported in the turn that the other end began.
   await listener.ask('And now?');
 });
 
@@ -356,7 +356,7 @@ test('images and files reach the model byte for byte, and a mentioned file with 
   expect(content).toContainEqual(
     expect.objectContaining({ type: 'text', text: expect.stringContaining(`Look.\n\n@${path}`) }),
   );
-  // Claude Code reads a mentioned file by itself.
+  // Claude Code itself reads a mentioned file.
   expect(JSON.stringify(content)).toContain('export const greet = 42;');
 
   await listener.ended(turnId);
@@ -384,7 +384,7 @@ test('upserts and turn events are folded from the same events', async () => {
   expect(turns).toEqual(['turn_started', 'turn_complete']);
 });
 
-test('the input of a turn is all of it, with the parts that came from the cache and went there', async () => {
+test('a turn’s input tokens are the total, including cache reads and writes', async () => {
   const usage = {
     input_tokens: 100,
     output_tokens: 5,
@@ -402,7 +402,7 @@ test('the input of a turn is all of it, with the parts that came from the cache 
   });
 });
 
-test('usage is the turn’s, cost the session’s, over a restart of the process too', async () => {
+test('usage is per turn and cost per session, also after a restart of the process', async () => {
   const { listener, provider } = share(() => ['One.', 'Two.', 'Three.'].map((one) => reply(one)));
   const before = (await listener.ask('First.')).usage!;
   const first = (await listener.ask('Second.')).usage;

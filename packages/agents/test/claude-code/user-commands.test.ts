@@ -1,4 +1,4 @@
-/** Commands of people's own (`!ls`) beside the real Claude Code. */
+/** Users' own commands (`!ls`) with the real Claude Code. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { reply } from '@liminal/testkit';
@@ -30,7 +30,7 @@ test('a message that begins with ! is run as a command, and its output reaches t
   expect(stored.map(({ turnId }) => turnId)).toEqual([response.turnId, expect.any(String)]);
 });
 
-test('what a command prints is not read as a mention or a command', async () => {
+test('a command’s output is not read as a mention or a command', async () => {
   const claude = await runClaude(() => [reply('I see.')], { files: { 'a.txt': 'the inside\n' } });
   const listener = await claude.create();
   await listener.ask('!echo @a.txt; echo /compact');
@@ -40,7 +40,7 @@ test('what a command prints is not read as a mention or a command', async () => 
   expect(asked).not.toContain('the inside');
 });
 
-test('a command of a person is stopped with all that it started, and the session takes the next message', async () => {
+test('a stop ends a user’s command and all its descendants, and the session accepts the next message', async () => {
   const claude = await runClaude(() => [reply('Back.')]);
   const listener = await claude.create();
   const { turnId } = await listener.send('!echo begun; (sleep 600; touch late) & sleep 600');
@@ -61,7 +61,7 @@ test('a command of a person is stopped with all that it started, and the session
   expect(said(await listener.ask('Well then.'))).toContain('agent: Back.');
 });
 
-test('a session that is ended ends the command of a person with it', async () => {
+test('ending a session ends its user’s command', async () => {
   const claude = await runClaude(() => []);
   const listener = await claude.create();
   const { turnId } = await listener.send('!echo begun; sleep 600');

@@ -1,4 +1,7 @@
-/** How requests of Claude Code through Liminal may differ from those of its own terminal (2.1.332), and why. */
+/**
+ * Allowed differences between requests of Claude Code through Liminal and from its own terminal (2.1.332), with
+ * reasons.
+ */
 import type { Difference } from './compare.ts';
 
 export const claudeDifferences: Difference[] = [

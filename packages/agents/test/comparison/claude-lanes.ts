@@ -1,4 +1,4 @@
-/** One story with the real Claude Code, told in its own terminal and through Liminal. */
+/** Runs the story with the real Claude Code in its own terminal and through Liminal. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -52,7 +52,7 @@ const settings = {
   enableAllProjectMcpServers: true,
 };
 
-/** What Claude Code makes up for each run. */
+/** Values that Claude Code generates for each run. */
 const ownOfAll: Own = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'SESSION'],
   [/(?<="device_id":")\w+/g, 'DEVICE'],
@@ -69,7 +69,7 @@ export async function makeStage(makeScript: (agent: Gate) => Script): Promise<St
   const folder = join(workspace.home, '.claude');
   await mkdir(folder);
   await writeFile(join(folder, 'settings.json'), JSON.stringify(settings));
-  // Nothing is asked at the first start of a terminal.
+  // With these settings, the first start of a terminal asks nothing.
   await writeFile(
     join(folder, '.claude.json'),
     JSON.stringify({
@@ -103,8 +103,8 @@ export class InTerminal implements Person {
   }
 
   /**
-   * Starts the program, and waits until its list of MCP servers has the tools: it would begin without them, and say so to
-   * the model.
+   * Starts the program, and waits until its list of MCP servers shows the tools. Otherwise it would begin without them, and
+   * report that to the model.
    */
   async #begin(...args: string[]): Promise<void> {
     const { workspace, env } = this.#stage;
@@ -120,7 +120,7 @@ export class InTerminal implements Person {
     return this.#begin('--session-id', this.#stage.sessionId);
   }
 
-  /** The screen with the keys that the terminal explains. */
+  /** The terminal's help screen with its keys. */
   async help(): Promise<string> {
     await this.#terminal.shows(isIdle);
     this.#terminal.press('?');
@@ -165,7 +165,7 @@ export class InTerminal implements Person {
     await this.#type(text);
     const asks = (screen: string): boolean => /Would you like to proceed/.test(screen);
     await this.#terminal.shows(asks);
-    // Keys that come too soon after a question are ignored.
+    // Keys that are pressed too soon after a question are ignored.
     while (asks(this.screen)) {
       this.#terminal.press('\r');
       await Promise.race([this.#terminal.shows((screen) => !asks(screen)), delay(300)]);
@@ -236,7 +236,7 @@ export class InLiminal implements Person {
     await this.#answered(answer);
   }
 
-  /** A turn has ended that has said this. */
+  /** Waits until a turn that contains this answer has ended. */
   async #answered(answer: string): Promise<void> {
     const listener = this.#listener;
     await listener.until(() =>

@@ -1,4 +1,4 @@
-/** How requests of Codex through Liminal may differ from those of its own terminal (0.171), and why. */
+/** Allowed differences between requests of Codex through Liminal and from its own terminal (0.171), with reasons. */
 import type { Difference } from './compare.ts';
 
 export const codexDifferences: Difference[] = [

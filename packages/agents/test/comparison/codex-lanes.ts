@@ -1,4 +1,4 @@
-/** The story with the real Codex, in its own terminal and through Liminal. */
+/** Runs the story with the real Codex in its own terminal and through Liminal. */
 import { randomUUID } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
@@ -27,12 +27,12 @@ export interface CodexStage {
   workspace: Workspace;
   env: Record<string, string>;
   own: Own;
-  /** Codex' id of the first thread. */
+  /** Codex' id for the first thread. */
   threadId(): string;
   close(): Promise<void>;
 }
 
-/** What Codex makes up for each run. */
+/** Values that Codex generates for each run. */
 const ownOfAll: Own = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID'],
   [/(?<=\.id: )resp_\d+/g, 'RESPONSE'],
@@ -95,7 +95,7 @@ export class CodexInTerminal implements Person {
 
   async #begin(...args: string[]): Promise<void> {
     const { workspace, env } = this.#stage;
-    // Without its background service, which would hold the thread after the terminal.
+    // Without Codex' background service, which would hold the thread after the terminal has ended.
     const command = [codexBinary(), '--no-daemon', ...args];
     await withGreeter(workspace.home, async () => {
       this.#terminal = new Terminal(command, { cwd: workspace.projectDir, env });
@@ -107,7 +107,7 @@ export class CodexInTerminal implements Person {
     return this.#begin();
   }
 
-  /** The screen with the keys that the terminal explains. */
+  /** The terminal's help screen with its keys. */
   async help(): Promise<string> {
     this.#terminal.press('?');
     await this.#terminal.shows(/customize/);
@@ -153,7 +153,7 @@ export class CodexInTerminal implements Person {
     await this.#answered(answer);
   }
 
-  /** Asks for a plan, and has it implemented in a fresh thread. */
+  /** Asks for a plan, and has the plan implemented in a fresh thread. */
   async planAfresh(text: string, answer: string): Promise<void> {
     this.#terminal.press('\u001b[Z');
     await this.#terminal.shows(/Plan mode/);
@@ -191,7 +191,7 @@ export class CodexInTerminal implements Person {
   }
 }
 
-/** What has been typed and not been sent. */
+/** The typed text that was not sent. */
 const composer = (screen: string): string =>
   screen.split('\n').findLast((row) => row.startsWith('›')) ?? '';
 
@@ -217,7 +217,7 @@ export class CodexInLiminal implements Person {
     await this.#answered(answer);
   }
 
-  /** A turn has ended that has said this. */
+  /** Waits until a turn that contains this answer has ended. */
   async #answered(answer: string): Promise<void> {
     const { events } = this.#listener;
     const { turnId } = await this.#listener.until(() =>
@@ -245,7 +245,7 @@ export class CodexInLiminal implements Person {
     await this.#answered(answer);
   }
 
-  /** Asks for a plan, and has it implemented in a fresh thread. */
+  /** Asks for a plan, and has the plan implemented in a fresh thread. */
   async planAfresh(text: string, answer: string): Promise<void> {
     await withGreeter(this.#stage.workspace.home, () => this.#plan(text, 'clear'));
     await this.#answered(answer);

@@ -1,4 +1,4 @@
-/** What reaches the model through Liminal, compared with Codex' own terminal. */
+/** Compares the model's requests through Liminal with the requests from Codex' own terminal. */
 import {
   answer,
   functionCall,
@@ -16,12 +16,12 @@ import { live, story } from './story.ts';
 const call = (name: string, input: Record<string, unknown>, namespace?: string): ModelReply =>
   answer(functionCall(name, input, { callId: `call_${name}`, ...(namespace && { namespace }) }));
 
-/** The terminal has a title made; Liminal shows the first message until there is one. */
+/** The terminal requests a title from the model; Liminal shows the first message until there is a title. */
 const titleWords = 'Generate a concise, single-line task title';
 
 const plan = '<proposed_plan>\n# Bread\n- Knead\n</proposed_plan>';
 
-/** The model's answers: the entry whose words come last in the new input. */
+/** The model's answers; the entry whose text is last in the new input is used. */
 const answers: [string, (said: string, all: string) => ModelReply][] = [
   ['CONTEXT CHECKPOINT COMPACTION', () => answer('We talked.')],
   [titleWords, () => answer('A title')],
@@ -91,7 +91,7 @@ test('the model gets the same requests as from the terminal, except for the name
   for (const [name] of story) {
     const bodies = [terminal, here].map((lived) => {
       const asked = lived!.get(name)!.filter(({ prompt }) => !prompt.startsWith(titleWords));
-      // A subagent asks at the same time as its session.
+      // A subagent and its session send requests at the same time.
       const isOfAgent = ({ prompt }: ResponsesRequest): boolean => prompt === 'Look around.';
       return [...asked.filter((one) => !isOfAgent(one)), ...asked.filter(isOfAgent)].map(
         ({ body }) => body,

@@ -1,9 +1,9 @@
-/** The requests of an agent's own terminal beside those of Liminal, line by line. */
+/** Compares the requests of an agent's own terminal with Liminal's, line by line. */
 import { diffArrays } from 'diff';
 
-/** A way in which a request of Liminal's may differ from the terminal's. */
+/** An allowed difference between Liminal's and the terminal's requests. */
 export interface Difference {
-  /** Of a line of either request. */
+  /** Matches a differing line of either request. */
   line: RegExp;
   reason: string;
 }
@@ -11,7 +11,7 @@ export interface Difference {
 /** Texts that differ in each run, with their replacements. */
 export type Own = readonly (readonly [value: string | RegExp, name: string])[];
 
-/** Each field of a body as lines, with its path. */
+/** A body's fields as lines with their paths. */
 const linesOf = (body: object, own: Own): string[] =>
   leaves('', body).map((line) =>
     own.reduce((text, [value, name]) => text.replaceAll(value, name), line),
@@ -26,15 +26,17 @@ function leaves(path: string, value: unknown): string[] {
   return Object.entries(value).flatMap(([key, inner]) => leaves(`${path}.${key}`, inner));
 }
 
-/** Tools are named, so that a tool which only one side has moves none of the others. */
+/**
+ * A tool's name for its path, so that a tool that only one side has does not shift the others; empty for other values.
+ */
 function nameOf(value: unknown): string {
   const named = typeof value === 'object' && value !== null && 'name' in value;
   return named && 'description' in value && typeof value.name === 'string' ? value.name : '';
 }
 
 /**
- * The lines that only the terminal (`-`) or only Liminal (`+`) sends and that no difference names, each with the number
- * of its request. Notes in `used` the differences that name some.
+ * The lines that only the terminal (`-`) or only Liminal (`+`) sends and that no allowed difference matches, each with the
+ * number of its request. Adds the matching differences to `used`.
  */
 export function compare(
   [terminal = [], here = []]: readonly (readonly object[])[],

@@ -1,4 +1,7 @@
-/** An MCP server of which it is known when an agent has its tools: agents begin without it, and then say so to the model. */
+/**
+ * An MCP server that records when an agent has listed its tools, because an agent without them would report that to the
+ * model.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { greeter } from '@liminal/testkit';
@@ -6,14 +9,14 @@ import { vi } from 'vitest';
 
 const noteIn = (home: string): string => join(home, 'greeter.jsonl');
 
-/** Starts the server; what it answers is also written into a file in `home`. */
+/** The command for the server, whose answers are also written to a file in `home`. */
 export function notedGreeter(home: string) {
   const { command, args, env } = greeter();
   const line = [command, ...args].map((word) => `'${word}'`).join(' ');
   return { command: 'sh', args: ['-c', `${line} | tee -a '${noteIn(home)}'`], env };
 }
 
-/** Resolves when `start` is done and another server than before has listed its tools. */
+/** Resolves when `start` is done and a newly started server has listed its tools. */
 export async function withGreeter(home: string, start: () => Promise<void>): Promise<void> {
   const file = noteIn(home);
   const count = (): number =>

@@ -1,20 +1,20 @@
-/** One story of ten situations, that a person lives through in an agent's terminal and in Liminal. */
+/** One story of ten situations, which runs in an agent's terminal and in Liminal. */
 
-/** A person who works with the agent, in a terminal or in Liminal. Each method resolves at the end of what it began. */
+/** A person who uses the agent in a terminal or in Liminal. Each method resolves when its action is complete. */
 export interface Person {
   begin(): Promise<void>;
-  /** Says something; the turn ends with `answer`. */
+  /** Sends a message whose turn ends with `answer`. */
   say(text: string, answer: string): Promise<void>;
   showImage(text: string, answer: string): Promise<void>;
-  /** Has something begun in the background that ends when `release` is called, after the turn, and begins another turn. */
+  /** Starts a background task. `release` ends the task after the turn, and the task's end begins another turn. */
   background(text: string, answer: string, release: Release, then: string): Promise<void>;
-  /** Asks for a plan, which the agent presents, and approves it. */
+  /** Asks for a plan, and approves the presented plan. */
   plan(text: string, answer: string): Promise<void>;
-  /** Has the conversation summarised. */
+  /** Compacts the conversation. */
   compact(): Promise<void>;
-  /** Ends the program, and opens the conversation again. */
+  /** Ends the program and reopens the conversation. */
   resume(): Promise<void>;
-  /** Goes on in a copy of the conversation. */
+  /** Continues in a copy of the conversation. */
   fork(): Promise<void>;
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export const story: readonly Situation[] = [
   ],
 ];
 
-/** Has a person live through the story. Returns the requests of each situation. @param requests - All so far. */
+/** Runs the story. Returns the requests of each situation. @param requests - The growing list of all requests. */
 export async function live<Request>(
   person: Person,
   requests: readonly Request[],
