@@ -1,4 +1,4 @@
-/** A range of lines of a text. */
+/** A range of lines in a text. */
 export interface TextPart {
   /** The first line, counted from 1. */
   line?: number | undefined;

@@ -1,4 +1,4 @@
-/** The contract that each kind of agent implements; `DriverProvider` makes a `CliProvider` of an `AgentDriver`. */
+/** The contract that a driver for one kind of agent implements; `DriverProvider` turns it into a `CliProvider`. */
 import type {
   AcceptedContent,
   AgentInfo,
@@ -77,7 +77,7 @@ export interface SessionOpening<Memory = unknown> {
   readonly signal: AbortSignal;
 }
 
-/** An open session of an agent, with all its turns. Its methods reject with ProviderError. */
+/** An open session of an agent, for all of its turns. Methods reject with ProviderError. */
 export interface AgentSession<Memory = unknown> {
   /** False once the session is closing or its process has ended. */
   readonly isAlive: boolean;
@@ -115,15 +115,15 @@ export interface AgentSession<Memory = unknown> {
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(id: string, value: string): Promise<void>;
   /**
-   * Sets the folders besides the project's in which the agent may work from the next turn on. Resolves to false if the
-   * agent must be restarted for that. `NOT_SUPPORTED`, `PROCESS_CRASH`.
+   * Replaces the folders besides the project's in which the agent may work, from the next turn on. Resolves to false if
+   * the agent must be restarted for the change. `NOT_SUPPORTED`, `PROCESS_CRASH`.
    */
   setDirectories?(folders: readonly string[]): Promise<boolean>;
   /** Sets the session's title in the agent's own store. */
   rename?(title: string): Promise<void>;
   /**
-   * Moves a running call, or every call that can be moved, to the background (`SessionUpdate.tasks`).
-   * `TASK_NOT_FOUND`, `INTERRUPT_FAILED`.
+   * Moves a running call, or without `callId` every call that can be moved, to the background, where it is one of
+   * `SessionUpdate.tasks`. `TASK_NOT_FOUND`, `INTERRUPT_FAILED`.
    */
   background?(callId?: string): Promise<void>;
   /** Stops a background task (`SessionUpdate.tasks`). `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
@@ -142,7 +142,7 @@ export interface AgentSession<Memory = unknown> {
   aside?(question: string): Promise<string>;
   /** The facts and parts that are in force in the session. `PROCESS_CRASH`. */
   setup?(): Promise<SessionSetup>;
-  /** The agent's MCP servers as they are now. `PROCESS_CRASH`. */
+  /** Returns the current state of the agent's MCP servers. `PROCESS_CRASH`. */
   listMcpServers?(): Promise<McpServerState[]>;
   /** `INVALID_OPTION` for an unknown server or an action that the agent does not support; `PROCESS_CRASH`. */
   changeMcpServer?(name: string, action: McpAction): Promise<McpActionResult>;
@@ -153,14 +153,14 @@ export interface AgentDriver<Memory = unknown> extends AgentCapabilities {
   readonly cliType: string;
   /** The name that people see. */
   readonly name: string;
-  /** Limits how many sessions open at once; default two. Other programs that the driver starts share the limit. */
+  /** Limits how many sessions open at once; default two. Everything else that starts programs shares the limit. */
   readonly starts?: StartLimit;
 
   /** Opens a session, new or earlier. `SESSION_CREATE_FAILED`, `SESSION_NOT_FOUND`. */
   open(opening: SessionOpening<Memory>): Promise<AgentSession<Memory>>;
   /** Whether the agent can run here, and why not. Starts no session. */
   describe(): Promise<AgentInfo>;
-  /** The project folder of a session in the agent's own store, so that the session's id suffices to open it. */
+  /** Returns the folder of a session in the agent's own store, to open the session by its id alone. */
   findProjectDir?(agentSessionId: string): Promise<string | undefined>;
   /** Releases what the driver holds besides its sessions, which are closed at the same time. */
   close?(): Promise<void>;

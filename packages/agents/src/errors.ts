@@ -1,6 +1,6 @@
 import { LiminalError } from '@liminal/protocol';
 
-/** Codes of seed 000, and further codes that real agents need. */
+/** The error codes of seed 000, and more that real agents need. */
 export type ProviderErrorCode =
   | 'SESSION_CREATE_FAILED'
   | 'SESSION_NOT_FOUND'
@@ -20,7 +20,7 @@ export type ProviderErrorCode =
   | 'NOT_SUPPORTED'
   | 'NOTHING_TO_STEER';
 
-/** The error of a provider's methods. The message says what was wrong with what, and what to do. */
+/** An error of a provider. The message says what is wrong and what to do. */
 export class ProviderError extends LiminalError {
   declare readonly code: ProviderErrorCode;
 
@@ -29,7 +29,7 @@ export class ProviderError extends LiminalError {
   }
 }
 
-/** Another program has the session open. This is temporary: a message can wait. */
+/** Another program has the session open. The state is temporary, so a message can wait for its end. */
 export class SessionInUseError extends ProviderError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('SESSION_CREATE_FAILED', message, options);
@@ -37,8 +37,8 @@ export class SessionInUseError extends ProviderError {
 }
 
 /**
- * @param agent - The agent's name for people.
- * @param why - Replaces the sentence that says that the turn is not stored.
+ * @param agent - The agent's display name.
+ * @param why - Replaces the sentence that the turn is not stored.
  * @param other - The turn after which a fork is possible.
  */
 export function turnNotStored(
@@ -50,13 +50,13 @@ export function turnNotStored(
   return new ProviderError('TURN_NOT_STORED', message);
 }
 
-/** @param why - A sentence for people. */
+/** @param why - A sentence that is shown to people. */
 export function cannotRewind(why: string, cause?: unknown): ProviderError {
   const message = `The conversation cannot be rewound to before this message. ${why}`;
   return new ProviderError('CANNOT_REWIND', message, { cause });
 }
 
-/** A message for the running turn came when no turn was running, or the turn does not accept messages. */
+/** A message was sent into the running turn, but no turn runs, or the turn does not accept it. */
 export function nothingToSteer(why = 'No turn is running.', cause?: unknown): ProviderError {
   const message = `${why} Send it as a message of its own instead.`;
   return new ProviderError('NOTHING_TO_STEER', message, { cause });
@@ -67,7 +67,7 @@ export function notAnswered(why: string, cause?: unknown): ProviderError {
   return new ProviderError('NOT_ANSWERED', `There is no answer. ${why}`, { cause });
 }
 
-/** @param agent - The agent's name for people. */
+/** @param agent - The agent's display name. */
 export function noDirectories(agent: string): ProviderError {
   const message = `${agent} works in the project folder only: it takes no additional folders.`;
   return new ProviderError('NOT_SUPPORTED', message);

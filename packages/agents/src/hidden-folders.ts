@@ -24,12 +24,12 @@ export class HiddenFolders {
     this.#folders = folders.map((folder) => resolve(folder));
   }
 
-  /** The folders' real paths, as far as the folders exist. */
+  /** The folders' real paths; for a missing folder, its absolute path. */
   get paths(): string[] {
     return this.#folders.map((folder) => this.#realPath(folder));
   }
 
-  /** Whether a real path is one of the folders, or is inside one. */
+  /** Whether a real path is one of the folders, or lies in one of them. */
   hides(real: string): boolean {
     return this.paths.some((folder) => contains(folder, real));
   }
@@ -66,7 +66,7 @@ export class HiddenFolders {
   }
 }
 
-/** Whether a real path is the real path `folder`, or is below it. */
+/** Whether a real path is the real path `folder`, or lies below it. */
 export function contains(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

@@ -1,5 +1,5 @@
 /**
- * How Liminal drives agents: the contract, and the code that all providers share. Each kind of agent has its own entry point.
+ * How Liminal runs agents: the contract, and what all providers share. Each kind of agent has its own entry point.
  */
 export * from './base/driver-provider.ts';
 export * from './base/start-limit.ts';

@@ -2,7 +2,7 @@ import type { AgentInfo } from '@liminal/protocol';
 import type { AgentDriver, AgentSession } from './driver.ts';
 import { ProviderError } from './errors.ts';
 
-/** Replaces an agent that is no longer configured: its sessions can be read, but messages are rejected. */
+/** Replaces an agent that is no longer configured: its sessions can be read, and messages are rejected. */
 export class MissingAgent implements AgentDriver {
   readonly cliType: string;
   readonly name: string;

@@ -15,13 +15,13 @@ export interface ProjectFile {
   text: string;
 }
 
-/** People's decisions about a session's project folder. */
+/** People's decisions about the settings in a session's project folder. */
 export interface ProjectTrust {
   /** Whether people have decided to use exactly these settings. Call it right before the agent starts. */
   uses(settings: ProjectSettings): Promise<boolean>;
   /**
    * Reports the settings with which the agent has started; undefined if there are none.
-   * @param isReading - Whether the agent reads the project's settings at all; if not, it runs without `settings`.
+   * @param isReading - Whether the agent uses project settings; if false, it runs without `settings`.
    */
   started(settings: ProjectSettings | undefined, isReading: boolean): void;
   /** Reports that a permanent permission, given in this session, has changed the settings in use into these. */

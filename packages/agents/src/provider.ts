@@ -29,7 +29,7 @@ export interface CreateSessionOptions {
   projectDir: string;
   /** Real paths of further folders in which the agent may work; for an agent that `takesDirectories`. */
   additionalDirectories?: readonly string[];
-  /** The id for the session, a UUID; the provider makes one by default. */
+  /** The session's id, a UUID. By default the provider generates it. */
   sessionId?: string;
   /** Config options by id, with values as for `setConfigOption`. */
   config?: Record<string, string>;
@@ -43,7 +43,7 @@ export interface CreateSessionOptions {
 }
 
 export interface LoadSessionOptions {
-  /** The session's folder; without it the provider searches for the session. */
+  /** The session's folder; if absent, the provider searches for the session. */
   projectDir?: string;
   additionalDirectories?: readonly string[];
   /** The agent's own id for the session, if it differs from ours. */
@@ -100,7 +100,7 @@ export interface ProviderSession {
 }
 
 export interface SendMessageResult {
-  /** The canonical id of the turn: every event of the turn carries it. */
+  /** The canonical id of the turn, which every event of the turn has. */
   turnId: string;
 }
 
@@ -124,7 +124,7 @@ export interface SessionUpdate {
   canSteer?: boolean;
 }
 
-/** The end of the agent's process; `code` and `message` say why, unless the end was requested. */
+/** The end of the agent's process; `code` and `message` give the reason, unless the end was requested. */
 export interface SessionExit {
   expected: boolean;
   code?: string;
@@ -180,8 +180,8 @@ export interface AgentIntroduction {
 export type Unsubscribe = () => void;
 
 /**
- * One kind of agent, addressed by session ids. It runs at most one turn per session at a time: the runtime queues messages.
- * `DriverProvider` makes a `CliProvider` of an `AgentDriver`. Methods reject with ProviderError.
+ * One kind of agent. Methods take the ids of its sessions and reject with ProviderError. A session runs at most one turn
+ * at a time; the runtime queues messages. `DriverProvider` turns an `AgentDriver` into a provider.
  */
 export interface CliProvider extends AgentCapabilities {
   readonly cliType: string;
@@ -222,12 +222,12 @@ export interface CliProvider extends AgentCapabilities {
 
   /** Whether the agent can run here, and why not. Starts no session. */
   describe(): Promise<AgentInfo>;
-  /** Ends all sessions and releases everything else that the provider holds. */
+  /** Ends all sessions of this agent and releases everything else that the provider holds. */
   close(): Promise<void>;
 
   /** Optional methods, besides those of `AgentCapabilities`. */
   /**
-   * Sends the agent a message for the running turn. Resolves when the message's item (`steeredItem`) has been emitted.
+   * Sends a message into the running turn and resolves when its item (`steeredItem`) has been emitted.
    * `NOT_SUPPORTED`, `NOTHING_TO_STEER`, `CONTENT_NOT_SUPPORTED`, `PROCESS_CRASH`.
    */
   steer?(
@@ -236,8 +236,8 @@ export interface CliProvider extends AgentCapabilities {
     options: SteerTarget & { blocks?: readonly ContentBlock[] },
   ): Promise<void>;
   /**
-   * Answers a permission request. `content` fills in the request's form, if there is one; `note` is for an option that
-   * accepts a note. `APPROVAL_NOT_FOUND` if the request is no longer open, `INVALID_OPTION`.
+   * Answers a permission request; `content` fills in the request's form, if any, and `note` belongs to an option that
+   * accepts a note. `APPROVAL_NOT_FOUND` once the request is over, `INVALID_OPTION`.
    */
   answerApproval?(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;
   /** `INVALID_OPTION` for an unknown id or value. */
@@ -262,15 +262,15 @@ export interface CliProvider extends AgentCapabilities {
   rewindConversation?(sessionId: string, rewind: ConversationRewind): Promise<void>;
   /** Answers a question beside the conversation. `NOT_ANSWERED`, `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   aside?(sessionId: string, question: string): Promise<string>;
-  /** The facts and parts that are in force in an open session, as the agent reports them. `NOT_SUPPORTED`, `PROCESS_CRASH`. */
+  /** Returns the setup of an open session as the agent reports it. `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   setup?(sessionId: string): Promise<SessionSetup>;
-  /** The agent's MCP servers as they are now. `NOT_SUPPORTED`, `PROCESS_CRASH`. */
+  /** Returns the current state of the agent's MCP servers. `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   listMcpServers?(sessionId: string): Promise<McpServerState[]>;
   /** `INVALID_OPTION`, `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   changeMcpServer?(sessionId: string, name: string, action: McpAction): Promise<McpActionResult>;
 }
 
-/** The turn that a message is for, and the message's own id, a UUID. */
+/** The target turn of a message, and the message's own id, a UUID. */
 export interface SteerTarget {
   turnId: string;
   messageId: string;
@@ -285,7 +285,7 @@ export interface AgentCapabilities {
   readonly prewarms?: boolean;
   /** Whether sessions can rewind files. */
   readonly rewinds?: boolean;
-  /** Whether sessions can have folders besides the project's; an agent that cannot rejects opening a session with them. */
+  /** Whether its sessions can have folders besides the project's; an agent that turns out not to rejects such an opening. */
   readonly takesDirectories?: boolean;
   /** Whether sessions can rewind their conversation. */
   readonly rewindsConversation?: boolean;

@@ -23,12 +23,12 @@ export class ProviderRegistry {
     );
   }
 
-  /** The provider of an existing session. If its agent is no longer configured, a provider that rejects every start. */
+  /** Returns the provider of an existing session; for an unregistered kind, a provider that rejects every message. */
   of(cliType: string): CliProvider {
     return this.#providers.get(cliType) ?? new DriverProvider(new MissingAgent(cliType));
   }
 
-  /** All providers, in the order of registration. */
+  /** Returns all providers in the order of registration. */
   list(): CliProvider[] {
     return [...this.#providers.values()];
   }
