@@ -8,8 +8,8 @@ const clockLagMs = 1_000;
 const batch = 100;
 
 /**
- * Folders whose files are never shown or changed: Liminal's own data folder, which holds the token. Files are recognized by
- * real path and by inode, because a file may have another name outside of the folder (a hard link).
+ * Folders whose files are never shown or changed: Liminal's own data folder, which holds the token. Files are
+ * identified by real path and by inode, because a file may have another name outside of the folder (a hard link).
  */
 export class HiddenFolders {
   readonly #folders: readonly string[];

@@ -1,6 +1,4 @@
-/**
- * How Liminal runs agents: the contract, and what all providers share. Each kind of agent has its own entry point.
- */
+/** How Liminal runs agents: the contract, and what all providers share. Each kind of agent has its own entry point. */
 export * from './base/driver-provider.ts';
 export * from './base/start-limit.ts';
 export type * from './client-files.ts';

@@ -69,7 +69,10 @@ export interface LoadSessionOptions {
 
 /** Permissions that people have granted permanently in the session's project, for agents that do not store them. */
 export interface ProjectGrants {
-  /** The rules as they are now: any session of the project adds rules, and people remove rules. Rejects if unreadable. */
+  /**
+   * Returns the present rules: all sessions of the project add rules, and people remove some. Rejects if they cannot be
+   * read.
+   */
   list(): Promise<string[]>;
   /** @param title - The rule in words for people. Rejects if the rule cannot be stored. */
   add(rule: string, title: string): Promise<void>;
@@ -180,8 +183,8 @@ export interface AgentIntroduction {
 export type Unsubscribe = () => void;
 
 /**
- * One kind of agent. Methods take the ids of its sessions and reject with ProviderError. A session runs at most one turn
- * at a time; the runtime queues messages. `DriverProvider` turns an `AgentDriver` into a provider.
+ * One kind of agent. Methods take the ids of its sessions and reject with ProviderError. A session runs at most one
+ * turn at a time; the runtime queues messages. `DriverProvider` turns an `AgentDriver` into a provider.
  */
 export interface CliProvider extends AgentCapabilities {
   readonly cliType: string;
@@ -211,8 +214,8 @@ export interface CliProvider extends AgentCapabilities {
   agentTurnId(sessionId: string): string | undefined;
 
   /**
-   * Listeners may be added before the session exists, so that they miss nothing, and remain when the session is killed and
-   * loaded. Listeners of upserts and turns get a turn from its beginning or not at all.
+   * Listeners may be added before the session exists, so that they miss nothing, and remain after kill and load.
+   * Listeners of upserts and turns get a turn from its beginning or not at all.
    */
   onEvent(sessionId: string, callback: (event: EventDraft) => void): Unsubscribe;
   onUpsert(sessionId: string, callback: (upsert: UpsertObject) => void): Unsubscribe;
@@ -243,8 +246,8 @@ export interface CliProvider extends AgentCapabilities {
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
   /**
-   * Sets the folders besides the project's in which an open session's agent may work from the next turn on. Resolves to
-   * false if the agent must be restarted for that. `NOT_SUPPORTED`, `PROCESS_CRASH`.
+   * Replaces the folders besides the project's in which an open session's agent may work, from the next turn on.
+   * Resolves to false if the agent must be restarted for the change. `NOT_SUPPORTED`, `PROCESS_CRASH`.
    */
   setDirectories?(sessionId: string, folders: readonly string[]): Promise<boolean>;
   /** Sets an open session's title in the agent's own store. `NOT_SUPPORTED`. */
@@ -279,13 +282,16 @@ export interface SteerTarget {
 /** Optional abilities of an agent besides its sessions. A driver and its provider have the same ones. */
 export interface AgentCapabilities {
   /**
-   * Whether opening a session before its first message saves time, or reveals its settings. The runtime then opens the
-   * session while the user types, and for clients that show settings when they open it.
+   * Whether opening a session ahead of a message saves time, or reveals its settings; the runtime then does so while
+   * the user types, and for clients that show settings when they open the session.
    */
   readonly prewarms?: boolean;
   /** Whether sessions can rewind files. */
   readonly rewinds?: boolean;
-  /** Whether its sessions can have folders besides the project's; an agent that turns out not to rejects such an opening. */
+  /**
+   * Whether its sessions can have folders besides the project's. An agent that turns out not to support them rejects
+   * the opening.
+   */
   readonly takesDirectories?: boolean;
   /** Whether sessions can rewind their conversation. */
   readonly rewindsConversation?: boolean;
@@ -332,8 +338,8 @@ export interface AgentCapabilities {
    */
   peekStoredSessions?(known?: readonly string[]): Promise<StoredSession[] | undefined>;
   /**
-   * Complements `peekStoredSessions`: the sessions that can be found on disk without a program, newest first. Titles may be
-   * older than the agent's own.
+   * Complements `peekStoredSessions`: lists the sessions that can be found on disk without a program, newest first.
+   * Titles may be older than the agent's own.
    */
   scanStoredSessions?(): Promise<StoredSession[]>;
   /**
@@ -344,8 +350,8 @@ export interface AgentCapabilities {
   /** The conversation as the agent has stored it, oldest turn first. `SESSION_NOT_FOUND`. */
   readStoredHistory?(agentSessionId: string, projectDir: string): Promise<StoredTurn[]>;
   /**
-   * Copies a stored conversation up to the end of a turn, as a new session that can be loaded. The original is unchanged; it
-   * may be working on a later turn. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`.
+   * Copies a stored conversation up to the end of a turn into a new session, which can be loaded. The original, which
+   * may be working on a later turn, does not change. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`.
    */
   fork?(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork>;
   /** Whether the file at a real path has the output of a background command of this session. */

@@ -371,7 +371,7 @@ test('Codex gets an answer to the requests that are used, and an error for other
   const { signal } = new AbortController();
   for (const [name, state] of statesOf(codex.codexServerRequests)) {
     const answer = await Promise.try(() => requests.serve(name, {}, signal)).catch(String);
-    const isRefused = answer === `Error: Liminal does not do ${name}.`;
+    const isRefused = answer === `Error: Liminal does not support ${name}.`;
     expect([name, isRefused]).toEqual([name, state === 'not used']);
   }
 });

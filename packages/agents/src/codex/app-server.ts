@@ -8,13 +8,13 @@ import { largeLine, parseLargeLine } from '../base/large-lines.ts';
 
 type Params = Record<string, unknown>;
 
-/** A session's thread, with those that Codex begins for tasks of it. */
+/** A session's thread, with the threads that Codex begins for its tasks. */
 export interface HostedThread {
-  /** Whether a turn is one of its own, by Codex' own id of it. */
+  /** Whether a turn belongs to this thread, by Codex' own id. */
   owns(nativeTurnId: string): boolean;
-  /** What Codex says of it, of a thread that it has begun for a task, or of everything. */
+  /** Handles a notification about this thread, about a task's thread, or about the whole server. */
   onNotification(method: string, params: Params): void;
-  /** What Codex asks. Resolves with the answer; a rejection is answered as an error. */
+  /** Handles a request from Codex. Resolves with the answer; a rejection is answered as an error. */
   onRequest(method: string, params: Params, id: string | number): Promise<unknown>;
   onGone(reason: Error): void;
 }
@@ -25,7 +25,7 @@ export interface OpenThread {
   turnId: string | undefined;
 }
 
-/** Codex' error answer to a request. */
+/** An error response from Codex. */
 export class CodexError extends Error {
   readonly code: number;
 
@@ -35,7 +35,7 @@ export class CodexError extends Error {
   }
 }
 
-/** Where it runs. */
+/** The process in which the server runs. */
 export type ServerProcess = Pick<AgentProcess, 'listen' | 'write' | 'note' | 'explain' | 'end'>;
 
 interface Pending {
@@ -43,7 +43,7 @@ interface Pending {
   reject: (error: Error) => void;
 }
 
-/** How long Codex may take to close a thread, ms. */
+/** Limit for Codex to close a thread, ms. */
 const leaveLimitMs = 2_000;
 
 /** A running `codex app-server`, and the threads that are open in it. */
@@ -51,9 +51,9 @@ export class AppServer {
   readonly #process: ServerProcess;
   readonly #pending = new Map<unknown, Pending>();
   readonly #life = new Lifetime();
-  /** By thread; a thread that Codex began for a task belongs to the one that it serves. */
+  /** By thread id; the thread of a task maps to the thread that it serves. */
   readonly #threads = new Map<unknown, HostedThread>();
-  /** Called when a thread that is left has been closed, by its id. */
+  /** Callbacks for closed threads, by thread id. */
   readonly #closing = new Map<string, () => void>();
   #asked = 0;
   #isAlive = true;
@@ -69,7 +69,10 @@ export class AppServer {
     });
   }
 
-  /** Starts it, up to its greeting. Rejects with why there is none within `limitMs`; then no process is left. */
+  /**
+   * Starts a server and waits for its greeting. Rejects with the reason if none arrives within `limitMs`; then no
+   * process is left.
+   */
   static async start(
     command: ProcessCommand,
     limitMs: number,
@@ -96,7 +99,7 @@ export class AppServer {
     return this.#isAlive;
   }
 
-  /** Codex' own; undefined if it does not say. */
+  /** Codex' version; undefined if Codex does not report it. */
   get version(): string | undefined {
     return this.#version;
   }
@@ -106,7 +109,10 @@ export class AppServer {
     return this.#home;
   }
 
-  /** Rejects with CodexError, or with why the process ended. `take` gets the answer before anything that follows it. */
+  /**
+   * Sends a request. `take` gets the answer before any later message is handled. Rejects with CodexError, or with the
+   * reason for the end of the process.
+   */
   request(method: string, params: unknown): Promise<unknown>;
   request<T>(method: string, params: unknown, take: (answer: unknown) => T): Promise<T>;
   request(method: string, params: unknown, take = (answer: unknown) => answer): Promise<unknown> {
@@ -117,17 +123,17 @@ export class AppServer {
     return this.#life.within(promise);
   }
 
-  /** Requests what may fail because it is done already. */
-  tell(method: string, params: object): Promise<unknown> {
+  /** Sends a request that may fail, for example because its work is already done; then resolves with undefined. */
+  tryRequest(method: string, params: object): Promise<unknown> {
     return this.request(method, params).catch(() => undefined);
   }
 
-  /** Passes on what Codex says and asks of a thread. */
+  /** Routes notifications and requests about a thread to `thread`. */
   admit(threadId: string, thread: HostedThread): void {
     this.#threads.set(threadId, thread);
   }
 
-  /** Closes a session's threads, with the turns and the commands that still run in them. */
+  /** Closes a session's threads with their running turns and commands. */
   async leave(threads: readonly OpenThread[]): Promise<void> {
     for (const { threadId } of threads) this.#threads.delete(threadId);
     if (!this.#isAlive) return;
@@ -136,15 +142,15 @@ export class AppServer {
   }
 
   async #close({ threadId, turnId }: OpenThread): Promise<void> {
-    const tell = (method: string, params = {}): Promise<unknown> =>
-      this.tell(method, { threadId, ...params });
-    // First: the model would be told of the commands' end.
-    if (turnId !== undefined) await tell('turn/interrupt', { turnId });
-    await tell('thread/backgroundTerminals/clean');
+    const request = (method: string, params = {}): Promise<unknown> =>
+      this.tryRequest(method, { threadId, ...params });
+    // Stop the turn first, so that the model does not get the end of the commands.
+    if (turnId !== undefined) await request('turn/interrupt', { turnId });
+    await request('thread/backgroundTerminals/clean');
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     this.#closing.set(threadId, resolve);
-    const left = await tell('thread/unsubscribe');
-    // Opened again before it is closed, it would lack what is not written yet.
+    const left = await request('thread/unsubscribe');
+    // A thread that is opened again before it is closed would lack what is not written yet.
     if (isRecord(left) && left['status'] === 'unsubscribed') await closed;
     this.#closing.delete(threadId);
   }
@@ -153,19 +159,19 @@ export class AppServer {
     this.#send({ method });
   }
 
-  /** Why it ended, with what it printed about it. */
+  /** Returns the reason for the process's end, with what the process printed about it. */
   explain(reason: unknown): string {
     return this.#process.explain(reason);
   }
 
-  /** Ends it and all that it started. */
+  /** Ends the process and all that it started. */
   end(): Promise<void> {
     this.#isAlive = false;
     this.#ended ??= this.#process.end(true);
     return this.#ended;
   }
 
-  /** The result of `work`, unless it takes too long, the process ends, or the signal aborts. */
+  /** Returns the result of `work`. Rejects if the limit passes, the process ends, or the signal aborts. */
   async within<T>(limitMs: number, work: Promise<T>, signal: AbortSignal): Promise<T> {
     const tooLong = `It did not answer within ${limitMs / 1_000} s.`;
     return this.#life.withinLimit(work, limitMs, { tooLong, signal });
@@ -201,7 +207,7 @@ export class AppServer {
     }
   }
 
-  /** A thread that Codex begins for a task has a turn that names the turn it serves. */
+  /** Assigns a task's thread to the thread it serves: the turn of a task names the turn that started the task. */
   #adopt(threadId: string, turn: unknown): HostedThread | undefined {
     const root = isRecord(turn) ? turn['rootTurnId'] : undefined;
     if (typeof root !== 'string') return undefined;
@@ -224,7 +230,7 @@ export class AppServer {
   async #serve(method: string, params: Params, id: string | number): Promise<void> {
     try {
       const thread = this.#threads.get(params['threadId']);
-      if (thread === undefined) throw new Error(`Nobody can be asked for ${method}.`);
+      if (thread === undefined) throw new Error(`No open session can answer ${method}.`);
       this.#send({ id, result: await thread.onRequest(method, params, id) });
     } catch (error) {
       this.#send({ id, error: { code: -32_601, message: messageOf(error) } });
@@ -238,12 +244,12 @@ export class AppServer {
     const threads = new Set(this.#threads.values());
     this.#threads.clear();
     for (const one of threads) one.onGone(reason);
-    // Its children may still run.
+    // The children of the process may still run.
     void this.end();
   }
 }
 
-/** `liminal/0.169.0 (…)`: the version in it is Codex' own. */
+/** Returns the version in `liminal/0.169.0 (…)`, which is Codex' own. */
 function versionIn(greeting: unknown): string | undefined {
   const said = isRecord(greeting) ? greeting['userAgent'] : undefined;
   return typeof said === 'string' ? /\/(\d[\w.-]*)/.exec(said)?.[1] : undefined;

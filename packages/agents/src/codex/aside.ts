@@ -6,23 +6,25 @@ import type { AppServer } from './app-server.ts';
 const Newest = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
 const Sample = z.looseObject({ text: z.string().nullish() });
 
-/** One answer of the model to the conversation and the question. Throws ProviderError `NOT_ANSWERED`. */
+/** Returns the model's answer to a question beside the conversation. Throws ProviderError `NOT_ANSWERED`. */
 export async function askAside(
   server: AppServer,
   threadId: string,
   question: string,
 ): Promise<string> {
   const newest = { threadId, limit: 1, sortDirection: 'desc', itemsView: 'notLoaded' };
-  const turns = Newest.safeParse(await server.tell('thread/turns/list', newest)).data?.data ?? [];
+  const turns =
+    Newest.safeParse(await server.tryRequest('thread/turns/list', newest)).data?.data ?? [];
   const expectedTurnId = turns[0]?.id;
   if (expectedTurnId === undefined) {
     throw notAnswered('Send a message first: there is no conversation yet.');
   }
   const asked = { threadId, expectedTurnId, allowInProgressTurn: true, prompt: question };
-  const told = await server.request('thread/sample', asked).catch((error: unknown) => {
+  const answer = await server.request('thread/sample', asked).catch((error: unknown) => {
     throw notAnswered(messageOf(error), error);
   });
-  const text = Sample.safeParse(told).data?.text;
-  if (text == null) throw notAnswered('The model wanted to use a tool, which it cannot here.');
+  const text = Sample.safeParse(answer).data?.text;
+  if (text == null)
+    throw notAnswered('The model wanted to use a tool, which a side question does not allow.');
   return text;
 }

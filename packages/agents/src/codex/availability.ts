@@ -1,4 +1,4 @@
-/** Whether Codex can run here, and what is missing. */
+/** Whether Codex can run on this machine, and what is missing. */
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -17,25 +17,25 @@ const info = {
 } satisfies Partial<AgentInfo>;
 
 const ownProvider = /^[ \t]*model_provider[ \t]*=[ \t]*["'](?!openai["'])/m;
-/** Then a login may be where only Codex can look. */
+/** Matches a configuration whose login may be in a store that only Codex can read. */
 const elsewhere = /^[ \t]*cli_auth_credentials_store[ \t]*=[ \t]*["'](?!file["'])/m;
 
-/** @param codex - How people start the program in a terminal. */
+/** @param codex - The command that starts Codex in a terminal. */
 const signIn = (codex: string): string =>
   `Not signed in. Run \`${codex} login\` in a terminal, or, with a key, \`printenv OPENAI_API_KEY | ${codex} login --with-api-key\`.`;
 
 const signedInLater =
-  'Runs, but began before you signed in: it takes up the new login once all of its sessions have ended.';
+  'Codex started before you signed in. It uses the new login once all of its sessions have ended.';
 
-/** How long Codex may take to say who is signed in, ms. */
+/** Limit for Codex to report its account, ms. */
 const accountLimitMs = 1_000;
 
 const Account = z.looseObject({ account: z.unknown(), requiresOpenaiAuth: z.boolean() });
 
 /**
- * Describes Codex as it would run with this environment. Starts nothing.
+ * Describes Codex as it would run with this environment. Starts no process.
  *
- * @param running - Is asked, if there is one: Codex itself knows best.
+ * @param running - A running Codex, if any. Its answer about the login is preferred.
  */
 export async function describeCodex(
   env: NodeJS.ProcessEnv,
@@ -49,25 +49,28 @@ export async function describeCodex(
     return { ...info, available: false, reason };
   }
   const found = { ...info, available: true, version: program.version, program: program.path };
-  const [told, stored] = await Promise.all([running && accountOf(running), hasLogin(env)]);
-  if (told ?? stored) return found;
+  const [reported, stored] = await Promise.all([running && accountOf(running), hasLogin(env)]);
+  if (reported ?? stored) return found;
   const isOwn = findProgram('codex', env['PATH']) !== undefined;
   const login = signIn(isOwn ? 'codex' : shellWord(program.path));
   return { ...found, reason: stored ? signedInLater : login };
 }
 
-/** Whether a running Codex has what it needs to ask its model; undefined if it does not say. */
+/** Whether a running Codex has the login that its model needs; undefined if Codex does not answer. */
 async function accountOf(
   server: Pick<AppServer, 'request' | 'within'>,
 ): Promise<boolean | undefined> {
   const { signal } = new AbortController();
   const asked = server.request('account/read', {});
   const answer = await server.within(accountLimitMs, asked, signal).catch(() => undefined);
-  const told = Account.safeParse(answer).data;
-  return told && (told.account != null || !told.requiresOpenaiAuth);
+  const reported = Account.safeParse(answer).data;
+  return reported && (reported.account != null || !reported.requiresOpenaiAuth);
 }
 
-/** Whether there is a login, or a custom model provider, which may need none. Of keys in its environment Codex makes no use. */
+/**
+ * Whether there is a login, or a custom model provider, which may need none. Of keys in its environment Codex makes no
+ * use.
+ */
 async function hasLogin(env: NodeJS.ProcessEnv): Promise<boolean> {
   const folder = env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');
   const read = (name: string): Promise<string> =>
@@ -76,7 +79,7 @@ async function hasLogin(env: NodeJS.ProcessEnv): Promise<boolean> {
   return holdsLogin(login) || ownProvider.test(config) || elsewhere.test(config);
 }
 
-/** Whether the file has a key or tokens: Codex leaves it there without any when one signs out. */
+/** Whether the file has a key or tokens: after a sign-out, Codex leaves the file without any. */
 function holdsLogin(text: string): boolean {
   const login = parseLine(text);
   const besides = ['auth_mode', 'last_refresh'];

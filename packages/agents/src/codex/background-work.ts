@@ -11,28 +11,28 @@ import type { CodexTurn, TurnCommand } from './translate/turn.ts';
 
 type Params = Record<string, unknown>;
 
-/** How often it is told what commands beside the turns print, ms. */
+/** Interval between reports of background output, ms. */
 const progressMs = 1_000;
 
 /**
- * What may run beside a session's turns: commands that have outlived theirs, and tasks, each in a thread of its own. Tells
- * what runs, and stops it.
+ * The background work of a session: commands that have outlived their turns, and tasks, each in a thread of its own.
+ * Reports what runs, and can stop it.
  */
 export class BackgroundWork {
-  /** For the turns, which show what tasks do. */
+  /** Also used by the turns, which show the items of tasks. */
   readonly tasks = new Tasks();
   readonly #server: AppServer;
   readonly #output: Pick<SessionOutput, 'update'>;
   readonly #commands = new BackgroundCommands();
-  /** Codex' own ids of the session's turns, with whether they were stopped. */
+  /** The session's turns by Codex' own ids. */
   readonly #turns = new Map<string, { isStopped: boolean }>();
-  /** Codex' own id of the turn that runs: what runs for it is not beside it. */
+  /** Codex' own id for the running turn: work for this turn is not in the background. */
   #turnId: string | undefined;
-  /** As last told. */
-  #told: readonly BackgroundTask[] = [];
-  #toldCommands: readonly BackgroundTask[] = [];
+  /** As last reported. */
+  #reported: readonly BackgroundTask[] = [];
+  #reportedCommands: readonly BackgroundTask[] = [];
   #areTasksOld = false;
-  #telling: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(server: AppServer, output: Pick<SessionOutput, 'update'>) {
@@ -40,12 +40,12 @@ export class BackgroundWork {
     this.#output = output;
   }
 
-  /** The threads of tasks. */
+  /** The open threads of tasks. */
   get threads(): OpenThread[] {
     return this.tasks.threads;
   }
 
-  /** Whether a turn is the session's, by Codex' own id of it. */
+  /** Whether a turn belongs to the session, by Codex' own id. */
   owns(turnId: string): boolean {
     return this.#turns.has(turnId);
   }
@@ -55,29 +55,29 @@ export class BackgroundWork {
     return this.tasks.find(threadId) !== undefined;
   }
 
-  /** A turn of the session begins; Codex' own id of it comes later. */
+  /** Notes that a turn of the session begins. Codex' own id follows in `turnIs`. */
   turnBegins(): void {
     this.#turnId = undefined;
     this.#areTasksOld = true;
   }
 
-  /** Codex names the turn that runs. @param hasStarted - It runs in Codex, too. */
+  /** Sets Codex' own id for the running turn. @param hasStarted - Whether Codex has started the turn. */
   turnIs(turnId: string, hasStarted: boolean): void {
     this.#turnId = turnId;
     if (hasStarted) this.#turns.set(turnId, { isStopped: false });
   }
 
-  /** The turn that ran has ended, and may have left commands running. */
+  /** Notes that the turn has ended. @param left - Commands of the turn that still run. */
   turnEnds(left: readonly TurnCommand[]): void {
-    // Of a turn that was stopped Codex ends the commands, too.
+    // Codex ends the commands of a stopped turn.
     const isStopped = this.#turns.get(this.#turnId ?? '')?.isStopped === true;
     if (!isStopped) this.#commands.adopt(left, now());
     this.#turnId = undefined;
     this.#areTasksOld = true;
-    this.#tell();
+    this.#report();
   }
 
-  /** Reads what Codex says of the thread of a task. */
+  /** Reads a notification about the thread of a task. */
   readTask(threadId: string, method: string, params: Params): void {
     if (this.tasks.read(threadId, method, params, now())) this.#areTasksOld = true;
     if (method !== 'turn/started') return;
@@ -87,24 +87,24 @@ export class BackgroundWork {
     void this.#stopTask({ threadId, turnId: typeof id === 'string' ? id : undefined });
   }
 
-  /** Reads what concerns commands; returns whether it tells how one of them has ended. */
+  /** Reads a notification about commands; returns whether it reports the end of a background command. */
   readCommand(method: string, params: Params): boolean {
     const isEnd = this.#commands.read(method, params);
-    this.#tell();
+    this.#report();
     return isEnd;
   }
 
-  /** Ends a turn in Codex with its tasks, and the commands that it still runs; those of earlier turns go on. */
+  /** Ends a turn in Codex with its tasks and running commands. Commands of earlier turns keep running. */
   async stopTurn(
     own: { threadId: string; turnId: string },
     turn: Pick<CodexTurn, 'commands'>,
   ): Promise<void> {
-    // A task may have begun that is not told yet.
+    // A task may have begun that Codex has not reported yet.
     this.#turns.set(own.turnId, { isStopped: true });
     await this.#server.request('turn/interrupt', own);
     for (const task of this.tasks.of(own.turnId)) await this.#stopTask(task);
     const stop = ({ threadId, processId }: TurnCommand): Promise<unknown> =>
-      this.#server.tell('thread/backgroundTerminals/terminate', { threadId, processId });
+      this.#server.tryRequest('thread/backgroundTerminals/terminate', { threadId, processId });
     await Promise.all(turn.commands.map(stop));
   }
 
@@ -116,44 +116,44 @@ export class BackgroundWork {
     try {
       if (process === undefined) {
         await this.#server.request('turn/interrupt', { threadId: taskId, turnId });
-        await this.#server.tell('thread/backgroundTerminals/clean', { threadId: taskId });
+        await this.#server.tryRequest('thread/backgroundTerminals/clean', { threadId: taskId });
       } else await this.#server.request('thread/backgroundTerminals/terminate', process);
     } catch (error) {
       throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop it. ${messageOf(error)}`);
     }
   }
 
-  /** Nothing more is told. */
+  /** Stops reporting. */
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#telling);
+    clearTimeout(this.#timer);
   }
 
   async #stopTask({ threadId, turnId }: OpenThread): Promise<void> {
-    if (turnId !== undefined) await this.#server.tell('turn/interrupt', { threadId, turnId });
-    await this.#server.tell('thread/backgroundTerminals/clean', { threadId });
+    if (turnId !== undefined) await this.#server.tryRequest('turn/interrupt', { threadId, turnId });
+    await this.#server.tryRequest('thread/backgroundTerminals/clean', { threadId });
   }
 
   get #beside(): BackgroundTask[] {
     return [...this.#commands.running, ...this.tasks.beside(this.#turnId)];
   }
 
-  /** Tells at once what begins and ends, and from time to time what is printed. */
-  #tell(): void {
-    if (this.#commands.running === this.#toldCommands && !this.#areTasksOld) return;
-    if (this.#beside.length !== this.#told.length) this.#tellNow();
-    else this.#telling ??= setTimeout(() => this.#tellNow(), progressMs).unref();
+  /** Reports beginnings and ends at once, and output at intervals. */
+  #report(): void {
+    if (this.#commands.running === this.#reportedCommands && !this.#areTasksOld) return;
+    if (this.#beside.length !== this.#reported.length) this.#reportNow();
+    else this.#timer ??= setTimeout(() => this.#reportNow(), progressMs).unref();
   }
 
-  #tellNow(): void {
-    clearTimeout(this.#telling);
-    this.#telling = undefined;
+  #reportNow(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (this.#isClosed) return;
     this.#areTasksOld = false;
-    this.#toldCommands = this.#commands.running;
+    this.#reportedCommands = this.#commands.running;
     const beside = this.#beside;
-    if (beside.length === 0 && this.#told.length === 0) return;
-    this.#told = beside;
+    if (beside.length === 0 && this.#reported.length === 0) return;
+    this.#reported = beside;
     this.#output.update({ tasks: beside });
   }
 }

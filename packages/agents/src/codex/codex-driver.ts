@@ -28,31 +28,31 @@ import {
 import { forkThread, listThreads, readThread } from './stored-threads.ts';
 
 export interface CodexOptions {
-  /** A program to run instead of the one that is found. */
+  /** The program to run. Default: the one that `findCodex` returns. */
   command?: string;
   /** Arguments before `app-server`. */
   args?: readonly string[];
   /** Added to the inherited environment. */
   env?: Record<string, string>;
-  /** The environment for Codex. Default: this process's environment, which also says where sessions are stored. */
+  /** The environment for Codex. Default: this process's environment. It also sets where sessions are stored. */
   inherited?: NodeJS.ProcessEnv;
-  /** Settings of new sessions, by id; one that Codex lacks is said. */
+  /** Settings of new sessions, by id; a notice reports a setting that Codex lacks. */
   defaults?: Record<string, string>;
-  /** MCP servers of all sessions, beside those of Codex' own configuration. */
+  /** MCP servers for all sessions, besides those in Codex' own configuration. */
   mcpServers?: McpServers;
-  /** Whether people's messages that begin with `!` are run as commands, as in a terminal. Default: yes. */
+  /** Whether messages that begin with `!` are run as commands, as in a terminal. Default: true. */
   userCommands?: boolean | undefined;
-  /** How many sessions are opened at once. Default 2. */
+  /** The number of sessions that may open at once. Default 2. */
   maxStarts?: number;
-  /** From the program's start to its greeting, ms. Default 20 s. */
+  /** Limit from the program's start to its greeting, ms. Default 20 s. */
   startLimitMs?: number;
 }
 
 type Opening = SessionOpening<CodexMemory>;
 
-/** How long a program that was found is taken for granted, ms. */
+/** How long the program's path is cached, ms. */
 const programMs = 60_000;
-/** How long Codex may take to open a thread, or to read one, ms. */
+/** Limit for Codex to open or read a thread, ms. */
 const openLimitMs = 60_000;
 
 /** Codex, by `codex app-server`: one process for all sessions. */
@@ -104,7 +104,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
       return await server.within(openLimitMs, work, signal);
     } catch (error) {
       const giveUp = (): Promise<void> => session?.close() ?? this.#pool.giveBack(server);
-      // In a process that others use, it may still open.
+      // In a process that other sessions use, the thread may still open.
       if (session === undefined && !this.#pool.isLastUser(server)) void work.then(giveUp, giveUp);
       else await giveUp();
       if (error instanceof ProviderError) throw error;
@@ -116,9 +116,9 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     return this.#rollouts.projectDir(agentSessionId);
   }
 
-  /** Starts a program for that: only when somebody asks. */
+  /** Starts a program if none runs, so it is called only when a user asks for the list. */
   listStoredSessions(projectDir?: string): Promise<StoredSession[]> {
-    return this.#meanwhile((server) => listThreads(server, projectDir));
+    return this.#withServer((server) => listThreads(server, projectDir));
   }
 
   async peekStoredSessions(): Promise<StoredSession[] | undefined> {
@@ -134,18 +134,20 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   }
 
   readStoredHistory(agentSessionId: string, projectDir: string): Promise<StoredTurn[]> {
-    return this.#meanwhile((server) => readThread(server, agentSessionId, projectDir));
+    return this.#withServer((server) => readThread(server, agentSessionId, projectDir));
   }
 
   fork(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork> {
-    return this.#meanwhile((server) => forkThread(server, agentSessionId, projectDir, turnId));
+    return this.#withServer((server) => forkThread(server, agentSessionId, projectDir, turnId));
   }
 
   async renameStored(threadId: string, _projectDir: string, title: string): Promise<void> {
-    await this.#meanwhile((server) => server.request('thread/name/set', { threadId, name: title }));
+    await this.#withServer((server) =>
+      server.request('thread/name/set', { threadId, name: title }),
+    );
   }
 
-  /** `onSession` gets the session as soon as its thread is there. */
+  /** Calls `onSession` as soon as the thread is open. */
   async #openThread(
     server: AppServer,
     opening: Opening,
@@ -192,7 +194,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     const begin = (): Promise<CodexSession> => server.request('thread/start', params, take);
     const resume = (threadId: string): Promise<CodexSession> =>
       server.request('thread/resume', { ...params, threadId, excludeTurns: true }, take);
-    const opened = earlier ? goOn(earlier, sessionId, begin, resume) : begin();
+    const opened = earlier ? resumeOrBegin(earlier, sessionId, begin, resume) : begin();
     // After the thread, which takes longer.
     const [session, offer] = await Promise.all([opened, offerOf(server)]);
     const wanted = [
@@ -205,8 +207,8 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   }
 
   /**
-   * The config by which a thread trusts its project folder or not. Without that, Codex trusts every folder in which its
-   * user lets it write, and writes the trust into the user's configuration.
+   * Returns the config by which a thread trusts its project folder or not. Without this config, Codex trusts every
+   * folder in which its user lets it write, and writes the trust into the user's configuration.
    */
   async #trustIn(
     server: AppServer,
@@ -217,7 +219,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     const isUsed = settings !== undefined && (await projectTrust?.uses(settings)) === true;
     projectTrust?.started(settings, isUsed || settings === undefined);
     if (settings !== undefined) return trustConfig(projectDir, isUsed ? 'trusted' : 'untrusted');
-    // Without a sandbox mode of the user's, Codex trusts nothing by itself, and a trust would change its sandbox.
+    // If the user set no sandbox mode, Codex does not trust folders by itself, and trust would change its sandbox.
     return (await writesByDefault(server)) ? trustConfig(projectDir, 'trusted') : {};
   }
 
@@ -230,7 +232,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     }
   }
 
-  /** Closes a session's threads with all that they started; the process goes on while it has another session. */
+  /** Closes a session's threads and all that they started; the process stays while it has another session. */
   async #leave(
     server: AppServer,
     threads: readonly OpenThread[],
@@ -251,7 +253,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     );
   }
 
-  /** The program's path: it is not looked for again with every start. */
+  /** Returns the program's path, cached for `programMs`. */
   async #program(): Promise<string> {
     const now = Date.now();
     if (this.#found === undefined || this.#found.until < now) {
@@ -261,8 +263,8 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     return this.#found.path;
   }
 
-  /** Work with the process that runs, or with one of its own. */
-  #meanwhile<T>(work: (server: AppServer) => Promise<T>): Promise<T> {
+  /** Does work with the running process, or with a new one if none runs. */
+  #withServer<T>(work: (server: AppServer) => Promise<T>): Promise<T> {
     return this.starts.run(async () => {
       const { signal } = new AbortController();
       const server = await this.#take(signal);
@@ -286,14 +288,14 @@ const rootsOf = (projectDir: string, directories: readonly string[]) => ({
   runtimeWorkspaceRoots: [projectDir, ...directories],
 });
 
-/** A thread is open in one program at a time. */
+/** Codex' error if another program has the thread open. */
 const isInUse = /active writer/;
 
 /** Codex 0.169 frees a thread 90 s after its last terminal has ended, or after the work that still runs in it. */
 const inUse =
   'Another program has this session open: a terminal with Codex, or Codex’ background service, which keeps a session for about 90 seconds after its terminal has ended. End the terminal, or wait.';
 
-/** What there is to choose from. */
+/** Reads the models and modes to choose from. */
 async function offerOf(server: AppServer): Promise<Offer> {
   const [models, modes] = await Promise.all([
     server.request('model/list', {}).then(readModels, () => []),
@@ -308,12 +310,12 @@ const UserConfig = z.looseObject({
 
 /** Whether the user's configuration lets Codex write in project folders. */
 async function writesByDefault(server: AppServer): Promise<boolean> {
-  const { config } = UserConfig.safeParse(await server.tell('config/read', {})).data ?? {};
+  const { config } = UserConfig.safeParse(await server.tryRequest('config/read', {})).data ?? {};
   return (config?.sandbox_mode ?? 'read-only') !== 'read-only';
 }
 
-/** Opens the earlier thread, or begins one where Codex has lost it, with a notice in its first turn. */
-async function goOn(
+/** Resumes the earlier thread. If Codex has lost the thread, begins another with a notice in its first turn. */
+async function resumeOrBegin(
   earlier: EarlierSession<CodexMemory>,
   sessionId: string,
   begin: () => Promise<CodexSession>,
@@ -333,21 +335,21 @@ async function goOn(
       throw new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
     }
     const session = await begin();
-    // Codex stores no thread without a message.
+    // Codex does not store a thread without a message.
     if (!isLost) return session;
-    const why = `Codex could not take up this session. ${messageOf(error)}`.replace(
+    const why = `Codex could not resume this session. ${messageOf(error)}`.replace(
       /(?<![.!?])$/,
       '.',
     );
-    session.noticeInFirstTurn(`${why} It begins anew: it does not know what was said before.`);
+    session.noticeInFirstTurn(`${why} It starts again and does not know what was said before.`);
     return session;
   }
 }
 
-/** The settings that a thread has because it runs here; they are not stored with it. */
+/** Returns the settings that Liminal adds to a thread; Codex does not store them with the thread. */
 function threadConfig(servers: McpServers, { env: mark }: ProcessMark): Record<string, unknown> {
   const config: Record<string, unknown> = {
-    // A thread that is left is closed at once, with its MCP servers.
+    // Close a thread and its MCP servers as soon as Liminal unsubscribes.
     thread_unload_delay_secs: 0,
   };
   for (const [name, value] of Object.entries(mark)) {
@@ -368,7 +370,7 @@ function inCodex(server: McpServer, mark: Record<string, string>): Record<string
 const refusedServers = (servers: McpServers): string[] =>
   Object.entries(servers)
     .filter(([, { type }]) => type === 'sse')
-    .map(([name]) => `Codex cannot use the MCP server “${name}”: it does not speak SSE.`);
+    .map(([name]) => `Codex cannot use the MCP server “${name}”: it does not support SSE.`);
 
 const startError = (why: string, cause: unknown): ProviderError =>
   new ProviderError('SESSION_CREATE_FAILED', `Codex did not start. ${why}`, { cause });

@@ -41,7 +41,7 @@ import { CodexTurn, hasFailed, isCompleted } from './translate/turn.ts';
 
 type Params = Record<string, unknown>;
 
-/** What opening a session again needs. */
+/** The data that opening a session again needs. */
 export interface CodexMemory {
   config: Record<string, string>;
 }
@@ -50,37 +50,37 @@ interface Running {
   turnId: string;
   writer: TurnWriter;
   turn: CodexTurn;
-  /** Codex' own id of the turn, once it is known. */
+  /** Codex' own id for the turn, once known. */
   nativeId?: string;
   hasStarted: boolean;
-  /** Resolves with that id when the turn can be stopped; rejects if it ends before. */
+  /** Resolves with `nativeId` when the turn can be stopped; rejects if the turn ends before. */
   started: PromiseWithResolvers<string>;
-  /** Ours, for what is said between turns: Codex knows nothing of it. */
+  /** Whether Liminal made the turn for events between turns. Codex has no such turn. */
   isBetween: boolean;
-  /** The newest plan that Codex has proposed in it. */
+  /** The newest plan that Codex has proposed in the turn. */
   plan?: string;
 }
 
-/** Why a question is withdrawn. */
+/** The reason for which a question is withdrawn. */
 const turnEnded = 'turn_ended';
-/** How many items that were said between turns wait for a turn, and of what size; then they have one of their own. */
+/** Most notifications that wait between turns, and their size in characters; beyond, they get a turn of their own. */
 const maxBetween = 100;
 const maxBetweenSize = 1024 * 1024;
-/** The most characters of Codex' reason for a refusal. */
+/** Most characters of Codex' reason for an error. */
 const maxReason = 300;
-/** How long Codex may take to stop a turn, ms; then it is ended. */
+/** Limit for Codex to stop a turn, ms; then Codex is ended. */
 const cancelLimitMs = 10_000;
 
-/** What Codex says. */
-interface Said {
+/** A notification from Codex. */
+interface Notification {
   method: string;
   params: Params;
 }
 
-/** What is said in a turn that runs. */
-interface Saying {
+/** Input for a running turn. */
+interface SteerInput {
   threadId: unknown;
-  /** Codex' own id of the turn. */
+  /** Codex' own id for the turn. */
   expectedTurnId: unknown;
   messageId: string;
   input: object[];
@@ -89,40 +89,40 @@ interface Saying {
 interface CodexSessionOptions extends SessionStateOptions {
   /** The profile that the thread was begun with; empty for none. */
   profile?: string;
-  /** The files that the thread's instructions come from. */
+  /** Paths of the thread's instruction files. */
   memory?: readonly string[];
-  /** Learns which turns ran here. */
+  /** Records which turns ran in this server. */
   rollouts: Rollouts;
-  /** Whether messages that begin with `!` are commands of people's own. */
+  /** Whether messages that begin with `!` are run as commands. */
   runsUserCommands: boolean;
-  /** The folders beside the project's that the thread was opened with. */
+  /** The folders besides the project's with which the thread was opened. */
   directories?: readonly string[];
-  /** Starts another thread as the session's first one was started, with these folders beside the project's. */
+  /** Starts another thread with the options of the session's first thread, but with these additional folders. */
   startThread: (directories: readonly string[]) => Promise<Opened>;
-  /** Closes the session's threads with all that they started. */
+  /** Closes the session's threads and all that they started. */
   leave: (threads: readonly OpenThread[]) => Promise<void>;
 }
 
-/** The notice of a turn that begins in a fresh thread. */
+/** The notice in a turn that begins in a fresh thread. */
 const cleared =
   'The context was cleared: the model knows the plan, and nothing else of the earlier turns. Files stay as they are.';
 
-/** One thread of Codex', over all of its turns, until a plan is implemented in a fresh thread. */
+/** A session: one Codex thread for all turns, until a fresh thread replaces it to implement a plan. */
 export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   readonly #options: CodexSessionOptions;
   readonly #server: AppServer;
   readonly #output: SessionOutput;
   readonly #state: SessionState;
   readonly #approvals: PendingApprovals;
-  /** What Codex asks now, by the id of its request. */
+  /** Codex' open requests to people, by id. */
   readonly #asked = new Map<unknown, AbortController>();
-  /** What was said between turns, and about how many characters of JSON that is. */
-  readonly #between: Said[] = [];
+  /** Notifications that arrived between turns, and their approximate size in characters of JSON. */
+  readonly #between: Notification[] = [];
   #betweenSize = 0;
-  /** A notice for people in the first turn. */
-  #untold: string | undefined;
+  /** A notice for the first turn. */
+  #firstNotice: string | undefined;
   #threadId: string;
-  /** The work beside the turns of the present thread. */
+  /** The background work of the present thread. */
   #background: BackgroundWork;
   #directories: readonly string[];
   #running: Running | undefined;
@@ -139,7 +139,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#background = new BackgroundWork(options.server, options.output);
     this.#approvals = new PendingApprovals({
       open: (request) => {
-        // A task may ask after its turn.
+        // A task may ask after its turn has ended.
         if (this.#running === undefined) this.#beginBetween();
         this.#write((writer) => writer.openApproval(request));
       },
@@ -172,7 +172,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
 
   /** Adds a notice to the first turn. */
   noticeInFirstTurn(words: string): void {
-    this.#untold = words;
+    this.#firstNotice = words;
   }
 
   /** `INVALID_OPTION`. */
@@ -197,9 +197,9 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       this.#options.projectDir,
       blocks,
     );
-    // Codex keeps the message's id, if it can: so its store names our turns.
+    // Codex stores the message's id if it can, so that its store has our turn ids.
     const own = { threadId: this.agentSessionId, clientUserMessageId: turnId };
-    // First, so that Codex is at work while the turn's beginning is told.
+    // Send the request first, so that Codex works while the turn's beginning is emitted.
     const asked = this.#server.request(method, { ...own, ...params }, (answer) =>
       this.#known(running, answer),
     );
@@ -214,7 +214,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   }
 
   /**
-   * Asks after a plan what follows, as Codex' own terminal does. The turn of the question becomes that of the work.
+   * Asks how to continue after a plan, as Codex' own terminal does. The turn of the question becomes the turn of the
+   * work.
    * @param plan - The proposed plan, Markdown.
    */
   async #offerPlan(plan: string): Promise<void> {
@@ -247,7 +248,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     }
   }
 
-  /** Makes the session ready for what follows a plan; returns the message to Codex. */
+  /** Prepares the session for the step after a plan; returns the message to Codex. */
   async #prepare(plan: string, { words, endsPlanMode, clearsContext }: AfterPlan): Promise<string> {
     const prompt = clearsContext ? await this.#clearContext(plan, words) : words;
     if (endsPlanMode) await this.setConfigOption('collaboration_mode', 'default');
@@ -255,8 +256,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   }
 
   /**
-   * Replaces the session's thread by a fresh one that has only the plan; returns the first message to it. The session
-   * keeps its thread if Codex refuses.
+   * Replaces the session's thread by a fresh thread that has only the plan, and returns the first message to the fresh
+   * thread. If Codex refuses, the session keeps its thread.
    */
   async #clearContext(markdown: string, note: string): Promise<string> {
     const opened = await this.#options.startThread(this.#directories);
@@ -279,7 +280,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     return words;
   }
 
-  /** The commands and tasks of the old thread end with that thread. */
+  /** The background work of the old thread ends with that thread. */
   #replaceThread(opened: Opened): void {
     const old = this.#threads;
     this.#background.close();
@@ -292,7 +293,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#server.leave(old).catch(() => undefined);
   }
 
-  /** The answer to a command that asks nothing of Codex' model. */
+  /** Returns the answer to a command that does not need Codex' model; undefined for other messages. */
   async #answerHere(message: string, blocks: readonly ContentBlock[]): Promise<string | undefined> {
     const plan = wordsToPlan(message);
     if (plan === undefined) {
@@ -302,7 +303,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     }
     await this.setConfigOption('collaboration_mode', 'plan');
     if (plan !== '' || blocks.length > 0) return undefined;
-    return 'Plan mode is on: say what to plan. The setting “Mode” ends it.';
+    return 'Plan mode is on: say what to plan. To leave it, change the setting “Mode”.';
   }
 
   /** `NOTHING_TO_STEER`. */
@@ -324,12 +325,12 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     const { others } = linkedMentions(message, blocks, this.#options.projectDir);
     try {
       const thread = { threadId: this.agentSessionId, expectedTurnId };
-      await this.#say({ ...thread, messageId, input: inputOf(message, others) });
+      await this.#sendSteer({ ...thread, messageId, input: inputOf(message, others) });
     } catch (error) {
       this.#checkAlive();
       writer.at(now());
       writer.takeBack(messageId, 'refused');
-      throw nothingToSteer(`Codex did not take it: ${messageOf(error)}`, error);
+      throw nothingToSteer(`Codex rejected the message: ${messageOf(error)}`, error);
     }
   }
 
@@ -348,7 +349,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       const own = { threadId: this.agentSessionId, turnId };
       await this.#background.stopTurn(own, running.turn);
     } catch (error) {
-      // It has ended meanwhile, and has nothing to be stopped.
+      // The turn has ended in the meantime.
       if (this.#running !== running) return;
       throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop. ${messageOf(error)}`);
     } finally {
@@ -424,7 +425,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     await this.#server.request('thread/name/set', { threadId: this.agentSessionId, name: title });
   }
 
-  /** Reads what Codex says of this thread. */
+  /** Handles a notification about the session's threads, or about the whole server. */
   onNotification(method: string, params: Params): void {
     if (!this.#isAlive) return;
     if (method === 'serverRequest/resolved') return this.#asked.get(params['requestId'])?.abort();
@@ -435,16 +436,16 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     else this.#state.read(method, params);
     const running = this.#running;
     const isLeftEnd = this.#background.readCommand(method, params);
-    if (running === undefined) return this.#hearBetween(method, params, !isOwn || isLeftEnd);
+    if (running === undefined) return this.#readBetween(method, params, !isOwn || isLeftEnd);
     try {
       running.writer.at(now());
-      const activity = this.#hearItem(running.turn, method, params);
+      const activity = this.#readItem(running.turn, method, params);
       if (activity !== undefined) this.#output.update({ activity });
-      // A review of what is not there never begins.
+      // A review of something that does not exist never begins.
       const isFailed = isOwn && method === 'error' && params['willRetry'] === false;
       if (isFailed && !running.hasStarted) running.turn.fail(params['error']);
     } catch (error) {
-      // An error of ours in one message must not end the session.
+      // Our own error in one notification must not end the session.
       process.emitWarning(asError(error));
     }
     const plan = isOwn ? planIn(method, params['item']) : undefined;
@@ -455,9 +456,9 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (this.#options.settings.isPlanning) void this.#offerPlan(running.plan);
   }
 
-  /** What belongs to earlier turns waits for the next, or for the end of its task. */
-  #hearBetween(method: string, params: Params, isEarlier: boolean): void {
-    // A hook of the session's beginning, too: what it says is shown with the next turn.
+  /** Notifications of earlier turns wait for the next turn, or for the end of their task. */
+  #readBetween(method: string, params: Params, isEarlier: boolean): void {
+    // The output of a session's start hook is also a notice, and is shown with the next turn.
     const isNotice = noticeOf(method, params) !== undefined;
     if (!isEarlier && !isNotice) return;
     const isEnd = method === 'turn/completed';
@@ -471,7 +472,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#end({ type: 'response_done', status: 'completed', finishReason: 'end_turn' });
   }
 
-  /** Begins a turn for what is said between turns. */
+  /** Begins a turn for notifications that arrived between turns. */
   #beginBetween(): void {
     this.#begin(randomUUID(), 'agent', undefined).isBetween = true;
   }
@@ -507,7 +508,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     await this.#background.stop(taskId);
   }
 
-  /** Asks people; again, if the turn ends and what asks goes on. */
+  /** Asks people; repeats the question if the turn ends while the asking task still runs. */
   async #askUntilAnswered(
     { threadId }: Params,
     ...[question, signal]: Parameters<Ask>
@@ -515,13 +516,13 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     for (;;) {
       const outcome = await this.#approvals.ask(question, signal);
       const hasTurnEnded = outcome.outcome === 'cancelled' && outcome.reason === turnEnded;
-      const goesOn =
+      const isAsking =
         this.#isAlive && !signal.aborted && this.#background.isAtWork(String(threadId));
-      if (!hasTurnEnded || !goesOn) return outcome;
+      if (!hasTurnEnded || !isAsking) return outcome;
     }
   }
 
-  /** Asks people, and gives Codex the reason of a refusal, for which its answers have no place. */
+  /** Asks people. Steers the reason for a refusal into the turn, because Codex' answers have no field for it. */
   async #ask(asking: Params, ...asked: Parameters<Ask>): Promise<ApprovalOutcome> {
     const outcome = await this.#askUntilAnswered(asking, ...asked);
     const running = this.#running;
@@ -531,23 +532,23 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     running.turn.hide(messageId);
     const input = inputOf(`The user refused this, and says: ${outcome.note}`, []);
     try {
-      await this.#say({ threadId, expectedTurnId, messageId, input });
+      await this.#sendSteer({ threadId, expectedTurnId, messageId, input });
     } catch (error) {
-      const problem = `Codex was not told the reason of the refusal: ${messageOf(error)}`;
+      const problem = `The reason for the refusal did not reach Codex: ${messageOf(error)}`;
       this.#write((writer) => writer.notice(problem));
     }
     return outcome;
   }
 
-  /** Says something in a turn that runs. */
-  #say({ messageId: clientUserMessageId, ...said }: Saying): Promise<unknown> {
-    return this.#server.request('turn/steer', { ...said, clientUserMessageId });
+  /** Sends input into a running turn. */
+  #sendSteer({ messageId: clientUserMessageId, ...input }: SteerInput): Promise<unknown> {
+    return this.#server.request('turn/steer', { ...input, clientUserMessageId });
   }
 
-  /** Returns what Codex waits for, if it says that. */
-  #hearItem(turn: CodexTurn, method: string, said: Params): string | undefined {
-    const { threadId = this.agentSessionId } = said;
-    const params = method === 'item/completed' ? withPicture(said) : said;
+  /** Returns what Codex waits for, if the notification reports it. */
+  #readItem(turn: CodexTurn, method: string, given: Params): string | undefined {
+    const { threadId = this.agentSessionId } = given;
+    const params = method === 'item/completed' ? withPicture(given) : given;
     if (threadId === this.agentSessionId) return turn.read(method, params);
     return turn.readTask(String(threadId), method, params);
   }
@@ -588,16 +589,16 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       message,
       blocks,
     );
-    if (this.#untold !== undefined) writer.notice(this.#untold);
-    this.#untold = undefined;
+    if (this.#firstNotice !== undefined) writer.notice(this.#firstNotice);
+    this.#firstNotice = undefined;
     this.#betweenSize = 0;
-    for (const told of this.#between.splice(0)) this.#hearItem(turn, told.method, told.params);
+    for (const one of this.#between.splice(0)) this.#readItem(turn, one.method, one.params);
     this.#background.turnBegins();
     this.#state.turnBegins();
     return running;
   }
 
-  /** Codex has taken the turn that was asked for; what it says in its beginning may name another one. */
+  /** Codex has accepted the request for a turn; its `turn/started` may name another turn. */
   #known(running: Running, answer: unknown): void {
     const id = idIn(isRecord(answer) ? answer['turn'] : undefined);
     if (id === undefined || running.nativeId !== undefined) return;
@@ -609,10 +610,10 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     const id = idIn(turn);
     if (id === undefined) return;
     this.#options.rollouts.noteOwn(id);
-    // Codex goes on by itself, with a goal for one.
+    // Codex may begin a turn by itself, for example for a goal.
     const running = this.#running ?? this.#begin(randomUUID(), 'agent', undefined);
     if (running.nativeId !== undefined) this.#options.rollouts.noteOwn(running.nativeId);
-    // Of a review, this is the turn that can be stopped.
+    // For a review, this is the turn that can be stopped.
     running.nativeId = id;
     this.#background.turnIs(id, true);
     running.hasStarted = true;
@@ -635,7 +636,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#over(running);
   }
 
-  /** Ends the session's turn: the one that runs, or one of its own for what still waits for a turn. */
+  /** Ends the running turn. If none runs, waiting notifications get a turn, which ends at once. */
   #endAll(end: TurnEnd): void {
     if (this.#running === undefined && this.#between.length > 0) this.#beginBetween();
     this.#end(end);
@@ -646,7 +647,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#running = undefined;
     this.#approvals.cancelAll(turnEnded);
     this.#background.turnEnds(running.turn.commands);
-    // The next message asks whether others have gone on with the thread: then there is less to read.
+    // The next message checks whether other programs continued the thread; scanning now leaves less to read then.
     this.#options.rollouts.mark(this.agentSessionId).catch(() => undefined);
     this.#state.turnEnds();
     running.started.reject(new Error('The turn has ended.'));

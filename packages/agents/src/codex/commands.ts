@@ -1,4 +1,4 @@
-/** Slash commands: those of Codex' own terminal that are requests to its server, and its skills. */
+/** Slash commands: the commands of Codex' own terminal that are requests to its server, and its skills. */
 import { type AgentCommand, type ContentBlock, linkedMentions } from '@liminal/protocol';
 import { z } from 'zod';
 import { commandName } from '../base/answered-here.ts';
@@ -27,7 +27,7 @@ export type Skill = z.infer<typeof Skills>['data'][number]['skills'][number];
 export const listedSkills = (answer: unknown): Skill[] =>
   (Skills.safeParse(answer).data?.data ?? []).flatMap(({ skills }) => skills);
 
-/** Those that can be used. */
+/** The enabled skills of an answer to `skills/list`. */
 export const readSkills = (answer: unknown): Skill[] =>
   listedSkills(answer).filter(({ enabled, path }) => enabled && path !== '');
 
@@ -59,13 +59,13 @@ export const commandsWith = (skills: readonly Skill[]): AgentCommand[] => [
 const initPrompt =
   'Write a file AGENTS.md in the root of this repository, for agents that work on it. Look around first. Say how the project is laid out, how it is built and tested, how its code is written, and what to mind in commits: short, and true to what is there. If there is such a file already, correct it.';
 
-/** What a message asks of Codex. */
+/** The request to Codex that a message stands for. */
 export interface Asked {
   method: 'turn/start' | 'thread/compact/start' | 'review/start' | 'thread/shellCommand';
   params: Record<string, unknown>;
 }
 
-/** The answer to a message that is a command which only Codex' own terminal has, or nobody. */
+/** Returns the answer to a command that only Codex' own terminal has, or that does not exist. */
 export function answerFor(message: string, skills: readonly Skill[]): string | undefined {
   const name = commandName(message);
   const isOffered = (one: { name: string }): boolean => one.name === name;
@@ -79,7 +79,7 @@ export const wordsToPlan = (message: string): string | undefined =>
     ? undefined
     : message.trim().slice('/plan'.length).trim();
 
-/** Reads a message: a command, or words for the model. What it mentions is in its words, and not said again. */
+/** Reads a message as a command or as text for the model. Mentions that the text already contains are not repeated. */
 export function askedBy(
   message: string,
   skills: readonly Skill[],
@@ -91,7 +91,7 @@ export function askedBy(
   const blocks = linkedMentions(message, beside, projectDir).others;
   const skill = skillIn(message, skills);
   if (skill !== undefined) return say(skill.words, blocks, [skill.input]);
-  // Its commands take words only.
+  // Codex' commands accept only text.
   const asked = blocks.length === 0 ? commandIn(message) : undefined;
   return asked ?? say(message, blocks);
 }
@@ -115,7 +115,7 @@ function commandIn(message: string): Asked | undefined {
   return name === 'init' ? say(initPrompt, []) : undefined;
 }
 
-/** A skill of that name; a built-in command goes first. */
+/** Returns the skill that a message names; a built-in command of the same name takes precedence. */
 function skillIn(message: string, skills: readonly Skill[]) {
   const [, name = '', rest = ''] = commandForm.exec(message.trim()) ?? [];
   if (builtIn.some((command) => command.name === name)) return undefined;
@@ -139,6 +139,6 @@ const say = (
   params: { input: [...inputOf(text, blocks), ...more] },
 });
 
-/** The command that began a stored review, by what Codex says is reviewed. */
+/** Returns the command that began a stored review. @param review - Codex' words for what is reviewed. */
 export const reviewCommand = (review: string): string =>
   review === 'current changes' ? '/review' : `/review ${review}`;

@@ -1,4 +1,4 @@
-/** The threads in Codex' own files, found without a Codex process. */
+/** Lists the threads in Codex' own files, without a Codex process. */
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
@@ -6,11 +6,11 @@ import { Newest } from '../base/newest.ts';
 import { parseLine } from '../base/parse-line.ts';
 import type { StoredSession } from '../provider.ts';
 
-/** Files that are looked at, the newest first. */
+/** Most files that are read, newest first. */
 const mostFiles = 1_000;
-/** What is read of a file, in bytes: the first message comes after instructions. */
+/** Bytes read from the start of a file: the first message comes after instructions. */
 const headSize = 256 * 1024;
-/** Files that are looked at side by side. */
+/** Files that are read in parallel. */
 const sideBySide = 16;
 
 const Meta = z.looseObject({
@@ -19,37 +19,38 @@ const Meta = z.looseObject({
     id: z.string(),
     cwd: z.string(),
     timestamp: z.string(),
-    /** Where people talk; not `exec`. A subagent's is an object. */
+    /** Where people talk to Codex, so not `exec`. The source of a subagent is an object. */
     source: z.enum(['cli', 'vscode', 'appServer', 'unknown']).default('cli'),
   }),
 });
 
 const Part = z.looseObject({ text: z.string().catch('') });
 
-/** A user's message, as Codex writes it now, and as it did before. */
+/** A user's message, as Codex writes it now. */
 const Completed = z.looseObject({
   payload: z.looseObject({
     item: z.looseObject({ type: z.literal('UserMessage'), content: z.array(Part) }),
   }),
 });
-const Said = z.looseObject({
+/** A user's message, as earlier versions wrote it. */
+const UserMessage = z.looseObject({
   payload: z.looseObject({ type: z.literal('user_message'), message: z.string() }),
 });
 
 type Found = Omit<StoredSession, 'updatedAt'>;
 
-/** Lists threads by their files. What was read of a file is remembered. */
+/** Lists threads by their files, and caches what it read. */
 export class ListedRollouts {
   readonly #folder: string;
-  /** By path; the size of a file in which nothing was found, which may still grow. */
+  /** By path: a thread, or the size of a file without a message, which may still grow. */
   readonly #read = new Newest<string, Found | number>(mostFiles * 2);
 
-  /** @param folder - Where Codex stores its threads, in folders by year, month and day. */
+  /** @param folder - The folder in which Codex stores its threads, by year, month and day. */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** The threads of people, newest first. */
+  /** Returns the threads in which people have written, newest first. */
   async list(): Promise<StoredSession[]> {
     const paths = await newestFiles(this.#folder);
     const found: StoredSession[] = [];
@@ -58,7 +59,7 @@ export class ListedRollouts {
       found.push(...(await Promise.all(some)).filter((one) => one !== undefined));
     }
     const newest = found.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
-    // A thread that has gone back to before a message has several files; the first one says how it began.
+    // A rewound thread has several files; the first file has the thread's beginning.
     const threads = Map.groupBy(newest, ({ sessionId }) => sessionId);
     return [...threads.values()].flatMap((files) => {
       const began = files.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)).slice(0, 1);
@@ -93,7 +94,7 @@ async function newestFiles(folder: string): Promise<string[]> {
   return files;
 }
 
-/** Undefined if no person has said anything in it. */
+/** Returns undefined if the file has no message of a person. */
 async function readHead(path: string): Promise<Found | undefined> {
   const file = await open(path);
   try {
@@ -122,6 +123,6 @@ function wordsIn(line: string): string {
   if (!/"(?:UserMessage|user_message)"/.test(line)) return '';
   const value = parseLine(line);
   const parts = Completed.safeParse(value).data?.payload.item.content ?? [];
-  const said = Said.safeParse(value).data?.payload.message ?? '';
-  return [said, ...parts.map(({ text }) => text)].join('\n').trim();
+  const message = UserMessage.safeParse(value).data?.payload.message ?? '';
+  return [message, ...parts.map(({ text }) => text)].join('\n').trim();
 }

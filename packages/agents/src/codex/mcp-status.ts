@@ -1,4 +1,4 @@
-/** The MCP servers of a thread of Codex'. */
+/** The MCP servers of a Codex thread. */
 import { type McpAction, McpActionResult, type McpServerState, messageOf } from '@liminal/protocol';
 import { z } from 'zod';
 import { ProviderError } from '../errors.ts';
@@ -16,28 +16,28 @@ const Page = z.looseObject({
   ),
   nextCursor: z.string().nullish().catch(undefined),
 });
-type Told = z.infer<typeof Page>['data'][number];
+type Server = z.infer<typeof Page>['data'][number];
 
-/** The most pages that are read. */
+/** Most pages that are read. */
 const mostPages = 20;
 
 export async function listMcpServers(
   server: AppServer,
   threadId: string,
 ): Promise<McpServerState[]> {
-  const told: Told[] = [];
+  const servers: Server[] = [];
   let cursor: string | null | undefined;
   for (let pages = 0; pages < mostPages; pages += 1) {
     const params = { threadId, detail: 'toolsAndAuthOnly', cursor };
     const page = Page.parse(await server.request('mcpServerStatus/list', params));
-    told.push(...page.data);
+    servers.push(...page.data);
     cursor = page.nextCursor;
     if (cursor == null) break;
   }
-  return told.map(stateOf);
+  return servers.map(stateOf);
 }
 
-function stateOf({ name, runtimeStatus, tools, toolsError, authStatus }: Told): McpServerState {
+function stateOf({ name, runtimeStatus, tools, toolsError, authStatus }: Server): McpServerState {
   const isSignedOut = authStatus === 'notLoggedIn' || runtimeStatus === 'authenticationRequired';
   const known = Object.hasOwn(states, runtimeStatus ?? '')
     ? states[runtimeStatus ?? '']
@@ -65,7 +65,7 @@ const states: Record<string, McpServerState['state']> = {
 
 const SignIn = z.looseObject({ authorizationUrl: z.string() });
 
-/** Codex has no other action for one server. Throws ProviderError `INVALID_OPTION`. */
+/** Signs in to a server, the only action that Codex has. Throws ProviderError `INVALID_OPTION`. */
 export async function changeMcpServer(
   server: AppServer,
   threadId: string,
@@ -73,7 +73,8 @@ export async function changeMcpServer(
   action: McpAction,
 ): Promise<McpActionResult> {
   try {
-    if (action !== 'sign-in') throw new Error('Its servers are switched in its configuration.');
+    if (action !== 'sign-in')
+      throw new Error('Its servers can only be changed in its configuration.');
     const answer = await server.request('mcpServer/oauth/login', { threadId, name });
     return McpActionResult.parse({ url: SignIn.parse(answer).authorizationUrl });
   } catch (error) {

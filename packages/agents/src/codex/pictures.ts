@@ -5,14 +5,14 @@ import { isRecord } from '../base/parse-line.ts';
 /** The largest file (bytes) whose picture is shown. */
 const maxPicture = 8 * 1024 * 1024;
 
-/** What Codex says of an item, with the picture that its model has looked at: Codex names only the file. */
+/** Adds the picture that the model has viewed to an item's notification: Codex sends only the file's path. */
 export function withPicture(params: Record<string, unknown>): Record<string, unknown> {
   const { item } = params;
   if (!isRecord(item) || item['type'] !== 'imageView') return params;
   return { ...params, item: { ...item, result: pictureIn(String(item['path'])) } };
 }
 
-/** In base64. Codex has just read the file: it waits for no disk. */
+/** Returns the picture in base64. Reads synchronously: Codex has just read the file, so it is in the disk cache. */
 function pictureIn(path: string): string | undefined {
   try {
     const file = statSync(path);

@@ -24,17 +24,17 @@ export const implementPlan: ApprovalQuestion = {
   ],
 };
 
-/** What follows a plan. */
+/** The next step after a plan. */
 export interface AfterPlan {
   /** Codex' next message, without the plan itself. */
   words: string;
   /** Whether Plan mode ends. */
   endsPlanMode: boolean;
-  /** Whether a fresh thread gets the plan. `words` then are only the person's note, empty for none. */
+  /** Whether a fresh thread gets the plan. `words` is then only the person's note, empty for none. */
   clearsContext: boolean;
 }
 
-/** Returns undefined if Codex is to wait. */
+/** Returns the step that a person chose; undefined if Codex must wait. */
 export function afterPlan(outcome: ApprovalOutcome): AfterPlan | undefined {
   if (outcome.outcome === 'cancelled') return undefined;
   const { optionId, note } = outcome;
@@ -61,8 +61,8 @@ export function planIn(method: string, item: unknown): string | undefined {
 const Prepared = z.looseObject({ prompt: z.string() });
 
 /**
- * Gives a fresh thread an approved plan, as Codex' own terminal does: as a file below `CODEX_HOME`, or, if that cannot be
- * written, in the thread's context. Returns the thread's first message. Rejects with CodexError.
+ * Gives a fresh thread an approved plan, as Codex' own terminal does: as a file below `CODEX_HOME`, or, if that cannot
+ * be written, in the thread's context. Returns the thread's first message. Rejects with CodexError.
  */
 export async function preparePlan(
   server: AppServer,
@@ -76,7 +76,7 @@ export async function preparePlan(
   return withNote(Prepared.parse(answer).prompt, note);
 }
 
-/** Returns the file's path. */
+/** Stores a plan as a file and returns the file's path; undefined if `CODEX_HOME` is not known. */
 async function storePlan(server: AppServer, markdown: string): Promise<string | undefined> {
   if (server.home === undefined) return undefined;
   const folder = join(server.home, 'attachments', randomUUID());
@@ -87,6 +87,6 @@ async function storePlan(server: AppServer, markdown: string): Promise<string | 
   return path;
 }
 
-/** Whether a thread's first message is one by which an approved plan begins a fresh thread. */
+/** Whether a thread's first message shows that the thread was begun to implement an approved plan. */
 export const beginsWithPlan = (firstMessage: string): boolean =>
   /^(?:Implement the plan\.|Read the approved plan at .+ and implement it\.)/.test(firstMessage);

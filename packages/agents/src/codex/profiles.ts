@@ -1,4 +1,4 @@
-/** The profiles of a person's Codex: each is a file `NAME.config.toml` beside the configuration that it is layered on. */
+/** The user's Codex profiles: files `NAME.config.toml` beside the configuration, which they override. */
 import { readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const isName = (name: string): boolean => /^[\w-]{1,100}$/.test(name);
 const folderOf = (env: NodeJS.ProcessEnv): string =>
   env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');
 
-/** Their names, as `codex --profile` takes them. */
+/** Returns the profiles' names, as for `codex --profile`. */
 export async function listProfiles(env: NodeJS.ProcessEnv): Promise<string[]> {
   const files = await readdir(folderOf(env)).catch(() => []);
   return files
@@ -25,11 +25,11 @@ export async function listProfiles(env: NodeJS.ProcessEnv): Promise<string[]> {
     .toSorted();
 }
 
-/** What a profile sets. Throws ProviderError `INVALID_OPTION`. */
+/** Returns the settings of a profile. Throws ProviderError `INVALID_OPTION`. */
 export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise<Table> {
   const names = await listProfiles(env);
   if (!names.includes(name)) {
-    const all = names.length === 0 ? 'There are none.' : `There are: ${names.join(', ')}.`;
+    const all = names.length === 0 ? 'There are none.' : `Its profiles are: ${names.join(', ')}.`;
     const message = `Codex has no profile “${name}”. ${all}`;
     throw new ProviderError('INVALID_OPTION', message);
   }

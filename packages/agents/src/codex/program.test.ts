@@ -20,17 +20,17 @@ function program(path: string, script = ''): string {
   return path;
 }
 
-/** A program that says this version. */
+/** Makes a program that prints this version. */
 const ownCodex = (version: string): string =>
   program(join(root, 'bin/codex'), `echo "codex-cli ${version}"`);
 
-test('the one on the search path comes first', async () => {
+test('a program on the search path takes precedence', async () => {
   const path = ownCodex('0.170.1');
   const found = await findCodex(`/nowhere:${join(root, 'bin')}`);
   expect(found).toEqual({ path, version: '0.170.1' });
 });
 
-test('one that is too old is not used: the program installed with Liminal is', async () => {
+test('if the program on the search path is too old, the program installed with Liminal is used', async () => {
   ownCodex('0.168.9');
   expect(await findCodex(join(root, 'bin'))).toEqual(installed);
 });
@@ -49,14 +49,14 @@ test('the script that npm puts on the path is replaced by the program itself', a
 test.each([
   ['cannot be run', (path: string) => writeFileSync(path, 'not executable')],
   ['fails', (path: string) => void program(path, 'exit 1')],
-  ['says no version', (path: string) => void program(path, 'echo hello')],
+  ['prints no version', (path: string) => void program(path, 'echo hello')],
   ['is a script without its program', (path: string) => symlinkSync(program(`${path}.js`), path)],
-])('one that %s is skipped', async (_, make) => {
+])('a program that %s is skipped', async (_, make) => {
   make(join(root, 'bin/codex'));
   expect(await findCodex(join(root, 'bin'))).toEqual(installed);
 });
 
-/** What npm has installed with Liminal. */
+/** Returns the program that npm has installed with Liminal. */
 const installed = {
   path: expect.stringContaining(`codex-${process.platform}-${process.arch}`),
   version: expect.stringMatching(/^\d+\.\d+\.\d+$/),

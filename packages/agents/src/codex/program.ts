@@ -8,7 +8,7 @@ import { isAtLeast, versionOf } from '../base/program-version.ts';
 
 const { platform, arch } = process;
 const programFile = platform === 'win32' ? 'codex.exe' : 'codex';
-/** The oldest version whose `app-server` says what is read here. */
+/** The oldest version whose `app-server` sends everything that Liminal reads. */
 export const oldestCodex = '0.169.0';
 
 export interface CodexProgram {
@@ -16,7 +16,7 @@ export interface CodexProgram {
   version: string;
 }
 
-/** The user's own program on the search path if it is new enough, or else the installed one. */
+/** Returns the user's own program on the search path if it is new enough, or else the one installed with Liminal. */
 export async function findCodex(searchPath: string | undefined): Promise<CodexProgram | undefined> {
   const own = findProgram('codex', searchPath);
   const found = own === undefined ? undefined : await describedProgram(own);
@@ -33,7 +33,7 @@ async function describedProgram(path: string): Promise<CodexProgram | undefined>
   return version === undefined ? undefined : { path: real, version };
 }
 
-/** The program that npm has installed for a module. */
+/** Returns the program that npm has installed for a module. */
 async function installedFor(from: string): Promise<CodexProgram | undefined> {
   try {
     const script = createRequire(from).resolve('@openai/codex/package.json');

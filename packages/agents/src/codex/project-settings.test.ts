@@ -45,7 +45,7 @@ test('the user’s own folder needs no agreement', async () => {
   expect(await read('home/project')).toBeUndefined();
 });
 
-test('another work tree has the settings of the main one, and its trust', async () => {
+test('a secondary work tree has the settings and the trust of the main work tree', async () => {
   await put('repo/.git/worktrees/tree/commondir', '../..');
   await put('tree/.git', `gitdir: ${join(base, 'repo/.git/worktrees/tree')}`);
   await put('repo/.codex/config.toml', 'a = 1');

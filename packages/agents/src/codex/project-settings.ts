@@ -1,6 +1,6 @@
 /**
- * The files of a project folder that make Codex run something, or permit it something, once it trusts the folder:
- * measured with the program (0.169). AGENTS.md and skills are only read to the model.
+ * The files in a project folder that make Codex run something, or permit it something, once it trusts the folder;
+ * measured with Codex 0.169. AGENTS.md and skills are not among them: they are only text for the model.
  */
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -14,7 +14,7 @@ import {
 } from '../base/project-files.ts';
 import type { ProjectSettings } from '../project-settings.ts';
 
-/** Undefined if the folder brings nothing. */
+/** Returns undefined if the folder has no such files. */
 export async function readCodexProject(
   projectDir: string,
   env: NodeJS.ProcessEnv,
@@ -42,7 +42,7 @@ async function findIn(folder: string, reading: ProjectReading): Promise<FoundFil
   return [...files, ...tooMany.map((path) => ({ path, text: undefined }))];
 }
 
-/** The config of a thread by which Codex trusts its folder or not; it precedes the user's configuration. */
+/** Returns the thread config that makes Codex trust a folder or not; it overrides the user's configuration. */
 export async function trustConfig(
   projectDir: string,
   level: 'trusted' | 'untrusted',
@@ -50,6 +50,6 @@ export async function trustConfig(
   const folder = await realpath(projectDir).catch(() => projectDir);
   const { root, main } = (await repositoryOf(folder)) ?? {};
   const folders = [projectDir, folder, root, main].filter((path) => path !== undefined);
-  // As an object: Codex ignores the dotted form, whose paths have dots and slashes.
+  // An object, because Codex ignores the dotted form for paths with dots and slashes.
   return { projects: Object.fromEntries(folders.map((path) => [path, { trust_level: level }])) };
 }

@@ -4,18 +4,18 @@ import { attachedImages, inputOf } from './prompt.ts';
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw==' } as const;
 const text = (words: string) => ({ type: 'text', text: words, text_elements: [] });
 
-test('words are one text, even if there are none', () => {
+test('the words of a message are one text, even if empty', () => {
   expect(inputOf('Hello', [])).toEqual([text('Hello')]);
   expect(inputOf('', [])).toEqual([text('')]);
 });
 
-test('images come after the words, or alone, with their bytes as they are', () => {
+test('images follow the words, or stand alone, with unchanged bytes', () => {
   const url = 'data:image/png;base64,iVBORw==';
   expect(inputOf('What?', [image])).toEqual([text('What?'), { type: 'image', url }]);
   expect(inputOf('', [image])).toEqual([{ type: 'image', url }]);
 });
 
-test('files and links are put into words', () => {
+test('files and links become text', () => {
   const resource = { uri: 'blob:1', name: 'notes.md', mimeType: 'text/markdown', text: '# Notes' };
   expect(
     inputOf('Read.', [
@@ -25,7 +25,7 @@ test('files and links are put into words', () => {
   ).toEqual([text('Read.\n\n<file name="notes.md">\n# Notes\n</file>\n\n/code/a.ts')]);
 });
 
-test('images of a stored message come back, those that are elsewhere as links', () => {
+test('images of a stored message are returned; images that are stored elsewhere are links', () => {
   const web = 'https://example.org/a.png';
   const stored = [
     ...inputOf('What?', [image]),

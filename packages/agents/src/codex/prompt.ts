@@ -5,7 +5,7 @@ import { commonImages, fileInWords, joinWords, linkInWords } from '../base/accep
 
 export const accepted: AcceptedContent = { image: commonImages, audio: [], resource: ['text/*'] };
 
-/** A user message as Codex' input. */
+/** Returns a user message as Codex' input. */
 export function inputOf(text: string, blocks: readonly ContentBlock[]): object[] {
   const more = blocks.flatMap((block) => {
     if (block.type === 'resource') return fileInWords(block.resource);
@@ -21,20 +21,23 @@ export function inputOf(text: string, blocks: readonly ContentBlock[]): object[]
   return [{ type: 'text', text: words, text_elements: [] }, ...images];
 }
 
-/** The words of a message that Codex has stored. */
+/** Returns the text of a message in Codex' store. */
 export const wordsIn = (content: readonly { type: string; text: string }[]): string =>
   content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n');
 
 const dataUrl = /^data:(?<mimeType>(?<kind>image|audio)\/[\w.+-]+);base64,(?<data>.*)$/s;
 
-/** What a URL holds: an image or a sound, or a link to what is elsewhere. */
+/** Returns the image or sound in a data URL, or a link for any other URL; undefined for other data URLs. */
 export function blockOfUrl(url: string): ContentBlock | undefined {
   const { kind, mimeType = '', data = '' } = dataUrl.exec(url)?.groups ?? {};
   if (kind === 'image' || kind === 'audio') return { type: kind, mimeType, data };
   return url.startsWith('data:') ? undefined : { type: 'resource_link', uri: url, name: url };
 }
 
-/** The images of a message that Codex has stored: as they were sent, or a link to what is elsewhere, as a file that its terminal was given. */
+/**
+ * The images of a message that Codex has stored: as they were sent, or a link to what is elsewhere, as a file that its
+ * terminal was given.
+ */
 export function attachedImages(
   content: readonly { type: string; url?: unknown; path?: unknown }[],
 ): ContentBlock[] {

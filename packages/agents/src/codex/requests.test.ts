@@ -1,4 +1,4 @@
-/** What Codex is told for each answer, in the shapes of its `codex app-server generate-ts` (0.169). */
+/** Tests the answers to Codex' requests, in the types of `codex app-server generate-ts` (0.169). */
 import type { ApprovalOutcome } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import type { ApprovalQuestion } from '../base/pending-approvals.ts';
@@ -29,7 +29,7 @@ const network = {
   ],
 };
 
-/** What is asked of people, and Codex' answer once they have chosen; undefined: nobody chooses. */
+/** Returns the question to people, and the answer to Codex. Without `optionId`, the question is withdrawn. */
 async function asked(kind: string, params: object, optionId?: string) {
   let question: ApprovalQuestion | undefined;
   const outcome: ApprovalOutcome =
@@ -47,7 +47,7 @@ async function asked(kind: string, params: object, optionId?: string) {
 }
 
 test.each(['accept', 'acceptForSession', 'decline'])(
-  'a command without rules of its own: %s is told as it is',
+  'the decision %s about a command without proposed rules is sent unchanged',
   async (decision) => {
     const { answer, options, question } = await asked('commandExecution', command, decision);
     expect(options).toEqual(['accept', 'acceptForSession', 'decline']);
@@ -67,7 +67,7 @@ test.each([
   ['something else', "/bin/bash -lc 'curl evil'", 'ls', "/bin/bash -lc 'curl evil'"],
   ['another program', 'rm -rf /', 'ls', 'rm -rf /'],
 ])(
-  'SAFE: what is asked for is the whole command, where Codex’ reading has %s',
+  'SAFE: the question shows the whole command if Codex’ action has %s',
   async (_name, whole, read, shown) => {
     const commandActions = [{ type: 'unknown', command: read }];
     const params = { ...command, command: whole, commandActions };
@@ -77,7 +77,7 @@ test.each([
   },
 );
 
-test('a command with a rule for all that begin so: the rule is told back', async () => {
+test('allowing a command’s proposed prefix rule sends the rule back', async () => {
   const rule = { execpolicy_amendment: ['touch', 'made.txt'] };
   const params = {
     ...command,
@@ -89,7 +89,7 @@ test('a command with a rule for all that begin so: the rule is told back', async
   expect(answer).toEqual({ decision: { acceptWithExecpolicyAmendment: rule } });
 });
 
-test('a command that wants more rights shows which, and has them once', async () => {
+test('a command’s additional rights are shown, and are granted once', async () => {
   const params = {
     ...command,
     additionalPermissions: { network: { enabled: true }, fileSystem: null },
@@ -155,7 +155,7 @@ test.each([
   expect(answer).toEqual(granted);
 });
 
-test('SAFE: leave for an MCP server’s tool is asked with all of its arguments, and says what lasts', async () => {
+test('SAFE: the request for an MCP tool shows all arguments, and says how long a permission lasts', async () => {
   let question: ApprovalQuestion | undefined;
   const requests = new CodexRequests(async (one) => {
     question = one;
@@ -188,13 +188,13 @@ test('SAFE: leave for an MCP server’s tool is asked with all of its arguments,
   expect(JSON.parse(question?.asked?.arguments ?? '')).toEqual(params._meta.tool_params);
   expect(answer).toEqual({ action: 'accept', content: {}, _meta: { persist: 'always' } });
 
-  // Any other request is shown with all that Codex says of it.
+  // Any other request is shown whole, as JSON.
   const { tool_name: _, ...unnamed } = params._meta;
   await requests.serve('mcpServer/elicitation/request', { ...params, _meta: unnamed }, signal);
   expect(question?.description).toContain('prod/main');
 });
 
-/** What is asked of people for another request of Codex. */
+/** Returns the question to people for another request of Codex. */
 async function askedFor(method: string, params: object, outcome: ApprovalOutcome) {
   let question: ApprovalQuestion | undefined;
   const requests = new CodexRequests(async (one) => {
@@ -216,7 +216,7 @@ test('input for a running command is shown as input, not as a command', async ()
   expect(JSON.parse(question!.asked!.arguments)).toEqual({ input: params.command });
 });
 
-test('a question for a secret has a field that hides it, and one with a limit has its end', async () => {
+test('a question for a secret has a password field, and a question with a time limit has a deadline', async () => {
   const questions = [
     { id: 'key', header: 'Key', question: 'Which?', isSecret: true, options: null },
   ];
@@ -244,7 +244,7 @@ test.each(['form', 'openai/form', 'openaiForm'])(
   },
 );
 
-test('a confirmation that only Codex’ own app can give can be declined, and says so', async () => {
+test('a confirmation that only Codex’ own app can give can be declined, and explains that', async () => {
   const verify = { title: 'Confirm', description: 'It is you?', challenge: 'x' };
   const params = { ...elicitation, mode: 'openai/userVerification', ...verify };
   const { question, answer } = await askedFor('mcpServer/elicitation/request', params, cancelled);

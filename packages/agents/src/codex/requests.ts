@@ -1,4 +1,4 @@
-/** What Codex asks people in a turn: leave for a command, a patch or more rights, and answers to questions. */
+/** Codex' requests to people: permission for a command, a patch or more rights, and answers to questions. */
 import type {
   ApprovalOption,
   ApprovalOutcome,
@@ -16,7 +16,7 @@ const words = z.string().nullish().catch(undefined);
 
 const Command = z.looseObject({
   itemId: z.string(),
-  /** `writeStdin`: `command` is input for a command that runs. */
+  /** `writeStdin`: `command` is input for a running command. */
   kind: words,
   reason: words,
   command: words,
@@ -28,9 +28,9 @@ const Command = z.looseObject({
     .array(z.looseObject({ host: z.string(), action: z.string() }))
     .nullish()
     .catch(undefined),
-  /** Rights that the command wants besides. */
+  /** Further rights that the command needs. */
   additionalPermissions: z.unknown().optional(),
-  /** Those of Codex' decisions that make sense here; older ones do not say. */
+  /** The decisions that Codex accepts; older versions do not send them. */
   availableDecisions: z.array(z.unknown()).nullish().catch(undefined),
 });
 type Command = z.infer<typeof Command>;
@@ -48,7 +48,7 @@ const Question = z.looseObject({
   header: z.string().catch(''),
   question: z.string().catch(''),
   isOther: z.boolean().catch(false),
-  /** The answer is shown to nobody, and not kept. */
+  /** Whether the answer is neither shown nor stored. */
   isSecret: z.boolean().catch(false),
   options: z
     .array(z.looseObject({ label: z.string(), description: z.string().catch('') }))
@@ -80,7 +80,7 @@ const Elicitation = z.looseObject({
 });
 type Elicitation = z.infer<typeof Elicitation>;
 
-/** An option, and Codex' word for it. */
+/** An option, and Codex' value for it. */
 interface Choice extends ApprovalOption {
   decision: unknown;
 }
@@ -95,7 +95,7 @@ const session = (name: string): Choice => ({
 const refusal = { optionId: 'decline', kind: 'reject_once', takesNote: true } as const;
 const refused: Choice[] = [{ ...refusal, name: 'Reject', decision: 'decline' }];
 
-/** Asks people what Codex asks, and answers in its words. */
+/** Puts Codex' requests to people, and answers in Codex' format. */
 export class CodexRequests {
   readonly #ask: Ask;
   readonly #elicitations: Elicitations;
@@ -105,7 +105,7 @@ export class CodexRequests {
     this.#elicitations = new Elicitations(ask);
   }
 
-  /** Resolves with the answer for Codex. Rejects if it cannot be asked. */
+  /** Resolves with the answer for Codex. Rejects if the request is not supported or malformed. */
   serve(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     switch (method) {
       case 'item/commandExecution/requestApproval':
@@ -119,7 +119,7 @@ export class CodexRequests {
       case 'mcpServer/elicitation/request':
         return this.#elicit(Elicitation.parse(params), signal);
       default:
-        return Promise.reject(new Error(`Liminal does not do ${method}.`));
+        return Promise.reject(new Error(`Liminal does not support ${method}.`));
     }
   }
 
@@ -186,7 +186,7 @@ export class CodexRequests {
     return { answers: isAllowed(outcome) ? answersIn(outcome.content ?? {}) : {} };
   }
 
-  /** Leave for an MCP server's tool is asked for as a form of no fields. */
+  /** Handles a form. Codex asks for permission to use an MCP server's tool as a form without fields. */
   async #elicit(params: Elicitation, signal: AbortSignal): Promise<unknown> {
     const { _meta: tool } = params;
     if (tool != null) {
@@ -209,15 +209,16 @@ export class CodexRequests {
       signal,
       askedByServer(params),
     );
-    if (answer === undefined) throw new Error(`Liminal knows no form of kind “${params.mode}”.`);
+    if (answer === undefined)
+      throw new Error(`Liminal does not support forms of kind “${params.mode}”.`);
     const content = answer.action === 'accept' ? (answer.content ?? null) : null;
     return { action: answer.action, content, _meta: null };
   }
 
-  /** Only Codex' own programs can confirm who a person is. */
+  /** Offers only to decline, because only Codex' own programs can confirm a person's identity. */
   async #declineVerification(params: Elicitation, signal: AbortSignal): Promise<unknown> {
     const { title = 'Confirm who you are', description = '' } = params;
-    const why = 'Only Codex’ own app can confirm this. Decline here, and repeat it there.';
+    const why = 'Only Codex’ own app can confirm this. Decline here, and repeat the request there.';
     const question = { title, ...askedByServer(params), description: `${description}\n\n${why}` };
     await this.#choose(question, [{ ...refusal, name: 'Decline', decision: 'decline' }], signal);
     return { action: 'decline', content: null, _meta: null };
@@ -232,7 +233,7 @@ export class CodexRequests {
     return { decision: chosen?.decision ?? 'cancel' };
   }
 
-  /** Undefined if the question was withdrawn. */
+  /** Returns the chosen option; undefined if the question was withdrawn. */
   async #choose(
     question: Omit<ApprovalQuestion, 'options'>,
     choices: Choice[],
@@ -260,7 +261,7 @@ function titleOfCommand({ kind, command }: Command): string {
   return `Run ${command ?? 'a command'}`;
 }
 
-/** Input for a command that runs, with the words that Codex has for the command and its input. */
+/** Returns the call that sends input to a running command, with Codex' name and field for it. */
 const sentInput = ({ kind }: Command, input: string): AskedCall => ({
   name: kind ?? 'writeStdin',
   title: 'Send input to a running command',
@@ -272,7 +273,7 @@ function askedCommand({ cwd, commandActions }: Command, command: string): AskedC
   return commandCall({ command, cwd: cwd ?? '', commandActions }, cwd ?? '');
 }
 
-/** The call of an MCP server's tool with all of its arguments; of any other request, all that Codex says of it. */
+/** Returns the call of an MCP tool with all of its arguments; for any other request, the whole request as JSON. */
 function toolWords(
   server: string | undefined,
   tool: z.infer<typeof ToolRequest>,
@@ -284,7 +285,7 @@ function toolWords(
   return { asked: mcpCall(server, name, input ?? {}) };
 }
 
-/** How long a permission for a tool holds. */
+/** Returns the options that allow a tool for longer than one call. */
 function lastingFor({ serverName: server, _meta: tool }: Elicitation): Choice[] {
   const isNamed = server !== undefined && tool?.tool_name !== undefined;
   const what = isNamed ? ` every use of ${tool.tool_name} of ${server}` : '';
@@ -296,7 +297,7 @@ function lastingFor({ serverName: server, _meta: tool }: Elicitation): Choice[] 
   ];
 }
 
-/** Why something is asked for, and the rights that it would give. */
+/** Returns the reason for a request and the rights that it would give, as text. */
 const withRights = (reason: string | null | undefined, rights: unknown): string =>
   [reason ?? '', rights == null ? '' : JSON.stringify(rights, null, 2)].join('\n\n').trim();
 

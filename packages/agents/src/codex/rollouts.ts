@@ -1,50 +1,50 @@
-/** Codex' own files: a thread's rollout has a line for all that happened in it. */
+/** Codex' own files: a thread's rollout has a line for each event of the thread. */
 import { open, readdir, stat, type FileHandle } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Newest } from '../base/newest.ts';
 import { isRecord, parseLine } from '../base/parse-line.ts';
 
-/** How many threads, and turns that ran here, are remembered; past that, a file is read again. */
+/** Most threads and own turns that are cached; without a cached thread, its file is read again. */
 const maxScans = 200;
 const maxTurns = 10_000;
-/** Bytes that are read at once. */
+/** Bytes per read. */
 const pieceSize = 4 * 1024 * 1024;
 const dayMs = 24 * 60 * 60 * 1_000;
 
 interface Scan {
   path: string;
-  /** How far the file was read, in bytes. */
+  /** The bytes read so far. */
   offset: number;
-  /** The number of entries that others made. */
+  /** The number of entries that other programs wrote. */
   foreign: number;
 }
 
-/** @param env - Codex' environment, which says where it stores its threads. */
+/** @param env - Codex' environment, which sets where Codex stores its threads. */
 export const rolloutFolder = (env: NodeJS.ProcessEnv): string =>
   join(env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex'), 'sessions');
 
-/** Notices whether others than this server have gone on with a thread. Only what was added since the last look is read. */
+/** Detects whether other programs have continued a thread. Reads only what was added since the last scan. */
 export class Rollouts {
   readonly #folder: string;
   readonly #scans = new Newest<string, Scan>(maxScans);
-  /** The last look at each thread, while it is under way. */
+  /** Running scans, by thread. */
   readonly #marking = new Map<string, Promise<unknown>>();
   readonly #own = new Newest<string, true>(maxTurns);
 
-  /** @param env - Codex' environment, which says where it stores its threads. */
+  /** @param env - Codex' environment, which sets where Codex stores its threads. */
   constructor(env: NodeJS.ProcessEnv) {
     this.#folder = rolloutFolder(env);
   }
 
-  /** A turn that runs here, by Codex' own id. */
+  /** Records a turn of this server, by Codex' own id. */
   noteOwn(nativeTurnId: string): void {
     this.#own.set(nativeTurnId, true);
   }
 
-  /** A mark that changes when others write; undefined if there is no such file. */
+  /** Returns a mark that changes when other programs write; undefined if the thread has no file. */
   async mark(threadId: string): Promise<string | undefined> {
-    // One look after the other: two would each count what was added.
+    // Scan one after the other: two scans at once would count the same lines twice.
     const marking = (this.#marking.get(threadId) ?? Promise.resolve())
       .catch(() => undefined)
       .then(() => this.#mark(threadId));
@@ -68,7 +68,7 @@ export class Rollouts {
     return `${scan.foreign}${place.replace(/\.jsonl$/, '')}`;
   }
 
-  /** The folder of a thread's work; undefined if there is no such file. */
+  /** Returns a thread's project folder; undefined if the thread has no file. */
   async projectDir(threadId: string): Promise<string | undefined> {
     const path = await this.#find(threadId);
     if (path === undefined) return undefined;
@@ -97,7 +97,7 @@ export class Rollouts {
   }
 
   #isForeign(line: string): boolean {
-    // Most lines are items, and may be long.
+    // Check before parsing: most lines are items, and may be long.
     if (!/"(?:task_started|thread_rolled_back)"/.test(line)) return false;
     const entry = parseLine(line);
     const payload = isRecord(entry) && isRecord(entry['payload']) ? entry['payload'] : {};
@@ -107,8 +107,8 @@ export class Rollouts {
   }
 
   /**
-   * The newest file of a thread. Threads are stored by the day on which they began, which their id says; each time that one
-   * goes back to before a message it gets another file. The day may be that of another time zone.
+   * The newest file of a thread. Threads are stored by the day on which they began, which their id says; each time that
+   * one goes back to before a message it gets another file. The day may be that of another time zone.
    */
   async #find(threadId: string): Promise<string | undefined> {
     const began = Number.parseInt(threadId.replaceAll('-', '').slice(0, 12), 16);
@@ -122,17 +122,17 @@ export class Rollouts {
       const names = await readdir(folder).catch((): string[] => []);
       return names.filter(isOwn).map((name) => join(folder, name));
     });
-    // Their names begin with the time; the file that a thread began with may be of the same second as the next.
+    // Names begin with a time in seconds; the thread's first two files may have the same time.
     const paths = (await Promise.all(found)).flat();
     return paths.toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1)).at(-1);
   }
 }
 
-/** Of a day, below the folder of all. */
+/** Returns the relative path of a day's folder. */
 const folderOf = (at: number): string =>
   join(...(new Date(at).toISOString().split('T')[0] ?? '').split('-'));
 
-/** Reads the whole lines that a file has had added, piece by piece. */
+/** Reads the complete lines that were added to a file, piece by piece. */
 async function readLines(
   file: FileHandle,
   scan: Scan,
@@ -142,7 +142,7 @@ async function readLines(
   for (let most = pieceSize; scan.offset < size;) {
     const buffer = Buffer.alloc(Math.min(most, size - scan.offset));
     const { bytesRead } = await file.read({ buffer, position: scan.offset });
-    // The text after the last line end belongs to the next piece, or is still being written.
+    // Text after the last line end belongs to the next piece, or is still being written.
     const end = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
     if (end === 0 && bytesRead < most) return;
     if (end === 0) most *= 2;

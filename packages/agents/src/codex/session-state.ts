@@ -12,7 +12,7 @@ import { readLimits } from './translate/limits.ts';
 
 type Params = Record<string, unknown>;
 
-/** Settings to begin with; where the session can do without, one that does not fit is said. */
+/** Initial settings. If `isLenient`, a notice reports an invalid setting; otherwise the session does not open. */
 export interface Wanted {
   config: Record<string, string>;
   isLenient: boolean;
@@ -26,10 +26,10 @@ export interface SessionStateOptions {
   settings: CodexSettings;
 }
 
-/** How long after its beginning a session learns its skills, ms; after its turn, if one runs then. */
+/** Delay before a new session reads its skills, limits, hooks and goal, ms. Skills wait for a running turn to end. */
 const skillsDelayMs = 50;
 
-/** What stands beside a session's turns: its settings, commands, limits, notices and title. */
+/** A session's settings, commands, limits, notices and title. */
 export class SessionState {
   readonly #options: SessionStateOptions;
   readonly #notices: NoticeBoard;
@@ -50,7 +50,7 @@ export class SessionState {
     return this.#skills;
   }
 
-  /** Makes the first settings. `INVALID_OPTION`. */
+  /** Applies the initial settings. `INVALID_OPTION`. */
   async begin(offer: Offer, wanted: readonly Wanted[], notices: readonly string[]): Promise<void> {
     const { server, settings, output } = this.#options;
     settings.offer(offer);
@@ -58,17 +58,19 @@ export class SessionState {
     this.#notices.put('opening', [...notices, ...problems].map(warning));
     const commands = commandsWith([]);
     output.update({ agentSessionId: this.#threadId, configOptions: settings.options, commands });
-    await this.#tellSettings();
-    // A first message may follow at once, and comes first.
+    await this.#sendSettings();
+    // Wait, so that a message which follows at once is sent first.
     setTimeout(() => {
-      this.#learnSkills();
-      void server.tell('account/rateLimits/read', {}).then((told) => this.#learnLimits(told));
-      void this.#lookAtHooks();
-      void this.#lookAtGoal();
+      this.#refreshSkills();
+      void server.tryRequest('account/rateLimits/read', {}).then((told) => this.#readLimits(told));
+      void this.#readHooks();
+      void this.#readGoal();
     }, skillsDelayMs).unref();
   }
 
-  /** The session has another thread from now on, which gets the session's settings with the next change of one. */
+  /**
+   * Switches the session to another thread. The thread gets the session's settings with the next change of a setting.
+   */
   replaceThread(opened: Opened): void {
     const { settings, output } = this.#options;
     this.#threadId = opened.thread.id;
@@ -83,14 +85,14 @@ export class SessionState {
     const { settings, output } = this.#options;
     settings.change(id, value);
     output.update({ configOptions: settings.options });
-    await this.#tellSettings();
+    await this.#sendSettings();
   }
 
   read(method: string, params: Params): void {
     const { settings, output } = this.#options;
     switch (method) {
       case 'account/rateLimits/updated':
-        return this.#learnLimits(params);
+        return this.#readLimits(params);
       case 'thread/name/updated':
         return this.#rename(params['threadName']);
       case 'thread/settings/updated':
@@ -101,7 +103,7 @@ export class SessionState {
       case 'thread/goal/cleared':
         return this.#notices.put('goal', []);
       case 'skills/changed':
-        return this.#learnSkills();
+        return this.#refreshSkills();
       case 'mcpServer/startupStatus/updated':
         return this.#notices.put(`mcp ${String(params['name'])}`, mcpNotices(params));
       case 'warning':
@@ -122,15 +124,15 @@ export class SessionState {
 
   turnEnds(): void {
     this.#isInTurn = false;
-    if (this.#areSkillsOld) this.#learnSkills();
+    if (this.#areSkillsOld) this.#refreshSkills();
   }
 
-  /** What Codex still answers is no longer told. */
+  /** Stops reporting updates, including those from pending answers. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Returns what does not fit, in sentences. Throws ProviderError `INVALID_OPTION`. */
+  /** Returns a sentence for each invalid setting. Throws ProviderError `INVALID_OPTION` if not lenient. */
   #choose({ config, isLenient }: Wanted): string[] {
     return Object.entries(config).flatMap(([id, value]) => {
       try {
@@ -143,7 +145,7 @@ export class SessionState {
     });
   }
 
-  async #tellSettings(): Promise<void> {
+  async #sendSettings(): Promise<void> {
     const { server, settings } = this.#options;
     const { overrides } = settings;
     if (Object.keys(overrides).length === 0) return;
@@ -151,36 +153,36 @@ export class SessionState {
     await server.request('thread/settings/update', { ...own, ...overrides });
   }
 
-  /** Only an account with a plan has windows. */
-  #learnLimits(told: unknown): void {
+  /** Reports usage limits. Only an account with a subscription has any. */
+  #readLimits(told: unknown): void {
     const limits = this.#limits.learn(readLimits(told));
     if (limits !== undefined && !this.#isClosed) this.#options.output.update({ limits });
   }
 
-  #learnSkills(): void {
+  #refreshSkills(): void {
     this.#areSkillsOld = this.#isInTurn;
     if (!this.#isClosed && !this.#isInTurn) void this.#readSkills();
   }
 
   async #readSkills(): Promise<void> {
     const { server, projectDir, output } = this.#options;
-    const answer = await server.tell('skills/list', { cwds: [projectDir] });
+    const answer = await server.tryRequest('skills/list', { cwds: [projectDir] });
     if (this.#isClosed) return;
     this.#skills = readSkills(answer);
     output.update({ commands: commandsWith(this.#skills) });
   }
 
-  /** Codex runs only hooks that a person has looked at. */
-  async #lookAtHooks(): Promise<void> {
+  /** Reports hooks that Codex does not run because no person has reviewed them. */
+  async #readHooks(): Promise<void> {
     const { server, projectDir } = this.#options;
-    const answer = await server.tell('hooks/list', { cwds: [projectDir] });
+    const answer = await server.tryRequest('hooks/list', { cwds: [projectDir] });
     if (!this.#isClosed) this.#notices.put('hooks', hookProblems(answer));
   }
 
-  /** A goal that the thread had before it was opened here. */
-  async #lookAtGoal(): Promise<void> {
+  /** Reports a goal that the thread had before this server opened it. */
+  async #readGoal(): Promise<void> {
     const { server } = this.#options;
-    const answer = await server.tell('thread/goal/get', { threadId: this.#threadId });
+    const answer = await server.tryRequest('thread/goal/get', { threadId: this.#threadId });
     if (!this.#isClosed && isRecord(answer)) this.#notices.put('goal', goalNotices(answer));
   }
 
@@ -193,16 +195,16 @@ const Goal = z.looseObject({
   goal: z.looseObject({ objective: z.string(), status: z.string() }).nullish(),
 });
 
-/** The states of a goal, in words; a complete goal is not shown. */
+/** The shown words for a goal's state; a completed goal is not shown. */
 const goalStates: Readonly<Record<string, string>> = {
   active: '',
   paused: ' (paused)',
   blocked: ' (blocked)',
-  usageLimited: ' (waits for the limit of the account)',
+  usageLimited: ' (waits for the account’s usage limit)',
   budgetLimited: ' (its tokens are used up)',
 };
 
-/** The most characters of a goal that are shown. */
+/** Most characters of a goal that are shown. */
 const maxGoal = 300;
 
 function goalNotices(told: Params): SessionNotice[] {
@@ -229,7 +231,7 @@ function hookProblems(answer: unknown): SessionNotice[] {
   const isLeftOut = (trust: string): boolean => trust === 'untrusted' || trust === 'modified';
   const hooks = told.flatMap((entry) => entry.hooks);
   const count = hooks.filter((hook) => hook.enabled && isLeftOut(hook.trustStatus)).length;
-  const review = `Codex leaves out ${count === 1 ? 'a hook' : `${count} hooks`} that nobody has looked at: run codex in a terminal, and /hooks there.`;
+  const review = `Codex does not run ${count === 1 ? 'a hook' : `${count} hooks`} that nobody has reviewed. To review, run codex in a terminal and enter /hooks.`;
   const problems = told.flatMap((entry) => [
     ...entry.warnings,
     ...entry.errors.map(({ message }) => message),

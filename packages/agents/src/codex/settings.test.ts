@@ -21,7 +21,7 @@ const opened = (more: object): Opened =>
     ...more,
   })!;
 
-/** The settings of a thread that was opened so, after it is replaced by one with the user's own settings. */
+/** Returns the settings of a thread after a thread with the user's own settings has replaced it. */
 function replaced(more: object): CodexSettings {
   const settings = new CodexSettings(opened(more));
   settings.offer({ models, modes: [{ mode: 'default', name: 'Default' }] });
@@ -29,12 +29,12 @@ function replaced(more: object): CodexSettings {
   return settings;
 }
 
-test('a fresh thread with the same settings is given only the way of working', () => {
+test('a fresh thread with the same settings gets only the mode', () => {
   const { overrides } = replaced({});
   expect(Object.keys(overrides)).toEqual(['collaborationMode']);
 });
 
-test('a fresh thread is given the model, the effort and the approvals that the earlier thread had', () => {
+test('a fresh thread gets the model, effort and approvals of the earlier thread', () => {
   const readOnly = { sandbox: { type: 'readOnly' } };
   expect(replaced({ model: 'small' }).overrides).toMatchObject({ model: 'small', effort: null });
   expect(replaced({ reasoningEffort: 'high' }).overrides).toMatchObject({ effort: 'high' });
@@ -44,7 +44,7 @@ test('a fresh thread is given the model, the effort and the approvals that the e
   });
 });
 
-test('SAFE: a fresh thread has no more rights than the earlier one, where those are no preset', () => {
+test('SAFE: a fresh thread gets the rights of the earlier thread if they match no preset', () => {
   const rights = {
     approvalPolicy: 'untrusted',
     sandbox: { type: 'readOnly', networkAccess: true },

@@ -1,4 +1,4 @@
-/** The settings of a session: an approval preset, the model, and how hard it thinks. */
+/** The settings of a session: approval preset, model, reasoning effort, mode and speed. */
 import type { ConfigOption } from '@liminal/protocol';
 import { z } from 'zod';
 import { ProviderError } from '../errors.ts';
@@ -25,7 +25,7 @@ const Models = z.looseObject({
 });
 export type Model = z.infer<typeof Models>['data'][number];
 
-/** The models of an answer to `model/list`. */
+/** Returns the models in an answer to `model/list`. */
 export const readModels = (answer: unknown): Model[] => Models.safeParse(answer).data?.data ?? [];
 
 const Modes = z.looseObject({
@@ -33,10 +33,10 @@ const Modes = z.looseObject({
 });
 export type WorkMode = z.infer<typeof Modes>['data'][number];
 
-/** The ways to work together of an answer to `collaborationMode/list`. */
+/** Returns the modes in an answer to `collaborationMode/list`. */
 export const readModes = (answer: unknown): WorkMode[] => Modes.safeParse(answer).data?.data ?? [];
 
-/** What a thread is opened with. */
+/** Codex' answer when it opens a thread. */
 const Opened = z.looseObject({
   thread: z.looseObject({ id: z.string().min(1) }),
   model: z.string().catch(''),
@@ -44,14 +44,14 @@ const Opened = z.looseObject({
   serviceTier: z.string().nullish().catch(undefined),
   approvalPolicy: z.unknown().optional(),
   sandbox: z.looseObject({ type: z.string().catch('') }).catch({ type: '' }),
-  /** The files that its instructions come from. */
+  /** Paths of the thread's instruction files. */
   instructionSources: z.array(z.string()).catch([]),
-  /** Of a stored thread, if a terminal or Liminal has set one. */
+  /** The mode of a stored thread, if a terminal or Liminal has set one. */
   collaborationMode: z.looseObject({ mode: z.string() }).nullish().catch(undefined),
 });
 export type Opened = z.infer<typeof Opened>;
 
-/** Undefined if it opens none. */
+/** Returns undefined if the answer does not open a thread. */
 export const readOpened = (answer: unknown): Opened | undefined => Opened.safeParse(answer).data;
 
 const ThreadSettings = z.looseObject({
@@ -76,7 +76,7 @@ const presets: Preset[] = [
   {
     value: 'read-only',
     name: 'Read Only',
-    description: 'Codex reads files here. It asks before it changes any, or goes to the internet.',
+    description: 'Codex reads files here. It asks before it changes files or uses the internet.',
     approvalPolicy: 'on-request',
     sandboxPolicy: { type: 'readOnly', networkAccess: false },
   },
@@ -84,7 +84,7 @@ const presets: Preset[] = [
     value: 'auto',
     name: 'Default',
     description:
-      'Codex reads and changes files here, and runs commands. It asks before it goes to the internet, or changes other files.',
+      'Codex reads and changes files here, and runs commands. It asks before it uses the internet or changes other files.',
     approvalPolicy: 'on-request',
     sandboxPolicy: {
       type: 'workspaceWrite',
@@ -103,13 +103,13 @@ const presets: Preset[] = [
   },
 ];
 
-/** What a thread may do without a question, as Codex reports it. */
+/** A thread's permissions, as Codex reports them. */
 type Rights = Record<'approvalPolicy' | 'sandboxPolicy', unknown>;
 
 /** The speed of a thread without a service tier. */
 const standardTier = 'standard';
 
-/** The settings of the user's own configuration, where they are no preset. */
+/** The value for permissions from the user's own configuration that match no preset. */
 const custom = 'custom';
 
 export interface Offer {
@@ -121,15 +121,15 @@ export class CodexSettings {
   #models: readonly Model[] = [];
   #modes: readonly WorkMode[] = [];
   /**
-   * The way of working that the thread has been given since it was opened. A forked thread names the one that it was
-   * forked with, and would take back its instructions from the model.
+   * The mode that the thread was given since it was opened. The mode that a forked thread reports does not count: it is
+   * the mode of the fork, and not setting it again would withdraw the mode's instructions from the model.
    */
   #workOfThread: string | undefined;
-  /** What was chosen here, by option. */
+  /** The values chosen in Liminal, by option. */
   readonly #chosen: Record<string, string> = {};
   readonly #current: Record<string, string>;
   #rights: Rights;
-  /** Whether a fresh thread was opened with other rights than the thread before it had. */
+  /** Whether a replacement thread was opened with other rights than the session had. */
   #hasOtherRights = false;
 
   constructor({ model, reasoningEffort, collaborationMode, ...opened }: Opened) {
@@ -146,7 +146,7 @@ export class CodexSettings {
     };
   }
 
-  /** The session has another thread from now on, to which `overrides` then brings what differs there. */
+  /** Switches to another thread; `overrides` then contains the settings that differ in it. */
   replaceThread(opened: Opened): void {
     const fresh = new CodexSettings(opened);
     fresh.offer({ models: this.#models, modes: this.#modes });
@@ -159,14 +159,14 @@ export class CodexSettings {
     this.#hasOtherRights = JSON.stringify(fresh.#rights) !== JSON.stringify(this.#rights);
   }
 
-  /** Says what there is to choose from. */
+  /** Sets the models and modes to choose from. */
   offer({ models, modes }: Offer): void {
     this.#models = models;
     this.#modes = modes;
     this.#current['reasoning_effort'] ||= this.#modelOf(this.model)?.defaultReasoningEffort ?? '';
   }
 
-  /** Reads what Codex says of them: another client may have changed them. Returns whether anything has changed. */
+  /** Reads settings that Codex reports, which another client may have changed. Returns whether anything has changed. */
   read(settings: unknown): boolean {
     const now = ThreadSettings.safeParse(settings).data;
     if (now === undefined) return false;
@@ -188,12 +188,12 @@ export class CodexSettings {
     return this.#current['model'] ?? '';
   }
 
-  /** What differs from the user's own settings. */
+  /** The chosen settings that override the user's own, by option. */
   get chosen(): Record<string, string> {
     return { ...this.#chosen };
   }
 
-  /** Whether Codex plans, and changes nothing. */
+  /** Whether Codex only plans and does not change files. */
   get isPlanning(): boolean {
     return this.#current['collaboration_mode'] === 'plan';
   }
@@ -254,7 +254,7 @@ export class CodexSettings {
     }
     if (!option.options.some((one) => one.value === value)) {
       const offered = option.options.map((one) => one.value).join(', ');
-      const message = `“${value}” is no value of “${id}”. There are: ${offered}.`;
+      const message = `“${value}” is not a value of “${id}”. Use one of: ${offered}.`;
       throw new ProviderError('INVALID_OPTION', message);
     }
     this.#chosen[id] = value;
@@ -266,14 +266,14 @@ export class CodexSettings {
     const efforts = this.#effortsOf(this.model).map((one) => one.reasoningEffort);
     const { reasoning_effort: effort = '' } = this.#current;
     if (id !== 'model' || efforts.includes(effort)) return;
-    // Another model has other efforts.
+    // The new model does not have the chosen effort.
     delete this.#chosen['reasoning_effort'];
     this.#current['reasoning_effort'] = this.#modelOf(value)?.defaultReasoningEffort ?? '';
   }
 
   /**
-   * The fields of `thread/settings/update` for what was chosen. A thread is given the way of working that is shown, as
-   * Codex' own terminal does: the model then gets its instructions from the first turn on, and keeps them.
+   * The fields of `thread/settings/update` for the chosen settings. A thread always gets the mode that is shown, as
+   * from Codex' own terminal: the model then has the mode's instructions from the first turn on.
    */
   get overrides(): Record<string, unknown> {
     const { mode, model, reasoning_effort: effort, service_tier: tier } = this.#chosen;
@@ -282,10 +282,10 @@ export class CodexSettings {
     const work = isKnown && shown !== this.#workOfThread ? shown : undefined;
     const preset = presets.find(({ value }) => value === mode);
     const rights = preset ?? (this.#hasOtherRights ? this.#rights : undefined);
-    // Another model may not have the effort that was set for the one before.
+    // Another model may not have the previous model's effort.
     const isModelChosen = model !== undefined || effort !== undefined;
     const chosenEffort = this.#current['reasoning_effort'] || null;
-    // It has the model once more.
+    // Codex requires the model inside the mode as well.
     const settings = {
       model: this.model,
       reasoning_effort: chosenEffort,
@@ -306,7 +306,7 @@ export class CodexSettings {
     return this.#models.find(({ model }) => model === name);
   }
 
-  /** Empty for a model that has only one. */
+  /** Returns the service tiers of a model; empty if the model has only one. */
   #tiersOf(model: string): ConfigOption['options'] {
     const tiers = this.#modelOf(model)?.serviceTiers ?? [];
     const others = tiers.map(({ id: value, name, description }) => ({ value, name, description }));

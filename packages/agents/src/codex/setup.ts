@@ -1,4 +1,4 @@
-/** What holds in a thread of Codex': what its terminal shows by /status, /permissions, /hooks and /skills. */
+/** A thread's setup: what Codex' terminal shows by /status, /permissions, /hooks and /skills. */
 import type { SessionSetup, SetupEntry } from '@liminal/protocol';
 import { z } from 'zod';
 import { shownPart } from '../base/shown-setup.ts';
@@ -49,7 +49,7 @@ const AccountAnswer = z.looseObject({
 interface SetupOptions {
   server: AppServer;
   projectDir: string;
-  /** The files that the thread's instructions come from. */
+  /** Paths of the thread's instruction files. */
   memory: readonly string[];
   facts: Readonly<Record<string, string | undefined>>;
 }
@@ -62,10 +62,10 @@ export async function readSetup({
 }: SetupOptions): Promise<SessionSetup> {
   const cwds = [projectDir];
   const [hooks, skills, profiles, account] = await Promise.all([
-    server.tell('hooks/list', { cwds }),
-    server.tell('skills/list', { cwds }),
-    server.tell('permissionProfile/list', { cwd: projectDir }),
-    server.tell('account/read', {}),
+    server.tryRequest('hooks/list', { cwds }),
+    server.tryRequest('skills/list', { cwds }),
+    server.tryRequest('permissionProfile/list', { cwd: projectDir }),
+    server.tryRequest('account/read', {}),
   ]);
   const all = { Version: server.version, ...facts, Account: accountOf(account) };
   return {
@@ -102,8 +102,8 @@ export async function readSetup({
   };
 }
 
-function hookEntries(told: unknown): SetupEntry[] {
-  const hooks = (Hooks.safeParse(told).data?.data ?? []).flatMap((entry) => entry.hooks);
+function hookEntries(answer: unknown): SetupEntry[] {
+  const hooks = (Hooks.safeParse(answer).data?.data ?? []).flatMap((entry) => entry.hooks);
   return hooks.map(({ eventName, matcher, sourcePath, command, handlerType, ...hook }) => ({
     name: matcher == null || matcher === '' ? eventName : `${eventName} (${matcher})`,
     detail: command ?? handlerType,
@@ -113,9 +113,9 @@ function hookEntries(told: unknown): SetupEntry[] {
   }));
 }
 
-/** No key and no token: only whose account it is. */
-function accountOf(told: unknown): string {
-  const account = AccountAnswer.safeParse(told).data?.account;
+/** Returns whose account it is, without keys or tokens. */
+function accountOf(answer: unknown): string {
+  const account = AccountAnswer.safeParse(answer).data?.account;
   if (account == null) return '';
   const { type, email, planType, workspaceName } = account;
   const parts = [email, workspaceName, planType].filter((part) => part != null);

@@ -1,4 +1,4 @@
-/** Codex' own store: its threads, and the turns of one. */
+/** Codex' own store: the threads, and the turns of a thread. */
 import { createHash } from 'node:crypto';
 import { type EventDraft, messageOf } from '@liminal/protocol';
 import { z } from 'zod';
@@ -37,7 +37,7 @@ const Turns = z.looseObject({
   data: z.array(
     z.looseObject({
       id: z.string(),
-      /** Of a task's turn: the turn of the session's thread that it serves. */
+      /** For a task's turn: the turn in the session's thread that started the task. */
       rootTurnId: z.string().nullish().catch(undefined),
       items: z.array(z.unknown()),
       status: z.string().catch(''),
@@ -49,23 +49,23 @@ const Turns = z.looseObject({
 });
 type Turn = z.infer<typeof Turns>['data'][number];
 
-/** A turn of an agent that was sent out, and the thread that it has of its own. */
+/** A turn of a subagent, in the subagent's own thread. */
 interface TaskTurn {
   threadId: string;
   turn: Turn;
 }
 
-/** How many are asked for at once. */
+/** Entries per page. */
 const pageSize = 100;
-/** Threads that are listed at most; older ones can still be opened by their id. */
+/** Most threads that are listed; older threads can still be opened by their id. */
 const mostThreads = 1_000;
-/** Agents of one thread whose own threads are read at most. */
+/** Most subagents of a thread whose own threads are read. */
 const mostTasks = 200;
 
-/** Where people talk: in a terminal, an editor, another program's window, an older program over ACP. Not `codex exec`. */
+/** Sources in which people talk to Codex: terminal, editor, another program, an older ACP program. Not `codex exec`. */
 const sourceKinds = ['cli', 'vscode', 'appServer', 'unknown'];
 
-/** The threads of people, newest first; of one folder, or all. */
+/** Lists the threads of people, of one folder or all, newest first. */
 export async function listThreads(
   server: AppServer,
   projectDir?: string,
@@ -87,7 +87,7 @@ export async function listThreads(
   return found;
 }
 
-/** The conversation, oldest turn first, with what the agents did that were sent out in it. `SESSION_NOT_FOUND`. */
+/** Returns the conversation, oldest turn first, with the work of its subagents. `SESSION_NOT_FOUND`. */
 export async function readThread(
   server: AppServer,
   threadId: string,
@@ -95,19 +95,19 @@ export async function readThread(
 ): Promise<StoredTurn[]> {
   const turns = await readTurns(server, threadId);
   const served = await readTasks(server, threadId, turns);
-  const told = { threadId, cwd, tasks: new Tasks() };
+  const thread = { threadId, cwd, tasks: new Tasks() };
   return turns.map((turn, index) => {
     const before = turns[index - 1];
     const after = before && turnIdOf(before, threadId);
-    const stored = storedTurn(turn, served.get(turn.id) ?? [], told);
+    const stored = storedTurn(turn, served.get(turn.id) ?? [], thread);
     return { ...stored, ...(after !== undefined && { after }) };
   });
 }
 
 const cleared =
-  'This turn is not in the present context of Codex: the context was cleared when a plan was implemented.';
+  'Codex no longer has this turn: the context was cleared when a plan was implemented.';
 
-/** Whether these are the turns of a fresh thread in which a plan was implemented. */
+/** Whether these are the turns of a fresh thread that was begun to implement a plan. */
 function isAfterPlan([first]: readonly Turn[]): boolean {
   const asked = first && itemsOf(first).find((item) => item?.type === 'userMessage');
   return asked?.type === 'userMessage' && beginsWithPlan(wordsIn(asked.content));
@@ -124,7 +124,7 @@ export async function forkThread(
   const place = turns.findIndex((turn) => turnIdOf(turn, threadId) === turnId);
   const last = turns[place];
   if (last === undefined) throw turnNotStored('Codex', isAfterPlan(turns) ? cleared : undefined);
-  // It is left at once: the next to open it says how it runs.
+  // The fork is closed at once; the next opening sets its config.
   const config = { thread_unload_delay_secs: 0, ...(await trustConfig(cwd, 'untrusted')) };
   const params = { threadId, lastTurnId: last.id, cwd, config, excludeTurns: true };
   const { thread } = Forked.parse(await server.request('thread/fork', params));
@@ -136,7 +136,7 @@ export async function forkThread(
 }
 
 /**
- * Lets a thread that is open go on from before the first of these turns that it has; does nothing if it has none. Throws
+ * Rewinds an open thread to before the first of these turns that it has; does nothing if it has none of them. Throws
  * ProviderError `CANNOT_REWIND`.
  */
 export async function revertThread(
@@ -148,7 +148,7 @@ export async function revertThread(
   const turns = await readTurns(server, threadId);
   const first = turns.find((turn) => gone.has(turnIdOf(turn, threadId)));
   if (first === undefined) return;
-  // The thread lacks the plan's own turns, which would then stand before the next message.
+  // The thread lacks the turns of the plan, which precede this turn in the conversation.
   if (first === turns[0] && isAfterPlan(turns)) throw cannotRewind(cleared);
   const asked = { threadId, beforeTurnId: first.id };
   await server.request('thread/revert', asked).catch((error: unknown) => {
@@ -156,7 +156,7 @@ export async function revertThread(
   });
 }
 
-/** The turns that have ended, oldest first. */
+/** Returns the ended turns, oldest first. */
 async function readTurns(server: AppServer, threadId: string): Promise<Turn[]> {
   const turns: Turn[] = [];
   let cursor: string | null | undefined;
@@ -168,13 +168,13 @@ async function readTurns(server: AppServer, threadId: string): Promise<Turn[]> {
     });
     const page = Turns.parse(answer);
     turns.push(...page.data.filter(({ status }) => status !== 'inProgress'));
-    // A cursor that comes again leads nowhere.
+    // A repeated cursor would read the same page again.
     cursor = page.nextCursor === cursor ? undefined : page.nextCursor;
   } while (cursor);
   return turns;
 }
 
-/** The turns of the agents that a thread has sent out, and of those that they have, by the turn that they serve. */
+/** Returns the turns of a thread's subagents, and of their subagents, by the turn that started them. */
 async function readTasks(
   server: AppServer,
   threadId: string,
@@ -183,11 +183,11 @@ async function readTasks(
   const served = new Map(turns.map(({ id }) => [id, [] as TaskTurn[]]));
   const read = new Set([threadId]);
   const named = turns.flatMap((turn) => agentsIn(turn).map((agent) => ({ agent, root: turn.id })));
-  // What is found names more.
+  // The loop appends to `named`: the turns that it reads name more subagents.
   for (const { agent, root } of named) {
     if (read.has(agent) || read.size > mostTasks) continue;
     read.add(agent);
-    // A thread may have been deleted.
+    // The subagent's thread may have been deleted.
     for (const turn of await readTurns(server, agent).catch(() => [])) {
       const serves = served.has(turn.rootTurnId ?? '') ? String(turn.rootTurnId) : root;
       served.get(serves)?.push({ threadId: agent, turn });
@@ -199,7 +199,7 @@ async function readTasks(
 
 const agentsIn = ({ items }: Turn): string[] => items.flatMap(agentsOf);
 
-/** The threads of the agents that an item names. */
+/** Returns the threads of the subagents that an item names. */
 function agentsOf(value: unknown): string[] {
   const item = ThreadItem.safeParse(value).data;
   return item?.type === 'collabAgentToolCall' ? item.receiverThreadIds : [];
@@ -208,8 +208,8 @@ function agentsOf(value: unknown): string[] {
 const itemsOf = ({ items }: Turn) => items.map((value) => ThreadItem.safeParse(value).data);
 
 /**
- * The id of a turn: its message's, if Codex was given one. A fork tells the turns before it under their old ids; there
- * they get ids of their own.
+ * Returns the id of a turn: the id of its message, if Codex got one. A forked thread reports turns from before the fork
+ * under their old ids; such turns get new ids.
  */
 function turnIdOf(turn: Turn, threadId: string): string {
   const asked = itemsOf(turn).find((item) => item?.type === 'userMessage');
@@ -219,11 +219,11 @@ function turnIdOf(turn: Turn, threadId: string): string {
 
 const datedId = /^[\da-f]{8}-[\da-f]{4}-7/;
 
-/** Codex' ids begin with the time at which they were made (UUIDv7). */
+/** Whether a turn is older than its thread: Codex' ids begin with their creation time (UUIDv7). */
 const isOlder = (turnId: string, threadId: string): boolean =>
   datedId.test(turnId) && datedId.test(threadId) && turnId < threadId;
 
-/** A UUID that is always the same for a turn in a fork. */
+/** Returns a UUID for a copied turn in a fork, always the same for the same turn. */
 function copyId(turnId: string, threadId: string): string {
   const hash = createHash('sha256').update(`${threadId} ${turnId}`).digest('hex');
   const parts = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`];
@@ -240,7 +240,7 @@ function storedTurn(
   const asked = items.find((item) => item?.type === 'userMessage');
   const turnId = turnIdOf(turn, threadId);
   const writer = new TurnWriter(turnId, (draft) => events.push(draft));
-  const told = new CodexTurn(writer, cwd, '', tasks);
+  const translated = new CodexTurn(writer, cwd, '', tasks);
   writer.at(isoOf(turn.startedAt ?? turn.completedAt ?? 0));
   const review = items.find((item) => item?.type === 'enteredReviewMode');
   const [first] = items;
@@ -256,23 +256,24 @@ function storedTurn(
   writer.begin({ modelId: '', providerId: 'codex', trigger }, said, images);
   let left = taskTurns;
   for (const item of turn.items) {
-    told.tell(item);
+    translated.addStored(item);
     const named = agentsOf(item);
-    for (const one of left.filter((task) => named.includes(task.threadId))) tellTask(told, one);
+    for (const one of left.filter((task) => named.includes(task.threadId)))
+      addTask(translated, one);
     left = left.filter((task) => !named.includes(task.threadId));
   }
-  for (const one of left) tellTask(told, one);
+  for (const one of left) addTask(translated, one);
   writer.at(isoOf(turn.completedAt ?? turn.startedAt ?? 0));
-  told.end(turn);
+  translated.end(turn);
   return { turnId, events };
 }
 
-function tellTask(told: CodexTurn, { threadId, turn }: TaskTurn): void {
+function addTask(translated: CodexTurn, { threadId, turn }: TaskTurn): void {
   for (const item of turn.items) {
-    told.readTask(threadId, 'item/started', { item });
-    told.readTask(threadId, 'item/completed', { item });
+    translated.readTask(threadId, 'item/started', { item });
+    translated.readTask(threadId, 'item/completed', { item });
   }
-  told.readTask(threadId, 'turn/completed', { turn });
+  translated.readTask(threadId, 'turn/completed', { turn });
 }
 
 const isoOf = (at: number): string => new Date(at * 1_000).toISOString();

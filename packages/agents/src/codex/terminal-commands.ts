@@ -1,8 +1,8 @@
 import { answeredHere } from '../base/answered-here.ts';
 
 /**
- * The slash commands of Codex' own terminal (0.171) that are not requests to its server, and where each has its place
- * here. Without this table they would reach the model as words.
+ * The slash commands of Codex' own terminal (0.171) that are not requests to its server, and what replaces each of them
+ * in Liminal. Without this table they would reach the model as text.
  */
 
 const inTerminal = 'Codex has this only in its own terminal.';
@@ -12,7 +12,7 @@ const inSetup =
   'This stands under “Status and setup” in the session’s menu, or in the answer of `liminal setup`.';
 const inSettings = 'This is a setting of the session: choose it beside the message.';
 
-/** The place of each command in Liminal, as a sentence for the person who has sent it. */
+/** By command: where Liminal has the function, as a sentence for the person who sent the command. */
 export const terminalCommands: Readonly<Record<string, string>> = {
   agent: inTerminal,
   agents: inTerminal,
@@ -84,7 +84,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   worktree: inTerminal,
 };
 
-/** The answer to a message that is a command which Codex' server does not have. */
+/** Returns the answer to a command that Codex' server does not have. */
 export function answerToCommand(name: string): string {
   const known = Object.hasOwn(terminalCommands, name) ? terminalCommands[name] : undefined;
   return answeredHere(known ?? `Codex has no command /${name} here.`);

@@ -82,5 +82,5 @@ test('a running Codex is asked: it does not know of a login that came later', as
   const { folder, reasonNow } = await running('');
   expect(await reasonNow()).toMatch(/Not signed in/);
   await writeFile(join(folder, 'auth.json'), '{"OPENAI_API_KEY":"key"}');
-  expect(await reasonNow()).toMatch(/began before you signed in/);
+  expect(await reasonNow()).toMatch(/started before you signed in/);
 });

@@ -67,7 +67,7 @@ test('what hooks say and do is told, each at its place', async () => {
   expect(listener.updates.flatMap(({ notices }) => notices ?? [])).toEqual([]);
 });
 
-test('hooks that nobody has looked at do not run, and that is said', async () => {
+test('hooks that nobody has reviewed do not run, and a notice reports them', async () => {
   const { create } = await withHooks();
   const listener = await create();
   const told = await listener.until(() =>
@@ -76,7 +76,7 @@ test('hooks that nobody has looked at do not run, and that is said', async () =>
   expect(told.notices).toEqual([
     {
       level: 'warning',
-      text: 'Codex leaves out 3 hooks that nobody has looked at: run codex in a terminal, and /hooks there.',
+      text: 'Codex does not run 3 hooks that nobody has reviewed. To review, run codex in a terminal and enter /hooks.',
     },
   ]);
   expect(said(await listener.ask('Run it.'))).toEqual(['user: Run it.', 'agent: It said one.']);

@@ -46,6 +46,6 @@ test('a session is begun with a profile, and has it again after its agent’s en
     provider.createSession({ projectDir, config: { profile: '../secret' } }),
   ).rejects.toMatchObject({
     code: 'INVALID_OPTION',
-    message: 'Codex has no profile “../secret”. There are: pirate.',
+    message: 'Codex has no profile “../secret”. Its profiles are: pirate.',
   });
 });

@@ -18,7 +18,7 @@ function left(): BackgroundCommands {
   return commands;
 }
 
-test('what a turn leaves running is known with its process, since when it runs, and its last line', () => {
+test('a command that outlives its turn is listed with its process, start time and last line', () => {
   const commands = left();
   const startedAt = '2025-12-31T23:59:00.000Z';
   const task = { taskId: 'c1', callId: 'c1', title: 'npm run dev', kind: 'command', startedAt };
@@ -33,14 +33,14 @@ test('what a turn leaves running is known with its process, since when it runs, 
   expect(commands.running[0]?.progress).toBe('x'.repeat(200));
 });
 
-test('an end is told once', () => {
+test('the end of a command is reported once', () => {
   const commands = left();
   expect(commands.read('item/completed', ended)).toBe(true);
   expect(commands.running).toEqual([]);
   expect(commands.read('item/completed', ended)).toBe(false);
 });
 
-test('SAFE: other ends change nothing, and an impossible time is none', () => {
+test('SAFE: the end of another item changes nothing, and an impossible start time is replaced', () => {
   const commands = new BackgroundCommands();
   commands.adopt([{ ...command, startedAtMs: 1e300 }], now);
   expect(commands.running[0]?.startedAt).toBe(now);

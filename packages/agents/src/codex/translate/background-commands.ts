@@ -9,26 +9,26 @@ interface Left {
   processId: string;
 }
 
-/** The most characters of a command's last line that are shown. */
+/** Most characters of a command's last line that are shown. */
 const maxProgress = 200;
 
-/** Commands that have outlived their turn. Codex goes on telling what they print, and how they end. */
+/** Commands that have outlived their turn. Codex keeps reporting their output and their end. */
 export class BackgroundCommands {
   #left: readonly Left[] = [];
   #running: readonly BackgroundTask[] = [];
 
-  /** Those that run; another list after each change. */
+  /** The running commands; a new array after each change. */
   get running(): readonly BackgroundTask[] {
     return this.#running;
   }
 
-  /** The process of a task, for Codex. */
+  /** Returns the thread and process of a task, as Codex names them. */
   find(taskId: string): { threadId: string; processId: string } | undefined {
     const one = this.#left.find(({ task }) => task.taskId === taskId);
     return one && { threadId: one.threadId, processId: one.processId };
   }
 
-  /** Takes over what a turn has left running. */
+  /** Adds commands that a turn has left running. */
   adopt(commands: readonly TurnCommand[], now: string): void {
     if (commands.length === 0) return;
     const more = commands.map(({ itemId, processId, threadId, title = '', startedAtMs }): Left => {
@@ -47,7 +47,7 @@ export class BackgroundCommands {
     this.#set([...this.#left, ...more]);
   }
 
-  /** Returns whether it tells how one of them has ended. */
+  /** Reads a notification; returns whether it reports the end of one of the commands. */
   read(method: string, params: Record<string, unknown>): boolean {
     if (this.#left.length === 0) return false;
     if (method === 'item/completed') return this.#complete(params['item']);

@@ -21,14 +21,14 @@ test.each([
   ['internalServerError', 'AGENT_ERROR'],
   ['sandboxError', 'AGENT_ERROR'],
   ['other', 'AGENT_ERROR'],
-])('Codex’ error %s has the code %s, as a word and with details', (name, code) => {
+])('Codex’ error %s has the code %s, both as a string and with details', (name, code) => {
   const message = 'It broke.';
   for (const codexErrorInfo of [name, { [name]: { httpStatusCode: 500 } }]) {
     expect(errorOf({ message, codexErrorInfo })).toEqual({ code, message });
   }
 });
 
-test('an error without a word of its own, or none at all, has a code and a sentence', () => {
+test('an error without a kind, and a missing error, have a code and a sentence', () => {
   expect(errorOf({ message: 'It broke.' })).toEqual({ code: 'AGENT_ERROR', message: 'It broke.' });
   expect(errorOf(undefined)).toMatchObject({
     code: 'AGENT_ERROR',

@@ -1,4 +1,4 @@
-/** Why a turn of Codex' failed. */
+/** Translates the errors of Codex' turns. */
 import type { ErrorObject } from '@liminal/protocol';
 import { isRecord } from '../../base/parse-line.ts';
 import type { TurnError } from './wire.ts';
@@ -29,7 +29,7 @@ export function errorOf(error: TurnError | undefined): ErrorObject {
   return { code: code ?? 'AGENT_ERROR', message: sentenceOf(error) };
 }
 
-/** Codex passes an answer of the model's API on as it came. */
+/** Returns the error's sentence. Codex' message may be the JSON answer of the model's API. */
 function sentenceOf(error: TurnError | undefined): string {
   const { message = '', additionalDetails } = error ?? {};
   const said = apiMessageIn(message) ?? message;

@@ -5,13 +5,13 @@ import type { TurnWriter } from '../../base/turn-writer.ts';
 
 type FileChangesItem = Extract<OutputItem, { type: 'file_changes' }>;
 
-/** States are told when they come, up to this many characters in all, and then up to four times the newest one's. */
-const alwaysTold = 64 * 1024;
-const toldTimes = 4;
+/** States are shown as they arrive, until their total size in characters exceeds this plus four times the newest. */
+const alwaysShown = 64 * 1024;
+const shownTimes = 4;
 
 /**
- * What a thread has changed in files in a turn, all in all. Codex says it as one diff in git's format, whole each time:
- * the files that patches touched, compared with the disk.
+ * The sum of a thread's file changes in a turn. Codex sends a whole diff in git's format each time, which compares the
+ * files that patches touched with the disk.
  */
 export class FileChanges {
   readonly #writer: TurnWriter;
@@ -20,8 +20,8 @@ export class FileChanges {
   /** Absolute paths of the files that patches have touched. */
   readonly #touched = new Set<string>();
   #newest: string | undefined;
-  /** Characters of all told states. */
-  #told = 0;
+  /** Characters of all shown states. */
+  #shown = 0;
 
   /** @param cwd - The session's folder. */
   constructor(writer: TurnWriter, item: { id: string; parentCallId?: string }, cwd: string) {
@@ -30,18 +30,21 @@ export class FileChanges {
     this.#cwd = cwd;
   }
 
-  /** A patch changes this file. */
+  /** Notes that a patch changes this file. */
   touch(path: string): void {
     this.#touched.add(path);
   }
 
-  /** Takes the newest state; Codex says one several times. After many large ones it is told only with the turn's end. */
+  /**
+   * Reads the newest state; Codex may repeat a state. After many large states, the newest is shown only with the turn's
+   * end.
+   */
   read(diff: unknown): void {
     if (typeof diff !== 'string' || diff === this.#newest) return;
     const isFirst = this.#newest === undefined;
     this.#newest = diff;
-    if (this.#told + diff.length > alwaysTold + toldTimes * diff.length) return;
-    this.#told += diff.length;
+    if (this.#shown + diff.length > alwaysShown + shownTimes * diff.length) return;
+    this.#shown += diff.length;
     if (isFirst) this.#writer.start(this.#state(diff));
     else this.#writer.patch(this.#item.id, { diffs: this.#state(diff).diffs });
   }
@@ -50,7 +53,7 @@ export class FileChanges {
     if (this.#newest !== undefined) this.#writer.done(this.#item.id, this.#state(this.#newest));
   }
 
-  /** What is no diff is kept as it is. */
+  /** Returns the item for a diff. Text that is not a diff is kept in `raw`. */
   #state(diff: string): FileChangesItem {
     const base = { ...this.#item, type: 'file_changes' } as const;
     const files = filesIn(diff);
@@ -60,8 +63,8 @@ export class FileChanges {
   }
 
   /**
-   * The folder of the diff's names: that of the git repository, or else the session's. It is the closest one in which
-   * all of them were touched.
+   * Returns the folder to which the diff's names are relative: the git repository's or the session's folder. It is the
+   * closest folder in which patches touched all of the names.
    */
   #folderOf(files: readonly ChangedFile[]): string {
     const isIt = (folder: string) =>
@@ -70,20 +73,20 @@ export class FileChanges {
   }
 }
 
-/** The folder and all that it lies in. */
+/** Returns the folder and its parents. */
 function foldersUpFrom(folder: string): string[] {
   const above = dirname(folder);
   return above === folder ? [folder] : [folder, ...foldersUpFrom(above)];
 }
 
 interface ChangedFile {
-  /** Of a moved file, the new name. Absolute outside of the folder of the diff. */
+  /** The new name of a moved file. Absolute if the file is outside of the diff's folder. */
   name: string;
   isNew: boolean;
   hunks: StructuredPatch['hunks'];
 }
 
-/** Undefined for what is no diff. */
+/** Returns undefined if the text is not a diff. */
 function filesIn(diff: string): ChangedFile[] | undefined {
   try {
     return parsePatch(diff).flatMap((file) => {
@@ -96,7 +99,7 @@ function filesIn(diff: string): ChangedFile[] | undefined {
   }
 }
 
-/** One for each part of a file; a new or deleted file has but one, as one without lines has that was made or moved. */
+/** Returns a diff per hunk. A new or deleted file, and a new or moved file without lines, have one diff. */
 function diffsOf({ name, isNew, hunks }: ChangedFile, folder: string): FileDiff[] {
   const path = isAbsolute(name) ? name : resolve(folder, name);
   if (hunks.length === 0)
@@ -109,7 +112,7 @@ function diffsOf({ name, isNew, hunks }: ChangedFile, folder: string): FileDiff[
   });
 }
 
-/** The text of one side of a part: all but the `other` side's lines. Its last line may be marked as not ended. */
+/** Returns one side of a hunk: all lines except the `other` side's. The last line may be marked as unterminated. */
 function textOf(lines: readonly string[], other: '+' | '-'): string {
   let text = '';
   let isOwn = false;

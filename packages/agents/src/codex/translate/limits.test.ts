@@ -3,7 +3,7 @@ import { readLimits } from './limits.ts';
 
 const snapshot = (rateLimits: object) => ({ rateLimits });
 
-test('each window is told with its share and its end', () => {
+test('each usage window has its used percentage and reset time', () => {
   expect(
     readLimits(
       snapshot({
@@ -28,7 +28,7 @@ test.each([
   expect(readLimits(snapshot({ primary }))).toEqual([{ name, usedPercent: 1 }]);
 });
 
-test('a limit of one model is named for it', () => {
+test('the name of a model’s limit contains the model', () => {
   expect(
     readLimits(
       snapshot({ limitName: 'GPT-5', primary: { usedPercent: 1, windowDurationMins: 300 } }),
@@ -51,7 +51,7 @@ test.each([
     );
   expect(reachedIn('rate_limit_reached')).toEqual(reached);
   expect(reachedIn('workspace_member_usage_limit_reached')).toEqual(reached);
-  // Credits may let a full window go on.
+  // With credits, a full window may still be used.
   expect(reachedIn(null)).toEqual([]);
 });
 
@@ -61,6 +61,6 @@ test.each([
   [snapshot({ primary: null, secondary: null })],
   [snapshot({ rateLimitReachedType: 'workspace_owner_credits_depleted' })],
   [snapshot({ primary: { usedPercent: 'much' } })],
-])('SAFE: %j tells of no window', (told) => {
+])('SAFE: %j contains no usage window', (told) => {
   expect(readLimits(told)).toEqual([]);
 });

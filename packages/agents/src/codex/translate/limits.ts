@@ -1,4 +1,4 @@
-/** The windows in which an account may use Codex (`RateLimitSnapshot`), as Codex tells them. */
+/** Reads an account's usage windows (Codex' `RateLimitSnapshot`). */
 import { z } from 'zod';
 import type { UsageLimit } from '@liminal/protocol';
 import { timeOfSeconds } from '../../base/usage-limits.ts';
@@ -17,15 +17,15 @@ const Snapshot = z.looseObject({
   limitName: z.string().nullish().catch(undefined),
   primary: Window,
   secondary: Window,
-  /** Why Codex may not be used now; not which window it is. */
+  /** Why Codex cannot be used now. Does not name the window. */
   rateLimitReachedType: z.string().nullish().catch(undefined),
 });
 
-const Told = z.looseObject({ rateLimits: Snapshot });
+const Answer = z.looseObject({ rateLimits: Snapshot });
 
-/** @param told - With `rateLimits`: the answer to `account/rateLimits/read`, or its notification. */
-export function readLimits(told: unknown): UsageLimit[] {
-  const { data } = Told.safeParse(told);
+/** @param answer - The answer to `account/rateLimits/read`, or its notification; has `rateLimits`. */
+export function readLimits(answer: unknown): UsageLimit[] {
+  const { data } = Answer.safeParse(answer);
   if (data === undefined) return [];
   const { limitName, primary, secondary, rateLimitReachedType: reached } = data.rateLimits;
   const suffix = limitName ? ` for ${limitName}` : '';
@@ -49,7 +49,7 @@ const day = 24 * hour;
 
 function nameOfWindow(minutes: number | undefined): string {
   if (minutes === undefined) return 'usage limit';
-  // Codex rounds its windows: a week may be told as 10,079 minutes.
+  // Codex rounds its windows: a week may be 10,079 minutes.
   if (Math.abs(minutes - 7 * day) < hour) return 'weekly limit';
   if (minutes >= 2 * day) return `${Math.round(minutes / day)}-day limit`;
   return minutes >= hour ? `${Math.round(minutes / hour)}-hour limit` : `${minutes}-minute limit`;

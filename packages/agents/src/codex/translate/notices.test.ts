@@ -22,7 +22,7 @@ test.each([
   [hook('failed', ['error', 'exit 1']), 'The hook PostToolUse failed:\n\nexit 1'],
   [hook('stopped'), 'The hook PostToolUse stopped the turn.'],
   [hook('laterOn'), 'The hook PostToolUse later on.'],
-])('of the hook %j people are told: %s', (params, said) => {
+])('the hook %j gives the notice: %s', (params, said) => {
   expect(noticeOf('hook/completed', params)).toBe(said);
 });
 
@@ -40,7 +40,7 @@ test.each([
   [
     'item/autoApprovalReview/completed',
     { review: { status: 'approved', rationale: null }, action: { type: 'toString' } },
-    'Codex itself allowed what was asked for.',
+    'Codex itself allowed the request.',
   ],
   [
     'item/autoApprovalReview/completed',
@@ -48,11 +48,11 @@ test.each([
     undefined,
   ],
   ['modelProvider/authRecoveryStarted', { message: 'Signing in again.' }, 'Signing in again.'],
-])('of %s (%j) people are told: %s', (method, params, said) => {
+])('%s (%j) gives the notice: %s', (method, params, said) => {
   expect(noticeOf(method, params)).toBe(said);
 });
 
-test('what a tool or a hook is at is what the turn waits for', () => {
+test('the status message of a tool or hook is the turn’s activity', () => {
   const run = { ...hook('running').run, statusMessage: 'Checking the style' };
   expect(activityOf('item/mcpToolCall/progress', { message: '3 of 8' })).toBe('3 of 8');
   expect(activityOf('hook/started', { run })).toBe('Checking the style');
@@ -61,7 +61,7 @@ test('what a tool or a hook is at is what the turn waits for', () => {
   expect(activityOf('hook/completed', hook('completed'))).toBeUndefined();
 });
 
-test('a check by Codex is shown while it lasts', () => {
+test('a check by Codex is shown until it ends', () => {
   const action = { type: 'command' };
   const review = { status: 'inProgress', rationale: null };
   const buffering = { model: 'gpt', showBufferingUi: true };
@@ -74,7 +74,7 @@ test('a check by Codex is shown while it lasts', () => {
   expect(activityOf(update, { ...buffering, showBufferingUi: false })).toBe('');
 });
 
-test('a verification that OpenAI asks for is shown', () => {
+test('OpenAI’s request for a verification is shown', () => {
   const asked = (...verifications: string[]) => noticeOf('model/verification', { verifications });
   expect(asked('trustedAccessForCyber')).toContain('trusted access for cyber');
   expect(asked('new')).toBe('OpenAI asks to verify this account: new.');
@@ -82,7 +82,7 @@ test('a verification that OpenAI asks for is shown', () => {
 });
 
 test.each([undefined, null, 7, {}, { run: 7 }, { run: { eventName: 1 } }, { review: {} }])(
-  'SAFE: %j says nothing',
+  'SAFE: %j gives no notice and no activity',
   (params) => {
     const methods = ['hook/completed', 'model/rerouted', 'item/autoApprovalReview/completed'];
     for (const method of [

@@ -1,4 +1,4 @@
-/** What Codex says beside its items, in words for people. */
+/** Texts for people from Codex' notifications that are not items. */
 import { z } from 'zod';
 import { hookOutcomes, hookWords } from '../../base/hook-words.ts';
 
@@ -20,7 +20,7 @@ const Recovery = z.looseObject({ message: z.string() });
 
 const Verification = z.looseObject({ verifications: z.array(z.string()) });
 
-/** Undefined if there is nothing to say. */
+/** Returns the notice for a notification; undefined if it has none. */
 export function noticeOf(method: string, params: unknown): string | undefined {
   switch (method) {
     case 'hook/completed':
@@ -42,7 +42,7 @@ const Progress = z.looseObject({ message: text });
 const Buffering = z.looseObject({ model: z.string(), showBufferingUi: z.boolean() });
 const HookStatus = z.looseObject({ run: z.looseObject({ statusMessage: text }) });
 
-/** What is waited for; empty when that is over, undefined if the notification says nothing of it. */
+/** Returns what the turn waits for; empty when the wait is over, undefined if the notification does not change it. */
 export function activityOf(method: string, params: unknown): string | undefined {
   switch (method) {
     case 'item/mcpToolCall/progress':
@@ -87,7 +87,7 @@ function hookNotice(told: z.infer<typeof Hook> | undefined): string | undefined 
   if (status === 'running' || (status === 'completed' && entries.length === 0)) return undefined;
   const isForModel = status === 'completed' && entries.every(({ kind }) => kind === 'context');
   const outcome = isForModel ? 'told the model' : wordOf(outcomes, status);
-  // As it is called where people configure it.
+  // The hook's name in the configuration.
   const name = `${eventName.slice(0, 1).toUpperCase()}${eventName.slice(1)}`;
   return hookWords(name, outcome, entries.map((entry) => entry.text).join('\n\n'));
 }
@@ -115,7 +115,7 @@ const verdicts: Record<string, string> = {
   approved: 'allowed',
   denied: 'refused',
   timedOut: 'did not finish its review of',
-  aborted: 'broke off its review of',
+  aborted: 'aborted its review of',
 };
 const actions: Record<string, string> = {
   command: 'a command',
@@ -130,7 +130,7 @@ const actions: Record<string, string> = {
 function reviewNotice(told: z.infer<typeof Review> | undefined): string | undefined {
   if (told === undefined || told.review.status === 'inProgress') return undefined;
   const { review, action } = told;
-  const what = wordOf(actions, action.type, 'what was asked for');
+  const what = wordOf(actions, action.type, 'the request');
   const why = review.rationale ? `\n\n${review.rationale}` : '';
   return `Codex itself ${wordOf(verdicts, review.status)} ${what}${why === '' ? '.' : `:${why}`}`;
 }

@@ -6,7 +6,7 @@ import { resultOf } from './tools.ts';
 const png = 'iVBORw0KGgo=';
 const image = { type: 'image', mimeType: 'image/png', data: png };
 const url = `data:image/png;base64,${png}`;
-/** As long as this, in base64, and a PNG by its first bytes. */
+/** Base64 text of this length that begins like a PNG. */
 const large = (length: number) => png.slice(0, 8).padEnd(length, 'A');
 
 test.each([
@@ -25,11 +25,11 @@ test.each([
       { type: 'input_image', image_url: url },
     ],
   ],
-])('the texts of %s are one, and its images stand beside them', (_who, parts) => {
+])('the texts of %s are joined, and its images are separate blocks', (_who, parts) => {
   expect(readParts(parts)).toEqual({ output: 'One\ntwo', blocks: [image] });
 });
 
-test('sounds, files and links stand beside the text, too', () => {
+test('sounds, files and links are separate blocks', () => {
   const audio = { type: 'audio', mimeType: 'audio/wav', data: 'UklGRg==' };
   const file = { type: 'resource', resource: { uri: 'notes://1', text: 'A note.' } };
   const link = { type: 'resource_link', uri: 'https://example.org/', name: 'Example' };
@@ -54,11 +54,11 @@ test.each([
   [{ type: 'inputImage', imageUrl: 'data:application/pdf;base64,AAAA' }],
   [{ type: 'hologram', depth: 3 }],
   [7],
-])('SAFE: %j, which cannot be shown, is told as it came', (part) => {
+])('SAFE: %j, which cannot be shown, becomes JSON text', (part) => {
   expect(readParts([part])).toEqual({ output: JSON.stringify(part) });
 });
 
-test('SAFE: an image is whole, or told to be too large', () => {
+test('SAFE: an image is shown whole, or reported as too large', () => {
   const half = { ...image, data: large(maxItemSize / 2) };
   expect(readParts([half, half, image])).toEqual({
     output: 'A part of type image is too large to be shown.',
@@ -67,7 +67,7 @@ test('SAFE: an image is whole, or told to be too large', () => {
   expect(readParts([{ ...image, data: large(maxItemSize) }]).blocks).toBeUndefined();
 });
 
-test('an image that Codex has made is shown; one that cannot be is a link to its file', () => {
+test('an image that Codex has made is shown, or, if it cannot be shown, is a link to its file', () => {
   const made = (fields: object) =>
     resultOf({ type: 'imageGeneration', id: 'a', status: 'completed', ...fields });
   const savedPath = '/home/user/a b.png';
@@ -89,12 +89,12 @@ test('an image that Codex has made is shown; one that cannot be is a link to its
   });
 });
 
-test('SAFE: a path that leads nowhere here is no link', () => {
+test('SAFE: a path that is not absolute on this system does not become a link', () => {
   expect(pictureOf('C:\\pictures\\a.png', undefined)).toEqual({});
   expect(pictureOf('', png)).toEqual({ blocks: [image] });
 });
 
-test('an MCP server’s structured result is told where nothing else is', () => {
+test('the structured result of an MCP server is shown only if its content is empty', () => {
   const output = (content: unknown[], structuredContent: unknown) =>
     resultOf({
       type: 'mcpToolCall',

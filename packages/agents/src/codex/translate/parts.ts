@@ -1,4 +1,4 @@
-/** The parts of a tool's result: its text, and what is shown beside it. */
+/** The parts of a tool's result: its text and its content blocks. */
 import { basename, isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ContentBlock, imageType, maxItemSize, sizeOf } from '@liminal/protocol';
@@ -10,10 +10,10 @@ export interface Parts {
   blocks?: ContentBlock[];
 }
 
-/** Of an item, besides its text and blocks. */
+/** Room for an item's other fields, characters. */
 const itemItself = 1_000;
 
-/** Reads what an MCP server, a client's tool, or the model's service has answered. What has no form is shown as it came. */
+/** Reads the answer of an MCP server, a client's tool, or the model's service. Unknown parts become JSON text. */
 export function readParts(parts: readonly unknown[]): Parts {
   const read = parts.map((part) => blockOf(part) ?? { text: textOf(part) });
   const texts = read.flatMap((one) => ('type' in one ? [] : [one.text]));
@@ -22,7 +22,7 @@ export function readParts(parts: readonly unknown[]): Parts {
   for (const block of read) {
     if (!('type' in block)) continue;
     const size = sizeOf(block, maxItemSize);
-    // Bytes that are cut cannot be read.
+    // A block cannot be shortened: cut bytes are not readable.
     if (size > room) texts.push(`A part of type ${block.type} is too large to be shown.`);
     else {
       room -= size;
@@ -39,7 +39,7 @@ function textOf(part: unknown): string {
 
 function blockOf(part: unknown): ContentBlock | undefined {
   if (!isRecord(part)) return undefined;
-  // Of a client's tool, and of the Responses API.
+  // The names in a client's tool and in the Responses API.
   const url = ['imageUrl', 'image_url', 'audioUrl', 'audio_url'].map((name) => part[name]);
   const data = url.find((one) => typeof one === 'string');
   if (data !== undefined) return blockOfUrl(data);
@@ -48,15 +48,15 @@ function blockOf(part: unknown): ContentBlock | undefined {
   return isBase64(block.data) ? block : undefined;
 }
 
-/** As a server's store takes it. */
+/** Whether the server's store accepts the text as base64. */
 function isBase64(data = ''): boolean {
   if (data.length === 0 || data.length % 4 !== 0) return false;
-  // What looks for one character needs no stack, however long the text is.
+  // A search for one character needs no stack, even in a long text.
   const end = data.search(/[^A-Za-z0-9+/]/);
   return end === -1 || (end > 0 && ['=', '=='].includes(data.slice(end)));
 }
 
-/** What is shown of a picture in a file, or, where it cannot be, a link to that file. @param data - In base64. */
+/** Returns a file's picture, or a link to the file if the picture cannot be shown. @param data - In base64. */
 export function pictureOf(
   path: string | null | undefined,
   data: string | null | undefined,

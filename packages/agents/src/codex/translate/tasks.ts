@@ -5,69 +5,75 @@ import { SpawnCall, ThreadItem } from './wire.ts';
 
 type Params = Record<string, unknown>;
 
-/** The call that gave a task to another agent. */
+/** The call that delegated a task to a subagent. */
 export interface TaskCall {
   callId: string;
-  /** The turn that the call was made in. */
+  /** The turn that made the call. */
   turnId: string;
   prompt: string;
 }
 
 interface Task {
-  /** Codex' own id of the turn that runs in the task's thread. */
+  /** Codex' own id for the running turn in the task's thread. */
   nativeId: string | undefined;
-  /** Of the session's turn that the task belongs to. */
+  /** Codex' own id for the session's turn that the task belongs to. */
   rootId: string | undefined;
   startedAt: string;
   progress?: string;
 }
 
-/** The most characters of what a task says that are shown beside the turns. */
+/** Most characters of a task's last line that are shown. */
 const maxProgress = 200;
 
 /**
- * The tasks that Codex has given to other agents, each in a thread of its own. One may outlive the turn that it was
- * given in: it is a background task then, and what it says is shown in a later turn.
+ * Tasks that Codex has delegated to subagents, each in a thread of its own. A task that outlives its turn becomes a
+ * background task, and its items are shown in a later turn.
  */
 export class Tasks {
   /** Every thread that Codex has begun for a task. */
   readonly #threads = new Map<string, Task>();
-  /** Those calls whose thread is known, by thread. */
+  /** Calls by the thread of their task. */
   readonly #calls = new Map<string, TaskCall>();
-  /** Calls that do not name their thread yet: it may begin to work before they do. */
+  /** Calls that do not name their task's thread yet. The thread may begin to work before. */
   #unnamed: TaskCall[] = [];
 
   get threads(): { threadId: string; turnId: string | undefined }[] {
     return [...this.#threads].map(([threadId, { nativeId }]) => ({ threadId, turnId: nativeId }));
   }
 
-  /** Those that run for a turn of the session. */
+  /** Returns the tasks of one of the session's turns. */
   of(rootId: string): { threadId: string; turnId: string | undefined }[] {
     return this.threads.filter(({ threadId }) => this.#threads.get(threadId)?.rootId === rootId);
   }
 
-  /** The turn that runs in a task's thread; undefined if none does. */
+  /** Returns the running turn in a task's thread; undefined if none runs. */
   find(threadId: string): string | undefined {
     return this.#threads.get(threadId)?.nativeId;
   }
 
-  /** The tasks that run without the session's turn. @param rootId - Of the turn that runs. */
+  /** Returns the running tasks of other turns. @param rootId - Codex' own id for the session's running turn. */
   beside(rootId: string | undefined): BackgroundTask[] {
     return [...this.#threads].flatMap(([threadId, task]): BackgroundTask[] => {
       if (task.nativeId === undefined || task.rootId === rootId) return [];
       const { callId, prompt } = this.#calls.get(threadId) ?? { callId: undefined, prompt: '' };
       const { startedAt, progress } = task;
-      const told = {
+      const known = {
         ...(callId !== undefined && { callId }),
         ...(progress !== undefined && { progress }),
       };
       return [
-        { taskId: threadId, title: oneLine(prompt) || 'A task', kind: 'agent', startedAt, ...told },
+        {
+          taskId: threadId,
+          title: oneLine(prompt) || 'A task',
+          kind: 'agent',
+          startedAt,
+          ...known,
+        },
       ];
     });
   }
 
-  /** Reads what Codex says of the thread of a task; returns whether it concerns which tasks run, and what they do. */
+  /** Reads a notification about a task's thread; returns whether it may change `beside`. */
   read(threadId: string, method: string, { turn, item }: Params, now: string): boolean {
     switch (method) {
       case 'turn/started':
@@ -87,7 +93,7 @@ export class Tasks {
     }
   }
 
-  /** Reads an item of a turn of the session: it may be a call that gives a task. */
+  /** Reads an item of one of the session's turns, which may be a call that delegates a task. */
   noteCall(item: unknown, turnId: string): void {
     if (!isRecord(item) || item['type'] !== 'collabAgentToolCall') return;
     const call = SpawnCall.safeParse(item).data;
@@ -102,7 +108,7 @@ export class Tasks {
     this.#calls.set(threadId, made);
   }
 
-  /** The call that gave the task of a thread. One that begins to work before its call names it has the oldest call. */
+  /** Returns the call that delegated a thread's task. A thread that no call names yet gets the oldest open call. */
   callOf(threadId: string): TaskCall | undefined {
     const named = this.#calls.get(threadId);
     if (named !== undefined) return named;

@@ -9,49 +9,49 @@ import { type ItemOf, PlanStep, ThreadItem } from './wire.ts';
 const compacting = 'The conversation so far is being summarised to make room.';
 const compacted = 'The conversation so far was summarised to make room.';
 
-const goesOn = 'It goes on behind the turn.';
+const inBackground = 'It continues in the background.';
 
-/** Between the parts of reasoning. */
+/** The separator between parts of reasoning. */
 const between = '\n\n';
 
-/** A task of the turn: its items belong to the call that began it. */
+/** A task of the turn. Its items belong to the call that began the task. */
 export interface Task {
   threadId: string;
   callId: string | undefined;
 }
 
-/** A command that runs. */
+/** A running command. */
 export interface RunningCommand {
   itemId: string;
-  /** Codex' id of its process. */
+  /** Codex' id for the command's process. */
   processId: string;
   title: string | undefined;
-  /** Since the epoch, if Codex says it. */
+  /** Milliseconds since the epoch, if Codex reports it. */
   startedAtMs: number | null | undefined;
 }
 
 /**
- * The items of one thread in a turn. Codex numbers its items, says when each begins and ends, and what it was in the
- * end; and it says when it repeats a request, and that alone takes back what was open of the first.
+ * The items of one thread in a turn. Codex gives items ids, and reports their start, end and final content. It also
+ * reports when it repeats a request: only then are open items of the first request withdrawn.
  */
 export class ThreadItems {
   readonly #writer: TurnWriter;
   readonly #cwd: string;
   /** Absent for the session's own thread. */
   readonly #task: Task | undefined;
-  /** Before the id of each item: only the session's own thread has the ids as they are. */
+  /** The prefix of item ids: the turn's id, and for a task also the thread's id. */
   readonly #prefix: string;
-  /** Messages that were announced, and begin with their first words. */
+  /** Started messages without text. They are shown from their first text on. */
   readonly #announced = new Set<string>();
-  /** Items of several parts, with the name of the part that grows. */
+  /** The growing part of items with several parts, by item. */
   readonly #parts = new Map<string, string>();
-  /** The commands that run, by item. */
+  /** The running commands, by item. */
   readonly #commands = new Map<string, RunningCommand>();
   #hasPlan = false;
   #notes = 0;
-  /** The first message of a person's is the one that began the turn. */
-  #isHeard = false;
-  /** The ids of messages amid the turn that are shown elsewhere. */
+  /** Whether the first message of a person, which began the turn, was read. */
+  #hasFirstMessage = false;
+  /** Ids of steered messages that are not shown as messages. */
   readonly #hidden = new Set<string>();
   readonly #changes: FileChanges;
 
@@ -96,23 +96,23 @@ export class ThreadItems {
     }
   }
 
-  /** A message with this id is about to be sent, and is not to be shown. */
+  /** Hides a message that is about to be sent. */
   hide(messageId: string): void {
     this.#hidden.add(messageId);
   }
 
   /** Shows a stored item. */
-  tell(item: unknown): void {
+  addStored(item: unknown): void {
     this.#start(item);
     this.#complete(item);
   }
 
-  /** Codex asks the model again: what it had begun to say is said anew. Programs that run go on. */
+  /** Codex repeats a model request: withdraws open messages and reasoning. Running programs continue. */
   retry(): void {
     for (const id of this.#writer.open) {
       const item = this.#writer.item(id);
-      const isSpoken = item?.type === 'reasoning' || item?.type === 'message';
-      if (isSpoken && item.parentCallId === this.#task?.callId) this.#writer.cancel(id, 'retry');
+      const isText = item?.type === 'reasoning' || item?.type === 'message';
+      if (isText && item.parentCallId === this.#task?.callId) this.#writer.cancel(id, 'retry');
     }
     this.#parts.clear();
     this.#announced.clear();
@@ -128,13 +128,13 @@ export class ThreadItems {
     this.#writer.add({ type: 'message', id, content, origin: 'system', ...this.#parent });
   }
 
-  /** The thread's turn fails: says why. Only of a task: the session's own turn has an error. */
+  /** Shows why a task failed. The session's own turn has an error instead. */
   fail(why: string): void {
-    const said = { content: why, origin: 'system', ...this.#parent } as const;
-    this.#writer.add({ type: 'message', id: `${this.#prefix}failure`, ...said });
+    const item = { content: why, origin: 'system', ...this.#parent } as const;
+    this.#writer.add({ type: 'message', id: `${this.#prefix}failure`, ...item });
   }
 
-  /** The thread's turn is over. A call that Codex says no end of was cut off, or goes on behind the turn. */
+  /** Ends the open items. A call without an end was cut off, or, in a completed turn, continues in the background. */
   end(isWhole: boolean): void {
     if (this.#hasPlan) this.#writer.done(this.#planId);
     this.#changes.end();
@@ -145,7 +145,7 @@ export class ThreadItems {
       this.#openOutput(id, item.callId);
       const shown = this.#writer.item(`${id}:output`);
       if (shown?.type !== 'function_call_output') continue;
-      const output = isWhole ? shown.output || goesOn : shown.output;
+      const output = isWhole ? shown.output || inBackground : shown.output;
       this.#writer.done(shown.id, { ...shown, output, success: isWhole });
     }
   }
@@ -170,7 +170,7 @@ export class ThreadItems {
     if (this.#writer.isOpen(id)) return;
     switch (item.type) {
       case 'userMessage':
-      // The review itself follows as a message.
+      // The text of the review follows as a message.
       case 'enteredReviewMode':
       case 'exitedReviewMode':
         return;
@@ -221,25 +221,25 @@ export class ThreadItems {
       return;
     }
     const id = this.#id(item.id);
-    // One that was never announced.
+    // The item may have had no start.
     this.#start(value);
     switch (item.type) {
       case 'enteredReviewMode':
       case 'exitedReviewMode':
         return;
       case 'userMessage':
-        return this.#hear(item);
+        return this.#readMessage(item);
       case 'agentMessage':
-        return this.#say('message', id, wholeMessage(item, this.#said(id)), 'agent');
+        return this.#finish('message', id, wholeMessage(item, this.#textOf(id)), 'agent');
       case 'plan':
-        return this.#say('message', id, longer(this.#said(id), item.text), 'agent');
+        return this.#finish('message', id, longer(this.#textOf(id), item.text), 'agent');
       case 'reasoning': {
         this.#parts.delete(id);
-        const whole = withParts(this.#said(id), [...item.content, ...item.summary]);
-        return this.#say('reasoning', id, whole, 'agent');
+        const whole = withParts(this.#textOf(id), [...item.content, ...item.summary]);
+        return this.#finish('reasoning', id, whole, 'agent');
       }
       case 'hookPrompt':
-        return this.#say(
+        return this.#finish(
           'message',
           id,
           item.fragments.map(({ text }) => text).join('\n'),
@@ -252,8 +252,8 @@ export class ThreadItems {
     }
   }
 
-  /** Ends what was said; nothing said is nothing shown. */
-  #say(
+  /** Ends a message or reasoning. An empty one is not shown. */
+  #finish(
     type: 'message' | 'reasoning',
     id: string,
     content: string,
@@ -271,25 +271,25 @@ export class ThreadItems {
     if (this.#announced.delete(id)) this.#open('message', id, 'agent');
   }
 
-  #hear({ id, clientId, content }: ItemOf<'userMessage'>): void {
+  #readMessage({ id, clientId, content }: ItemOf<'userMessage'>): void {
     const messageId = clientId ?? id;
     if (this.#hidden.has(messageId)) return;
     const isAmid =
-      this.#isHeard || this.#writer.isOpen(steeredItem(this.#writer.turnId, messageId));
-    this.#isHeard = true;
-    // What a task is told stands in the call that began it.
+      this.#hasFirstMessage || this.#writer.isOpen(steeredItem(this.#writer.turnId, messageId));
+    this.#hasFirstMessage = true;
+    // The message to a task is already in the call that began the task.
     if (!isAmid || this.#task !== undefined) return;
     this.#writer.steer(messageId, wordsIn(content), attachedImages(content));
     this.#writer.settle(messageId, 'taken');
   }
 
-  /** The text that an open item has. */
-  #said(id: string): string {
+  /** Returns the text of an open item. */
+  #textOf(id: string): string {
     const item = this.#writer.item(id);
     return item === undefined ? '' : textOf(item);
   }
 
-  /** Puts more text to an item. The parts of reasoning are paragraphs. */
+  /** Appends text to an item. The parts of reasoning become paragraphs. */
   #grow({ itemId, delta }: Record<string, unknown>, part = ''): void {
     if (typeof delta !== 'string') return;
     const id = this.#id(itemId);
@@ -306,7 +306,7 @@ export class ThreadItems {
     this.#writer.append(`${id}:output`, delta);
   }
 
-  /** The model types into a command that runs. Without input it only waits for output. */
+  /** Shows input that the model sends to a running command. Empty input only waits for output. */
   #type({ itemId, stdin }: Record<string, unknown>): void {
     if (typeof stdin !== 'string' || stdin === '') return;
     const title = this.#commands.get(String(itemId))?.title;
@@ -314,7 +314,7 @@ export class ThreadItems {
     this.#addNote(`Typed into ${where}: \`${visible(stdin)}\``);
   }
 
-  /** A change of files grows while the model writes it. */
+  /** Shows a patch that grows while the model writes it. */
   #patch({ itemId, changes }: Record<string, unknown>): void {
     const id = this.#id(itemId);
     const item = ThreadItem.safeParse({ type: 'fileChange', id: itemId, changes }).data;
@@ -346,7 +346,7 @@ export class ThreadItems {
     const output = `${id}:output`;
     const shown = this.#writer.item(output);
     const result = resultOf(item);
-    // Codex shortens what is very long.
+    // Codex shortens very long output.
     const printed = shown?.type === 'function_call_output' ? shown.output : '';
     if (printed.length > result.output.length) result.output = printed;
     this.#writer.done(output, {
@@ -372,7 +372,7 @@ export class ThreadItems {
   }
 }
 
-/** A message with its questions and the memories that it rests on. */
+/** Returns a message with its questions and the memories that it cites. */
 function wholeMessage(
   { text, questions, memoryCitation }: ItemOf<'agentMessage'>,
   shown: string,
@@ -389,7 +389,7 @@ function wholeMessage(
   return parts.filter((part) => part !== '').join(between);
 }
 
-/** Typed keys in visible form: Enter is `⏎`, Ctrl+C is `^C`. */
+/** Returns typed keys in visible form: Enter is `⏎`, Ctrl+C is `^C`. */
 function visible(typed: string): string {
   return typed
     .replaceAll(/\r\n|[\r\n]/g, '⏎')
@@ -397,10 +397,10 @@ function visible(typed: string): string {
     .replaceAll('`', 'ˋ');
 }
 
-/** Text that was shown is never taken back. */
-const longer = (shown: string, told: string): string => (told.length < shown.length ? shown : told);
+/** Returns the longer text, so that shown text is never withdrawn. */
+const longer = (shown: string, text: string): string => (text.length < shown.length ? shown : text);
 
-/** What was shown of some parts, with those that it lacks. */
+/** Returns the shown text with the parts that it lacks. */
 function withParts(shown: string, parts: readonly string[]): string {
   const whole = parts.join(between);
   if (whole.includes(shown)) return whole;

@@ -1,11 +1,11 @@
-/** How Codex' tools look to people and to ACP: name, kind, title, places and changes. */
+/** Translates Codex' tools: name, kind, title, locations, diffs and results. */
 import type { FileDiff, OutputItem, ToolKind, ToolLocation } from '@liminal/protocol';
 import { oneLine, shortPath } from '../../base/titles.ts';
 import { type WebAction, webResults, webSearchCall } from '../../base/web-search.ts';
 import { type Parts, pictureOf, readParts } from './parts.ts';
 import type { CommandAction, FileChange, ItemOf, ThreadItem } from './wire.ts';
 
-/** The fields of a `function_call` that its tool decides. */
+/** The fields of a `function_call` that depend on its tool. */
 export type Call = Pick<
   Extract<OutputItem, { type: 'function_call' }>,
   'name' | 'kind' | 'title' | 'arguments' | 'locations' | 'diffs'
@@ -88,18 +88,18 @@ function searchCall({ query, action }: ItemOf<'webSearch'>): Call {
 export const mcpCall = (server: string, tool: string, input: unknown): Call =>
   call(`mcp__${server}__${tool}`, 'other', `${server}: ${tool}`, input);
 
-/** What is done with an agent that works on a task. */
+/** Titles for actions on subagents. */
 const tasks: Record<string, string> = {
   spawnAgent: 'Delegate',
   sendInput: 'Tell an agent',
   sendMessage: 'Tell an agent',
   followupTask: 'Give an agent a further task',
-  resumeAgent: 'Take an agent up again',
+  resumeAgent: 'Resume an agent',
   wait: 'Wait for agents',
   closeAgent: 'End an agent',
   interruptAgent: 'Stop an agent',
   listAgents: 'List the agents',
-  // Of ours: what an agent goes on with after the turn of its task.
+  // Added by Liminal: holds the items of a task that continues after its turn.
   goesOn: 'Delegated before',
 };
 
@@ -118,7 +118,7 @@ const verbs: Record<string, [kind: ToolKind, verb: string]> = {
 
 type CommandParts = Pick<ItemOf<'commandExecution'>, 'command' | 'cwd' | 'commandActions'>;
 
-/** Codex knows commands that only look: then the title says at what. */
+/** Codex recognises commands that only read: then the title says what they read. */
 export function commandCall(
   { command, cwd: folder, commandActions: actions }: CommandParts,
   cwd: string,
@@ -139,19 +139,19 @@ export function commandCall(
   };
 }
 
-/** A person's own command is shown as a command, whatever it does: Codex' reading of it is for its model's commands. */
+/** Returns a person's own command as an execution: Codex' classification is meant for the model's commands. */
 function ownCommandCall({ command, cwd }: CommandParts): Call {
   const written = ownCommand(command);
   return call('shell', 'execute', `Run ${oneLine(written)}`, { command: written, cwd });
 }
 
-/** A person's own command as it was written: Codex runs it with a shell, as the last word of its command. */
+/** Returns a person's own command as written: Codex passes it to a shell as the last argument. */
 export function ownCommand(command: string): string {
   const [, word] = /^(?:\S*\/)?\w*sh -l?c (.*)$/s.exec(command) ?? [];
   return (word === undefined ? undefined : unquoted(word)) ?? command;
 }
 
-/** The value of one word of a shell, which can have several quoted parts. Undefined for several words. */
+/** Returns the value of a shell word, which can have several quoted parts; undefined for several words. */
 function unquoted(word: string): string | undefined {
   const part = /'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^\s'"\\]+)/y;
   let value = '';
@@ -172,7 +172,7 @@ function writtenIn(command: string, actions: readonly CommandAction[]): string {
   return written !== '' && lettersOf(script) === lettersOf(written) ? written : command;
 }
 
-/** Without what quoting adds. */
+/** Returns the text without quotes, backslashes and blanks. */
 const lettersOf = (text: string): string => text.replaceAll(/['"\\\s]/g, '');
 
 function looked({ type, name, path, query }: CommandAction, folder: string, cwd: string): string {
@@ -198,7 +198,7 @@ function patchCall({ changes }: ItemOf<'fileChange'>, cwd: string): Call {
   };
 }
 
-/** A change as Codex tells it; an update's parts are apart, each with the lines around it. */
+/** Returns the diffs of a change. An update has a diff per hunk, with the lines around it. */
 function diffsOf({ path, kind, diff }: FileChange): FileDiff[] {
   if (kind.type === 'add') return [{ path, newText: diff }];
   if (kind.type === 'delete') return [{ path, oldText: diff, newText: '' }];
@@ -213,13 +213,13 @@ function diffsOf({ path, kind, diff }: FileChange): FileDiff[] {
   });
 }
 
-/** The numbers of the first lines, which the head of a part has: `@@ -12,7 +12,8 @@`. */
+/** Returns the numbers of a hunk's first lines, from its head: `@@ -12,7 +12,8 @@`. */
 function startsOf(part: string): Pick<FileDiff, 'oldLine' | 'newLine'> {
   const [, oldLine, newLine] = /^@@ -(\d{1,9})(?:,\d+)? \+(\d{1,9})/.exec(part) ?? [];
   return newLine === undefined ? {} : { oldLine: Number(oldLine), newLine: Number(newLine) };
 }
 
-/** How a tool's call ended. */
+/** The result of a tool's call. */
 export interface Result extends Parts {
   success: boolean;
   exitCode?: number;
@@ -241,7 +241,7 @@ export function resultOf(item: ToolItem): Result {
     case 'mcpToolCall': {
       const { error, result, status } = item;
       const { content = [], structuredContent } = result ?? {};
-      // It repeats the content for programs, and may be all that there is.
+      // Structured content repeats the content for programs, and may be the only content.
       const parts =
         content.length === 0 && structuredContent != null ? [structuredContent] : content;
       const said = error == null ? readParts(parts) : { output: error.message };

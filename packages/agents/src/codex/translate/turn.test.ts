@@ -17,7 +17,7 @@ function begun() {
   return { drafts, writer, turn };
 }
 
-/** What people see of a turn in which Codex says this, up to its end. */
+/** Returns the translation of a turn with these notifications and this end. */
 function told(notifications: readonly Notification[], status = 'completed') {
   const { drafts, turn } = begun();
   for (const [method, params] of notifications) turn.read(method, params);
@@ -49,7 +49,7 @@ const retrying: Notification = [
 const cancelled = (payloads: readonly EventPayload[]) =>
   payloads.flatMap((one) => (one.type === 'item_cancelled' ? [[one.itemId, one.reason]] : []));
 
-test('what is said is told to the letter: periods of 1 to 60 in chunks of 1 to 10', () => {
+test('streamed text is exact: texts with periods of 1 to 60 in chunks of 1 to 10', () => {
   const lost = periodicTexts.flatMap(({ period, size, text, chunks }) => {
     const { response } = told([
       started(message('a', '')),
@@ -79,7 +79,7 @@ test.each([
   },
 );
 
-test('a message begins with its first words, or whole; announced and never said, it is nothing', () => {
+test('a message starts with its first text or as a whole; a started message without text is not shown', () => {
   const { response, payloads } = told([
     started(message('a', '')),
     started(message('b', '')),
@@ -108,7 +108,7 @@ test('a message begins with its first words, or whole; announced and never said,
   ]);
 });
 
-test('what was begun stays, to the letter, where a turn is cut off', () => {
+test('when a turn is cut off, the streamed text stays exact', () => {
   const lost = periodicTexts.flatMap(({ period, size, text, chunks }) => {
     const deltas = chunks.map((chunk) => delta('a', chunk));
     const { response } = told([started(message('a', '')), ...deltas], 'interrupted');
@@ -117,7 +117,7 @@ test('what was begun stays, to the letter, where a turn is cut off', () => {
   expect(lost).toEqual([]);
 });
 
-test('a retry that Codex announces takes back what was open, and nothing else', () => {
+test('a retry that Codex announces withdraws open messages and reasoning, and nothing else', () => {
   const { response, payloads } = told([
     started(message('before', '')),
     delta('before', 'Said before.'),
@@ -144,7 +144,7 @@ test('a retry that Codex announces takes back what was open, and nothing else', 
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: true }]);
 });
 
-test('an answer that was asked for again without a word of Codex’ is told twice', () => {
+test('an answer that Codex repeats without announcing a retry is shown twice', () => {
   const { response } = told([
     started(message('half', '')),
     delta('half', 'Half of it'),
@@ -157,7 +157,7 @@ test('an answer that was asked for again without a word of Codex’ is told twic
   ]);
 });
 
-test('while Codex tries again, it says what it waits for, until something comes', () => {
+test('a retry is shown as the activity until the next item', () => {
   const { turn } = begun();
   expect(turn.read(...retrying)).toBe('Reconnecting... 1/5');
   expect(turn.read('thread/tokenUsage/updated', {})).toBeUndefined();
@@ -167,7 +167,7 @@ test('while Codex tries again, it says what it waits for, until something comes'
   expect(turn.read('turn/completed', { turn: { id: 'native', status: 'completed' } })).toBe('');
 });
 
-test('a tool of an MCP server says how far it is, until it goes on', () => {
+test('the progress of an MCP tool is shown as the activity until the next item', () => {
   const { turn } = begun();
   const progress = (message: string) =>
     turn.read('item/mcpToolCall/progress', { itemId: 'a', message });
@@ -177,7 +177,7 @@ test('a tool of an MCP server says how far it is, until it goes on', () => {
   expect(turn.read(...completed(message('m', 'Done.')))).toBe('');
 });
 
-test('the parts of a thought are paragraphs', () => {
+test('the parts of reasoning are paragraphs', () => {
   const item = { type: 'reasoning', id: 'a', summary: [], content: [] };
   const parts = [summed('One'), summed(' first'), summed('Two', 1), summed('Three', 2)];
   const open = told([started(item), ...parts], 'interrupted');
@@ -194,38 +194,32 @@ test.each([
   ['as nothing', [], [], 'Long\n\nAgain\n\nShort'],
   ['with a part that did not stream', [], ['Other'], 'Long\n\nAgain\n\nShort\n\nOther'],
   ['longer', ['Long', 'Again'], ['Shortly'], 'Long\n\nAgain\n\nShortly'],
-])(
-  'SAFE: all of a thought that was shown stays where Codex ends it %s',
-  (_how, content, summary, all) => {
-    const item = { type: 'reasoning', id: 'a', summary: [], content: [] };
-    const streamed = [
-      started(item),
-      raw('Lo'),
-      raw('ng'),
-      raw('Again', 1),
-      summed('Sh'),
-      summed('ort'),
-    ];
-    const { response } = told([...streamed, completed({ ...item, content, summary })]);
-    expect(saidIn(response)).toEqual([['thought', all]]);
-    const open = told(streamed, 'interrupted');
-    expect(saidIn(open.response)).toEqual([['thought', 'Long\n\nAgain\n\nShort']]);
-  },
-);
+])('SAFE: shown reasoning stays complete if Codex ends it %s', (_how, content, summary, all) => {
+  const item = { type: 'reasoning', id: 'a', summary: [], content: [] };
+  const streamed = [
+    started(item),
+    raw('Lo'),
+    raw('ng'),
+    raw('Again', 1),
+    summed('Sh'),
+    summed('ort'),
+  ];
+  const { response } = told([...streamed, completed({ ...item, content, summary })]);
+  expect(saidIn(response)).toEqual([['thought', all]]);
+  const open = told(streamed, 'interrupted');
+  expect(saidIn(open.response)).toEqual([['thought', 'Long\n\nAgain\n\nShort']]);
+});
 
-test.each(['', 'Words'])(
-  'SAFE: words that were shown stay where Codex ends them as “%s”',
-  (text) => {
-    const { response } = told([
-      started(message('a', '')),
-      delta('a', 'Words that were shown.'),
-      completed(message('a', text)),
-    ]);
-    expect(saidIn(response)).toEqual([['agent', 'Words that were shown.']]);
-  },
-);
+test.each(['', 'Words'])('SAFE: shown text stays if Codex ends the message as “%s”', (text) => {
+  const { response } = told([
+    started(message('a', '')),
+    delta('a', 'Words that were shown.'),
+    completed(message('a', text)),
+  ]);
+  expect(saidIn(response)).toEqual([['agent', 'Words that were shown.']]);
+});
 
-test('a message without a word is not shown', () => {
+test('a message without text is not shown', () => {
   const { response } = told([
     started(message('a', '')),
     completed(message('a', '')),
@@ -234,7 +228,7 @@ test('a message without a word is not shown', () => {
   expect(saidIn(response)).toEqual([]);
 });
 
-test('an item that was never announced is shown when it is done', () => {
+test('an item that was never started is shown when it is completed', () => {
   const { response } = told([
     completed(message('a', 'Out of nowhere.')),
     completed({ type: 'webSearch', id: 'b', query: 'the fox' }),
@@ -277,7 +271,7 @@ test('the results of a web search are its output', () => {
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ output, success: true }]);
 });
 
-test('a change of files grows while the model writes it', () => {
+test('a patch grows while the model writes it', () => {
   const change = (diff: string) => ({ path: '/project/a.ts', kind: { type: 'add' }, diff });
   const { drafts, turn } = begun();
   turn.read(...started({ type: 'fileChange', id: 'c', changes: [], status: 'inProgress' }));
@@ -289,7 +283,7 @@ test('a change of files grows while the model writes it', () => {
   }
 });
 
-test('the parts of a changed file have their first lines’ numbers', () => {
+test('each hunk of a changed file has the numbers of its first lines', () => {
   const diff = [
     '@@ -12,3 +12,4 @@ function greet() {',
     ' a\n-b\n+B\n+BB\n c',
@@ -308,7 +302,7 @@ test('the parts of a changed file have their first lines’ numbers', () => {
   ]);
 });
 
-test('what the model types into a running command is shown, and its waiting is not', () => {
+test('input that the model types into a running command is shown; empty input is not', () => {
   const run = { type: 'commandExecution', id: 'run', command: 'npm init', processId: '7' };
   const typed = (stdin: string): Notification => [
     'item/commandExecution/terminalInteraction',
@@ -321,7 +315,7 @@ test('what the model types into a running command is shown, and its waiting is n
   ]);
 });
 
-test('questions in a message, and the memories that it rests on, are shown with it', () => {
+test('a message is shown with its questions and the memories that it cites', () => {
   const questions = [{ title: 'Which colour?', options: ['Red', 'Blue'] }, { title: 'Why?' }];
   const entries = [{ path: 'MEMORY.md', lineStart: 3, lineEnd: 4, note: 'likes red' }];
   const { response } = told([
@@ -338,7 +332,7 @@ test('questions in a message, and the memories that it rests on, are shown with 
   ]);
 });
 
-test('an item of a kind that is not known is kept as it came', () => {
+test('an item of an unknown type is kept unchanged', () => {
   const odd = { type: 'somethingNew', id: 'x', payload: [1, 2] };
   const { response } = told([completed(odd), completed(message('a', 'Go on.'))]);
   expect(response.outputItems.flatMap(({ raw }) => raw ?? [])).toEqual([odd]);
@@ -346,18 +340,18 @@ test('an item of a kind that is not known is kept as it came', () => {
 
 test.each([
   [
-    'goes on behind its turn',
+    'continues after its turn',
     'completed',
-    { output: 'It goes on behind the turn.', success: true },
+    { output: 'It continues in the background.', success: true },
   ],
   ['was stopped with it', 'interrupted', { output: '', success: false }],
-])('a command that %s has an output all the same', (_, status, output) => {
+])('a command that %s has an output item', (_, status, output) => {
   const run = { type: 'commandExecution', id: 'run', command: 'serve', processId: '7' };
   const { response } = told([started(run)], status);
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ callId: 'run', ...output }]);
 });
 
-test('the whole output of a command is kept where Codex has shortened it in the end', () => {
+test('the whole streamed output of a command stays if Codex shortens its final output', () => {
   const run = { type: 'commandExecution', id: 'run', command: 'seq 9', status: 'completed' };
   const print = (text: string): Notification => [
     'item/commandExecution/outputDelta',
@@ -395,7 +389,7 @@ const patchOf = (name: string, ...lines: string[]) =>
   [`diff --git a/${name} b/${name}`, `--- a/${name}`, `+++ b/${name}`, ...lines, ''].join('\n');
 const changesIn = ({ response }: ReturnType<typeof told>) => itemsOf(response, 'file_changes');
 
-test('what a turn changed in files is one item, the newest state of it', () => {
+test('the file changes of a turn are one item with the newest state', () => {
   const first = patchOf('a.txt', '@@ -1 +1 @@', '-one', '+eins');
   const said = told([changed(first), changed(first + patchOf('b.txt', '@@ -1 +1 @@', '-x', '+y'))]);
   expect(changesIn(said)).toMatchObject([
@@ -417,7 +411,7 @@ test('what a turn changed in files is one item, the newest state of it', () => {
   expect(changesIn(told([changed(odd)]))).toMatchObject([{ diffs: [], raw: odd }]);
 });
 
-test('a file that was made without lines, moved or deleted is among what a turn changed', () => {
+test('the changes of a turn include moved, deleted and new empty files', () => {
   const diff = [
     'diff --git a/empty b/empty',
     'new file mode 100644',
@@ -440,7 +434,7 @@ test('a file that was made without lines, moved or deleted is among what a turn 
   ]);
 });
 
-test('names in a diff are relative to the folder in which they were touched: the session’s, or one above it', () => {
+test('names in a diff are relative to the folder in which patches touched them: the session’s or a parent', () => {
   const touch = (...paths: string[]): Notification =>
     completed({
       type: 'fileChange',
@@ -464,7 +458,7 @@ test('names in a diff are relative to the folder in which they were touched: the
   expect(pathsOf(['/elsewhere/c'], 'a.txt')).toEqual(['/project/a.txt']);
 });
 
-test('a turn that is cut off keeps what it changed in files', () => {
+test('a turn that is cut off keeps its file changes', () => {
   const { drafts, turn } = begun();
   turn.read(...changed(patchOf('a.txt', '@@ -1 +1 @@', '-one', '+eins')));
   turn.fail({ message: 'Gone.' });
@@ -473,7 +467,7 @@ test('a turn that is cut off keeps what it changed in files', () => {
   ]);
 });
 
-test('a thousand states of large changes are told in few times the size of the last one', () => {
+test('a thousand states of large changes take less than seven times the size of the last state', () => {
   const line = `+${'x'.repeat(99)}\n`;
   const states = Array.from({ length: 1_000 }, (_, at) =>
     changed(patchOf('a.txt', `@@ -0,0 +1,${at + 1} @@`) + line.repeat(at + 1)),
@@ -522,7 +516,7 @@ test.each([
   expect(changes?.diffs).toEqual([{ path: '/project/n', ...texts }]);
 });
 
-test('what a task changed in files belongs to its call', () => {
+test('the file changes of a task belong to its call', () => {
   const { drafts, turn } = begun();
   const spawn = { type: 'collabAgentToolCall', id: 'spawn', tool: 'spawnAgent' };
   turn.read(...started({ ...spawn, receiverThreadIds: ['one'], agentsStates: {}, status: '' }));
@@ -544,7 +538,7 @@ test.each([
   ['serverOverloaded', 'OVERLOADED'],
   ['toString', 'AGENT_ERROR'],
   [null, 'AGENT_ERROR'],
-])('a turn that fails for %j has the code %s, and keeps what was said', (codexErrorInfo, code) => {
+])('a turn that fails with %j has the code %s and keeps its messages', (codexErrorInfo, code) => {
   const { drafts, turn } = begun();
   turn.read(...started(message('a', '')));
   turn.read(...delta('a', 'Half of'));
@@ -554,7 +548,7 @@ test.each([
   expect(saidIn(response)).toEqual([['agent', 'Half of']]);
 });
 
-test('an answer of the model’s API is told as its sentence', () => {
+test('an error in JSON from the model’s API is shown as its sentence', () => {
   const { drafts, turn } = begun();
   const answer = JSON.stringify({ error: { message: 'The key is wrong.', type: 'x' } });
   const error = { message: answer, additionalDetails: 'request id 7' };
@@ -562,7 +556,7 @@ test('an answer of the model’s API is told as its sentence', () => {
   expect(foldTurn(drafts, 'turn').error?.message).toBe('The key is wrong. (request id 7)');
 });
 
-test('the tokens of all requests are counted; the last one filled the context', () => {
+test('the tokens of all requests are added up; the last request has the size of the context', () => {
   const usage = (totalTokens: number): Notification => [
     'thread/tokenUsage/updated',
     {
@@ -590,7 +584,7 @@ const spawn = (id: string, receiverThreadIds: string[] = []) => ({
   receiverThreadIds,
 });
 
-test('a task belongs to the call that began it, whichever is told first', () => {
+test('a task belongs to the call that began it, whichever Codex reports first', () => {
   const { drafts, turn } = begun();
   turn.read(...started(spawn('first')));
   turn.readTask('one', 'item/started', { item: message('a', '') });
@@ -611,7 +605,7 @@ test('a task belongs to the call that began it, whichever is told first', () => 
   ]);
 });
 
-test('the calls of a task that ends before its turn are answered once', () => {
+test('the calls of a task that ends before its turn have one output each', () => {
   const { drafts, turn } = begun();
   turn.read(...completed(spawn('call', ['one'])));
   const run = { type: 'commandExecution', command: 'serve', status: 'inProgress' };
@@ -624,7 +618,7 @@ test('the calls of a task that ends before its turn are answered once', () => {
   expect(answered.map(({ callId }) => callId)).toEqual(['call', 'inner', 'outer']);
 });
 
-test('a retry of a task takes back what the task had begun, and nothing of the others', () => {
+test('a retry of a task withdraws only the open items of that task', () => {
   const { drafts, turn } = begun();
   turn.read(...completed(spawn('call', ['one'])));
   turn.read(...started(message('a', '')));
@@ -637,7 +631,7 @@ test('a retry of a task takes back what the task had begun, and nothing of the o
   expect(cancelled(payloadsOf(drafts, 'turn'))).toHaveLength(2);
 });
 
-test('a further word of a person in the turn is told; the first one began it', () => {
+test('a later message of a person in the turn is shown; the first message began the turn', () => {
   const word = (id: string, text: string) => ({
     type: 'userMessage',
     id,

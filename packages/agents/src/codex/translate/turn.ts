@@ -9,20 +9,20 @@ import { CompletedTurn, TokenUsage, TurnError } from './wire.ts';
 
 type Params = Record<string, unknown>;
 
-/** A command that a turn runs, with its thread. */
+/** A running command of a turn, with its thread. */
 export type TurnCommand = RunningCommand & { threadId: string };
 
-/** One turn of Codex' as canonical events, with what is said meanwhile in the threads of tasks. */
+/** Translates a Codex turn to canonical events, with the items of tasks during the turn. */
 export class CodexTurn {
   readonly #writer: TurnWriter;
   readonly #cwd: string;
   readonly #threadId: string;
   readonly #items: ThreadItems;
   readonly #taskItems = new Map<string, ThreadItems>();
-  /** All of the session. */
+  /** All tasks of the session. */
   readonly #tasks: Tasks;
   #usage: Usage | undefined;
-  /** As last told; empty for nothing. */
+  /** The last reported activity; empty for none. */
   #waitsFor = '';
 
   /** @param cwd - The session's folder. */
@@ -34,7 +34,7 @@ export class CodexTurn {
     this.#items = new ThreadItems(writer, cwd);
   }
 
-  /** The commands that still run, each with its thread. */
+  /** The running commands, each with its thread. */
   get commands(): TurnCommand[] {
     const all = [[this.#threadId, this.#items] as const, ...this.#taskItems];
     return all.flatMap(([threadId, { commands }]) =>
@@ -71,9 +71,9 @@ export class CodexTurn {
 
   /** Reads a notification about a task. */
   readTask(threadId: string, method: string, params: Params): undefined {
-    // A thread that only comes or goes says nothing.
-    const says = method.startsWith('item/') || hasFailed(params['turn']);
-    if (!says && !this.#taskItems.has(threadId)) return undefined;
+    // The begin and end of a thread alone have nothing to show.
+    const isShown = method.startsWith('item/') || hasFailed(params['turn']);
+    if (!isShown && !this.#taskItems.has(threadId)) return undefined;
     const items = this.#taskItems.get(threadId) ?? this.#beginTask(threadId);
     this.#tasks.noteCall(params['item'], this.#writer.turnId);
     if (method === 'error' && params['willRetry'] === true) items.retry();
@@ -82,18 +82,18 @@ export class CodexTurn {
     return undefined;
   }
 
-  /** A message with this id is about to be sent, and is not to be shown. */
+  /** Hides a message that is about to be sent. */
   hide(messageId: string): void {
     this.#items.hide(messageId);
   }
 
   /** Shows a stored item. */
-  tell(item: unknown): void {
+  addStored(item: unknown): void {
     this.#tasks.noteCall(item, this.#writer.turnId);
-    this.#items.tell(item);
+    this.#items.addStored(item);
   }
 
-  /** @param turn - As Codex describes it. */
+  /** Ends the turn with Codex' status. @param turn - The turn in Codex' notification. */
   end(turn: unknown): void {
     const { status, error } = CompletedTurn.parse(turn);
     const usage = this.#usage === undefined ? {} : { usage: this.#usage };
@@ -108,7 +108,7 @@ export class CodexTurn {
     }
   }
 
-  /** Ends the turn, with the calls that are still open. */
+  /** Ends the turn and its open calls. */
   close(end: TurnEnd): void {
     const isWhole = end.type === 'response_done' && end.status === 'completed';
     for (const items of [...this.#taskItems.values(), this.#items]) items.end(isWhole);
@@ -128,14 +128,14 @@ export class CodexTurn {
   #beginTask(threadId: string): ThreadItems {
     const call = this.#tasks.callOf(threadId);
     const isEarlier = call !== undefined && call.turnId !== this.#writer.turnId;
-    const callId = isEarlier ? this.#goOn(threadId, call) : call?.callId;
+    const callId = isEarlier ? this.#continueTask(threadId, call) : call?.callId;
     const items = new ThreadItems(this.#writer, this.#cwd, { threadId, callId });
     this.#taskItems.set(threadId, items);
     return items;
   }
 
-  /** A call for the items of a task of an earlier turn. */
-  #goOn(threadId: string, { prompt }: TaskCall): string {
+  /** Adds a call that holds the items of an earlier turn's task. */
+  #continueTask(threadId: string, { prompt }: TaskCall): string {
     const id = `${this.#writer.turnId}:${threadId}`;
     const call = { type: 'collabAgentToolCall', id, tool: 'goesOn', prompt } as const;
     const made = callOf(
@@ -148,7 +148,7 @@ export class CodexTurn {
     return id;
   }
 
-  /** A turn makes several requests; the last one filled the context. */
+  /** Adds up the tokens of a turn's requests. The last request has the size of the context. */
   #count(value: unknown): void {
     const { last, modelContextWindow } = TokenUsage.safeParse(value).data ?? {};
     if (last === undefined) return;
@@ -163,10 +163,10 @@ export class CodexTurn {
   }
 }
 
-/** Whether Codex says of a turn that it has come to its end. */
+/** Whether a turn in a notification has completed. */
 export const isCompleted = (turn: unknown): boolean =>
   CompletedTurn.safeParse(turn).data?.status === 'completed';
 
-/** Whether Codex says of a turn that it has failed. */
+/** Whether a turn in a notification has failed. */
 export const hasFailed = (turn: unknown): boolean =>
   CompletedTurn.safeParse(turn).data?.status === 'failed';

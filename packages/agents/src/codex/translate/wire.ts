@@ -1,6 +1,6 @@
 /**
- * What `codex app-server` says of a turn, as far as it is read: the types that `codex app-server generate-ts` writes
- * (0.171), with everything but the kind of an item open, since a newer Codex may leave out or add fields.
+ * The part of `codex app-server`'s notifications that Liminal reads, from the types that `codex app-server generate-ts`
+ * writes (0.171). All fields but an item's type are optional, since a newer Codex may omit or add fields.
  */
 import { z } from 'zod';
 
@@ -26,7 +26,7 @@ export const FileChange = z.looseObject({
 });
 export type FileChange = z.infer<typeof FileChange>;
 
-/** What a web search does: `search`, `openPage` or `findInPage`. */
+/** The action of a web search: `search`, `openPage` or `findInPage`. */
 const WebSearchAction = z.looseObject({
   type: text,
   query: nullable,
@@ -35,7 +35,7 @@ const WebSearchAction = z.looseObject({
   pattern: nullable,
 });
 
-/** A part of what a person said. */
+/** A part of a person's message. */
 const UserInput = z.looseObject({ type: text, text });
 
 /** A question in an agent's message. */
@@ -45,7 +45,7 @@ const MessageQuestion = z.looseObject({
 });
 export type MessageQuestion = z.infer<typeof MessageQuestion>;
 
-/** The lines of Codex' memory files that an answer rests on. */
+/** The lines of Codex' memory files that an answer cites. */
 const MemoryCitation = z.looseObject({
   entries: z
     .array(z.looseObject({ path: text, lineStart: number, lineEnd: number, note: text }))
@@ -60,7 +60,7 @@ const items = [
     ...item,
     type: z.literal('userMessage'),
     content: z.array(UserInput).catch([]),
-    /** The id with which it was sent, if it had one. */
+    /** The id with which Liminal sent the message, if any. */
     clientId: nullable,
   }),
   // `moderation` is for ChatGPT's own clients, which hide or replace some answers: Codex' terminal shows them all.
@@ -68,7 +68,7 @@ const items = [
     ...item,
     type: z.literal('agentMessage'),
     text,
-    /** Questions that the agent does not wait for: the next message answers them. */
+    /** Questions for the next message; the agent does not wait for answers. */
     questions: z.array(MessageQuestion).nullish().catch(undefined),
     memoryCitation: MemoryCitation.nullish().catch(undefined),
   }),
@@ -84,7 +84,7 @@ const items = [
     commandActions: z.array(CommandAction).catch([]),
     aggregatedOutput: nullable,
     exitCode: number,
-    /** Who runs it: `userShell` is a person's own command. */
+    /** The command's origin: `userShell` is a person's own command. */
     source: nullable,
     startedAtMs: number,
   }),
@@ -115,10 +115,10 @@ const items = [
     type: z.literal('webSearch'),
     query: text,
     action: WebSearchAction.nullish().catch(undefined),
-    /** What was found, as the provider of the search gives it. */
+    /** The search provider's results, unchanged. */
     results: z.array(z.unknown()).nullish().catch(undefined),
   }),
-  // `result` is ours: the picture, in base64.
+  // Liminal adds `result`: the picture, in base64.
   z.looseObject({ ...item, type: z.literal('imageView'), path: text, result: nullable }),
   z.looseObject({
     ...item,
@@ -166,7 +166,7 @@ const items = [
   z.looseObject({ ...item, type: z.literal('exitedReviewMode'), review: text }),
 ] as const;
 
-/** The items that are translated; others are kept as they are. */
+/** The translated items; other items are kept unchanged. */
 export const ThreadItem = z.discriminatedUnion('type', items);
 export type ThreadItem = z.infer<typeof ThreadItem>;
 export type ItemOf<T extends ThreadItem['type']> = Extract<ThreadItem, { type: T }>;
