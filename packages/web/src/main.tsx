@@ -21,7 +21,7 @@ const ReplayPage = fetched(() => import('./replay/ReplayPage.tsx'));
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element with the id "root".');
 
-/** Stored by signing in. Without it the server refuses every request. */
+/** The key that signing in has stored. Without a key the server refuses every request. */
 function signInKey(): string | undefined {
   try {
     return localStorage.getItem('liminal:key') ?? undefined;

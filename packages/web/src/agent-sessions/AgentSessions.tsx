@@ -7,7 +7,7 @@ import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import css from './AgentSessions.module.css';
 
-/** Asks agents for the sessions that they have outside of Liminal, which starts their programs. */
+/** Lists the agents' sessions from outside Liminal. Asking an agent starts its program. */
 export default function AgentSessions({ onClose }: { onClose: () => void }) {
   const { agents = [] } = useAgents();
   const asked = agents.filter((agent) => agent.sessionsOnRequest === true && agent.available);

@@ -3,11 +3,11 @@ import { useAgentName } from './agents.tsx';
 
 interface AgentMarkProps {
   cliType: string;
-  /** Its name is shown beside it already. */
+  /** Whether the agent's name is shown beside the mark. */
   isNamed?: boolean;
 }
 
-/** Sign of a kind of agent: its own for those that Liminal knows, two letters for others. */
+/** The sign of an agent type: a logo for types that Liminal knows, two letters for others. */
 export function AgentMark({ cliType, isNamed = false }: AgentMarkProps) {
   const name = useAgentName(cliType);
   const Sign = Object.hasOwn(signs, cliType) ? signs[cliType] : undefined;
@@ -62,7 +62,7 @@ function Letters({ name }: { name: string }) {
   );
 }
 
-/** The first letters of two words, else the first two of one. */
+/** The first letters of the name's first two words, or the first two letters of a single word. */
 export function initials(name: string): string {
   const words = name.match(/[\p{L}\p{N}]+/gu) ?? [];
   const [first = '', second = ''] = words;

@@ -8,7 +8,7 @@ import { useNavigation } from './navigation.tsx';
 import { news } from './news.ts';
 import { labelOf } from '../words/label.ts';
 
-/** Announces once, to screen readers, that an answer has ended, or that a session needs a person or has failed. */
+/** Announces once, to screen readers, that a turn has ended, or that a session needs a person or has failed. */
 export function Announcer() {
   const { active } = useNavigation();
   const [said, setSaid] = useState({ text: '', count: 0 });
@@ -19,7 +19,7 @@ export function Announcer() {
   return (
     <>
       <div role="status" className={spoken.only} data-announcements>
-        {/* The same words once more are new words. */}
+        {/* A new key, so that a repeated text is announced again. */}
         <p key={said.count}>{said.text}</p>
       </div>
       <SessionNews active={active} say={say} />
@@ -32,7 +32,7 @@ interface NewsProps {
   say: (text: string) => void;
 }
 
-/** News of sessions that are not shown: which wait for a person, and which have failed. */
+/** Announces hidden sessions that now wait for a person or have failed. */
 function SessionNews({ active, say }: NewsProps & { active: string | undefined }) {
   const { projects } = useSessions();
   const before = useRef<ReadonlyMap<string, SessionState>>(undefined);
@@ -46,11 +46,11 @@ function SessionNews({ active, say }: NewsProps & { active: string | undefined }
   return null;
 }
 
-/** A turn that another one goes on with is not over: that one will be. */
+/** Whether the turn has ended, and no later turn continues it. */
 const isOver = ({ status, goesOnIn }: JoinedTurn): boolean =>
   status !== 'in_progress' && goesOnIn === undefined;
 
-/** News of the session that is shown: the end of each turn. */
+/** Announces the end of each turn of the shown session. */
 function AnswerNews({ sessionId, say }: NewsProps & { sessionId: string }) {
   const { view } = useSession(sessionId);
   const session = findSession(useSessions().projects, sessionId);

@@ -41,7 +41,7 @@ export function App() {
   const [isSideShown, toggleSide] = useSidebar();
   const isNarrow = useIsNarrow();
   const home = projects.find(({ homeDir }) => homeDir !== undefined)?.homeDir;
-  // Before the paths below are drawn.
+  // Must run before any path is rendered.
   if (home !== undefined) setHome(home);
   const kept = useKeptTabs(tabs, active);
   useUnseenSessions(projects, phase === 'ready', active);
@@ -56,7 +56,7 @@ export function App() {
   useAppShortcuts(setOverlay, showSide);
 
   const close = () => setOverlay(undefined);
-  // A window that is widened has room for the sidebar beside the page.
+  // A wide window shows the sidebar beside the page, so it needs no drawer.
   if (overlay === 'sidebar' && !isNarrow) close();
   const sidebar = {
     onNew: () => setOverlay('new-session'),
@@ -96,7 +96,7 @@ export function App() {
       {overlay === 'sidebar' && (
         <Dialog title="Sessions" look="drawer" onClose={close}>
           <Sidebar {...sidebar} onFollow={close} />
-          {/* Behind the drawer nothing can be pressed. */}
+          {/* In the drawer, because nothing behind the drawer can be pressed. */}
           <ToastShelf />
         </Dialog>
       )}
@@ -108,7 +108,7 @@ export function App() {
   );
 }
 
-/** Where no session takes a dropped file, the browser would open the file in place of the page. */
+/** Ignores dropped files that no session takes: the browser would open such a file in place of the page. */
 function useKeepPage(): void {
   useEffect(() => {
     const keep = (event: DragEvent) => {
@@ -116,7 +116,7 @@ function useKeepPage(): void {
       event.preventDefault();
       event.dataTransfer.dropEffect = 'none';
     };
-    // After the listeners of the session, which are on the document.
+    // On the window, to run after the session's listeners on the document.
     window.addEventListener('dragover', keep);
     window.addEventListener('drop', keep);
     return () => {

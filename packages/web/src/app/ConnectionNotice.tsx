@@ -8,7 +8,7 @@ import { useNewBuild } from './use-new-build.ts';
 /** Shorter interruptions (ms) are not reported. */
 const worthSaying = 1500;
 
-/** Says that the server is out of reach, once that has lasted a moment, until it is back. */
+/** Shows that the server cannot be reached, from 1.5 s after the connection was lost until the reconnect. */
 export function ConnectionNotice() {
   const { state } = useConnection();
   const client = useClient();

@@ -59,7 +59,7 @@ export function Home({ onNew }: { onNew: () => void }) {
   );
 }
 
-/** Lets all agents go on that the end of a server has interrupted. */
+/** Offers to resume all agents that were interrupted when the server stopped. */
 function Interrupted({ sessions }: { sessions: readonly SessionSummary[] }) {
   const { requests } = useClient();
   const [problem, setProblem] = useState<string>();

@@ -11,7 +11,7 @@ interface PageGuardState {
   problem: string | undefined;
 }
 
-/** Shown instead of a page that cannot be rendered, so that nobody is left with an empty window. */
+/** Shows a message in place of a page that cannot be rendered, instead of an empty window. */
 export class PageGuard extends Component<PageGuardProps, PageGuardState> {
   override state: PageGuardState = { problem: undefined };
 

@@ -4,16 +4,16 @@ import { toAddress } from './places.ts';
 
 interface SessionLinkProps extends ComponentProps<'a'> {
   sessionId: string;
-  /** The item to show in it. */
+  /** The id of the item to scroll to. */
   itemId?: string | undefined;
-  /** The search that has found the item. */
+  /** The search query that found the item. */
   query?: string | undefined;
   onFollow?: (() => void) | undefined;
 }
 
 /**
- * A real link to a session, which can be opened in a window of its own. A click previews the session, a double click
- * keeps its tab.
+ * A link to a session; the browser can open it in another window. A click previews the session, a double click keeps
+ * its tab.
  */
 export function SessionLink(props: SessionLinkProps) {
   const { sessionId, itemId, query, onFollow, children, ...rest } = props;

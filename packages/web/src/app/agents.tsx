@@ -21,7 +21,7 @@ interface Agents {
 
 const AgentsContext = createContext<Agents>({ agents: undefined, refresh: () => undefined });
 
-/** Loads the agents at each connect: what can run changes with what is installed. */
+/** Loads the agents at each connect, because agents may have been installed or removed. */
 export function AgentsProvider({ children }: { children: ReactNode }) {
   const { requests } = useClient();
   const connected = useConnection().state === 'open';
@@ -49,7 +49,7 @@ export function useAgent(cliType: string | undefined): AgentInfo | undefined {
   return agents?.find((agent) => agent.cliType === cliType);
 }
 
-/** Loads the agents again once this agent has answered, because an agent over ACP reports only then that it forks. */
+/** Loads the agents again once this agent has answered: an ACP agent reports only then that it can fork. */
 export function useForksOnceAnswered(cliType: string | undefined, hasAnswered: boolean): void {
   const { agents, refresh } = useAgents();
   const agent = agents?.find((one) => one.cliType === cliType);

@@ -7,7 +7,7 @@ import { useCallback, useEffect, useEffectEvent, useState } from 'react';
 const layers: (() => void)[] = [];
 let address = shownAddress();
 let onAddress: () => void = () => undefined;
-/** Whether the browser is on its way to an earlier entry, for a layer that was closed otherwise than by Back. */
+/** Whether the browser is going back an entry because a layer was closed by something other than Back. */
 let isLeaving = false;
 let isDue = false;
 
@@ -67,7 +67,7 @@ function openLayer(close: () => void): () => void {
   };
 }
 
-/** Together with other changes of the same moment: a layer often closes as another one opens. */
+/** Settles once for all changes of the same tick: a layer often closes as another one opens. */
 function settleSoon(): void {
   if (isDue) return;
   isDue = true;

@@ -1,16 +1,16 @@
 export const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-/** The name here of a key pressed with Alt. */
+/** The name on this system of a key pressed with Alt. */
 export function altKey(key: string): string {
   return isMac ? `⌥${key}` : `Alt+${key}`;
 }
 
-/** What holds for chords with Alt while a person types; undefined if nothing does. */
+/** The rule for Alt chords while a person types; undefined without such a rule. */
 export const altWhileTyping = isMac
   ? 'While you type: Control as well, for example ⌃⌥N'
   : undefined;
 
-/** The name here of a key pressed with the command key (Ctrl elsewhere). */
+/** The name on this system of a key pressed with the command key (Ctrl where it is not a Mac). */
 export function commandKey(key: string): string {
   return isMac ? `⌘${key}` : `Ctrl+${key}`;
 }

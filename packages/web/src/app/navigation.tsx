@@ -18,7 +18,7 @@ import {
 export interface Navigation extends Places {
   /** Shows a session in a tab that stays. */
   open: (sessionId: string) => void;
-  /** Previews a session; an item of it, given by its id, is scrolled to, and words of a search are marked in it. */
+  /** Previews a session. Scrolls to the item with `itemId`, and marks the words of `query` in the item. */
   show: (sessionId: string, itemId?: string, query?: string) => void;
   /** The session's tab stays from now on. */
   keep: (sessionId: string) => void;
@@ -28,7 +28,7 @@ export interface Navigation extends Places {
   goHome: () => void;
 }
 
-/** Session ids only: nothing worth stealing from a browser's storage. */
+/** Holds only session ids, so that the browser's storage contains nothing secret. */
 const storageKey = 'liminal.tabs';
 
 const NavigationContext = createContext<Navigation | undefined>(undefined);

@@ -2,8 +2,8 @@ import type { SessionState, SessionSummary } from '@liminal/protocol';
 import { labelOf } from '../words/label.ts';
 
 /**
- * Announcements about hidden sessions whose state has changed: one waits, has ended or has failed. The session that is shown
- * speaks for itself; a session that was not known before has not changed.
+ * Announcements about hidden sessions whose state has changed: the session waits, has ended or has failed. Leaves out
+ * the session that is shown, and sessions that were not known before.
  */
 export function news(
   before: ReadonlyMap<string, SessionState>,

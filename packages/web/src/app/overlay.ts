@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react';
 
-/** A layer in front of the page; there is one at a time. */
+/** A layer in front of the page; at most one is open. */
 export type Overlay = 'new-session' | 'palette' | 'keys' | 'sidebar' | 'agent-sessions';
 
 export const OverlayContext = createContext<(overlay: Overlay) => void>(() => undefined);

@@ -8,14 +8,14 @@ export interface Places {
   readonly preview?: string | undefined;
   /** Absent on the start page. */
   readonly active?: string | undefined;
-  /** What to show of the active session; a new object shows it again. */
+  /** The item of the active session to scroll to; a new object scrolls there again. */
   readonly target?: Target | undefined;
 }
 
 /** An item of a conversation by its id, a tool call by the id of the call, or a turn by its id. */
 export interface Target {
   readonly id: string;
-  /** The search that has found it, whose words are marked. */
+  /** The search query that found the target; its words are marked. */
   readonly query?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export function openTab(places: Places, sessionId: string): Places {
   return keepTab(previewTab(places, sessionId), sessionId);
 }
 
-/** Shows a session: in its tab if it has one, else in place of the last preview. */
+/** Shows a session: in its tab if it has one, else in the preview tab. */
 export function previewTab(places: Places, sessionId: string, target?: Target): Places {
   const { tabs, preview } = places;
   const shown = { active: sessionId, ...(target !== undefined && { target }) };
@@ -52,7 +52,7 @@ export function closeTab(places: Places, sessionId: string): Places {
   return { ...withoutTarget(rest), tabs, active: tabs[index] ?? tabs.at(-1) };
 }
 
-/** Closes all tabs but one, and shows that. */
+/** Closes all tabs but one, and shows that tab. */
 export function closeOthers(places: Places, sessionId: string): Places {
   return places.tabs.includes(sessionId) ? { tabs: [sessionId], active: sessionId } : places;
 }
@@ -100,7 +100,7 @@ export function placesAt(places: Places, { pathname, hash }: Address): Places {
   return previewTab(places, sessionId, id === undefined ? undefined : { id });
 }
 
-/** The session that a page plays, instead of being the app; undefined for the app. */
+/** The id of the session that a replay page plays; undefined for any other page. */
 export function replayedSession({ pathname }: Pick<Location, 'pathname'>): string | undefined {
   return decode(/^\/replay\/([^/]+)\/?$/.exec(pathname)?.[1]);
 }

@@ -1,21 +1,21 @@
-/** Whether keys pressed at this element are text. */
+/** Whether keys pressed in this element type text. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
-/** The key code of a key that an input method takes. */
+/** The key code of a key that an input method handles. */
 const takenByInputMethod = 229;
 
 /**
- * Whether a key belongs to an input method, for example the Enter that ends a word. Safari ends the composition before it
- * reports that key: only the key code tells.
+ * Whether a key belongs to an input method, for example the Enter that ends a word. Safari ends the composition before
+ * it reports that key, so only the key code identifies the key.
  */
 function isComposing(event: KeyboardEvent): boolean {
   return event.isComposing || event.keyCode === takenByInputMethod;
 }
 
-/** Keeps the keys of input methods from everything on the page that acts on keys; the browser itself still gets them. */
+/** Hides the keys of input methods from the page's key listeners; the browser still handles them. */
 export function leaveKeysToInputMethods(): void {
   window.addEventListener(
     'keydown',

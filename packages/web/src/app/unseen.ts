@@ -1,14 +1,14 @@
 import type { SessionSummary } from '@liminal/protocol';
 
-/** The ids of sessions at work, and of those that have ended unseen, as this browser keeps them. */
+/** The ids of busy sessions, and of sessions that finished unseen, as stored in this browser. */
 export interface Shown {
-  /** Those at work, or waiting for a person, as of the last look. */
+  /** Sessions that were working or waiting for a person at the last check. */
   busy: readonly string[];
-  /** Those that have ended their work since, and were not opened. */
+  /** Sessions that have finished since then and were not opened. */
   unseen: readonly string[];
 }
 
-/** The same after another look at the list, while `active` is the session in sight. */
+/** Updates the ids from the current session list; `active` is the session that is shown. */
 export function lookAgain(
   { busy, unseen }: Shown,
   sessions: readonly SessionSummary[],

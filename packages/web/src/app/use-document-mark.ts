@@ -7,14 +7,14 @@ import { needingYou } from '../sidebar/session-groups.ts';
 import { useUnseenCount } from './use-unseen.ts';
 import { labelOf } from '../words/label.ts';
 
-/** Shows the state of the active session in the window's title and icon, and if one needs a person, that one. */
+/** Shows a session's state in the window's title and icon: a session that needs a person, else the active one. */
 export function useDocumentMark(projects: Projects, active: string | undefined): void {
   const session = active === undefined ? undefined : findSession(projects, active);
   const [first, ...others] = needingYou(projects);
   const waiting = first === undefined ? 0 : others.length + 1;
   const ended = useUnseenCount();
   const state = waiting > 0 ? 'waiting' : (session?.state ?? 'idle');
-  // The mark is about the session that waits, so the name is its name.
+  // The title names the session whose state the icon shows.
   const title = documentTitle((first ?? session)?.title, state, waiting, ended);
   const icon = state === 'idle' && ended > 0 ? 'ended' : state;
 

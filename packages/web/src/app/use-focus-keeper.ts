@@ -6,8 +6,8 @@ const focusable =
 
 /**
  * Keeps the focus on the page. The focused element can disappear: an answered request, a closed tab, a message taken
- * out of the queue. Browsers then move the focus to the body, and the Tab key starts at the top again. This moves it as
- * near as possible: to the same list, else to the same part of the page.
+ * out of the queue. Browsers then move the focus to the body, and the Tab key starts at the top again. This hook moves
+ * the focus as near as possible: to the same list, else to the same part of the page.
  */
 export function useFocusKeeper(): void {
   useEffect(() => {
@@ -20,11 +20,11 @@ export function useFocusKeeper(): void {
       due = 0;
       if (last === undefined || !isLost()) return;
       const { element, around } = last;
-      // A click where nothing takes the focus.
+      // The element is still there: the person clicked on something that takes no focus.
       if (canFocus(element)) last = undefined;
       else goOn(around);
     };
-    // After rendering: what disappears is often replaced at once.
+    // Two frames later, since an element that disappears is often replaced at once.
     const look = () => {
       if (due === 0 && isLost()) due = requestAnimationFrame(() => requestAnimationFrame(check));
     };
@@ -45,7 +45,7 @@ export function useFocusKeeper(): void {
   }, []);
 }
 
-/** Focuses the part of the page that is for reading or writing. */
+/** Focuses the message field, or else the main part of the page. */
 export function focusMain(): void {
   const main = [...document.querySelectorAll<HTMLElement>('main')].find((one) => isShown(one));
   const field = main?.querySelector<HTMLElement>('[data-composer]');
@@ -81,8 +81,8 @@ function goOn(around: readonly HTMLElement[]): void {
 }
 
 /**
- * The current entry of a place, else the first one in sight, so that nothing scrolls. Not a field, which would open the
- * keyboard of a phone.
+ * The current entry of a part of the page, else its first visible entry, so that nothing scrolls. Never a field: on a
+ * phone it would open the keyboard.
  */
 function entryOf(place: HTMLElement): HTMLElement | undefined {
   const all = [...place.querySelectorAll<HTMLElement>(focusable)].filter(

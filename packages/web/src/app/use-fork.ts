@@ -3,18 +3,18 @@ import { useClient } from '@liminal/client/react';
 import { useCallback, useLayoutEffect, useRef } from 'react';
 import { useNavigation } from './navigation.tsx';
 
-/** Forks a session after a turn, by default its last one, and shows the fork. Rejects with why it was refused. */
+/** Forks a session after a turn (by default the last turn) and shows the fork. Rejects with the server's error. */
 export function useFork(): (sessionId: string, turnId?: string) => Promise<void> {
   const { requests } = useClient();
   const { open } = useNavigation();
-  // It changes with each place, and a conversation need not be rendered again for that.
+  // `open` changes with each navigation; the ref keeps that from rendering the conversation again.
   const latest = useRef(open);
   useLayoutEffect(() => {
     latest.current = open;
   });
   /**
-   * By turn, the ids of forks whose answers were lost: who presses there again means the same fork. The last turn of a
-   * session may be another one by then, so that a fork without a turn is always a new one.
+   * The ids of forks whose responses were lost, by turn id: a second press means the same fork. A fork without a turn
+   * is always new, since the session's last turn may have changed.
    */
   const unanswered = useRef(new Map<string, string>());
   return useCallback(

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 
-/** Number of pages that stay mounted while another tab is shown; older ones are rendered again. */
+/** Number of pages that stay mounted; older pages are rendered again when shown. */
 const most = 6;
 
-/** The tabs whose pages stay mounted, including the active one: the latest ones shown. */
+/** The tabs whose pages stay mounted: those shown last, including the active one. */
 export function useKeptTabs(
   tabs: readonly string[],
   active: string | undefined,
@@ -14,7 +14,7 @@ export function useKeptTabs(
   return next;
 }
 
-/** Keeps the order, so that no page is moved. */
+/** Keeps the order of the tabs, so that no page is moved in the document. */
 export function keepTabs(
   kept: readonly string[],
   tabs: readonly string[],

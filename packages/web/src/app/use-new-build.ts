@@ -2,12 +2,12 @@ import { useConnection } from '@liminal/client/react';
 import { useEffect, useState } from 'react';
 import { fetchMissingParts } from '../look/fetched.tsx';
 
-/** The name of the page's first script has a hash of it and of the names of all other parts. */
+/** Finds the page's first script. Its name contains a hash of the script and of the names of all other parts. */
 const firstScript = /<script type="module" crossorigin src="([^"<]+)"/;
 
 /**
- * Whether the server has another build of the page than this one, as of the last time that the page connected: parts of
- * this build that were not fetched yet may be gone.
+ * Whether the server had another build of the page at the last connect. Parts of this build that were not fetched yet
+ * may then be gone.
  */
 export function useNewBuild(): boolean {
   const { state } = useConnection();

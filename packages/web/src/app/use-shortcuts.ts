@@ -41,9 +41,9 @@ function find(event: KeyboardEvent, shortcuts: Shortcuts): (() => void) | undefi
 }
 
 /**
- * Whether a key pressed with Alt is text, or a chord of somebody else. On a Mac, Option types the characters that most
- * layouts have nowhere else, such as [ ] { } | and ~; while typing, only Control and Option together are a chord there.
- * Elsewhere the AltGr key types them, which some systems report as Alt, or as Ctrl and Alt.
+ * Whether a key pressed with Alt types text or belongs to another chord. On a Mac, Option types characters that most
+ * layouts have on no other key, such as [ ] { } | and ~; while a person types, only Control and Option together are a
+ * chord there. On other systems AltGr types them; some systems report AltGr as Alt, or as Ctrl and Alt.
  */
 function isText(event: KeyboardEvent): boolean {
   const { ctrlKey, metaKey, target } = event;
@@ -52,14 +52,14 @@ function isText(event: KeyboardEvent): boolean {
   return isMac ? !ctrlKey : !isPlain(event);
 }
 
-/** Whether Alt has left the key as it is: the letter, digit or bracket that is named by its position. */
+/** Whether the key still types the letter, digit or bracket that its position names, although Alt is pressed. */
 function isPlain({ code, key }: KeyboardEvent): boolean {
   if (code === 'BracketLeft') return key === '[';
   if (code === 'BracketRight') return key === ']';
   return code === `Digit${key}` || code === `Key${key.toUpperCase()}`;
 }
 
-/** By the key's position and not its letter: with Alt some layouts type another one. */
+/** The shortcut of a key pressed with Alt, by the key's position: with Alt, some layouts type another letter. */
 function withAlt(code: string, shortcuts: Shortcuts): (() => void) | undefined {
   const digit = /^Digit([1-9])$/.exec(code)?.[1];
   if (digit !== undefined) return () => shortcuts.goToTab(Number(digit) - 1);

@@ -3,7 +3,7 @@ import { useMediaQuery } from '../look/use-media-query.ts';
 
 const storageKey = 'liminal.sidebar';
 
-/** Whether the sidebar is shown beside the page, as it was left the last time. */
+/** Whether the sidebar is shown beside the page; stored on this device. */
 export function useSidebar(): [isShown: boolean, toggle: () => void] {
   const [isShown, setShown] = useState(() => localStorage.getItem(storageKey) !== 'hidden');
   useEffect(() => localStorage.setItem(storageKey, isShown ? 'shown' : 'hidden'), [isShown]);

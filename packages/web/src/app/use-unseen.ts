@@ -27,7 +27,7 @@ function keep(next: Shown, isStored = true): void {
   for (const listener of listeners) listener();
 }
 
-/** A session that another window of this browser has shown is seen here, too. */
+/** A session that another window of this browser has shown also counts as seen here. */
 function onStorage({ key }: StorageEvent): void {
   if (key === storageKey) keep(read(), false);
 }
@@ -37,7 +37,7 @@ function subscribe(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** Follows which sessions have ended their work out of sight. `isKnown`: whether the list is there. */
+/** Records which sessions finished their work while they were not shown. `isKnown`: whether the list is loaded. */
 export function useUnseenSessions(
   projects: Projects,
   isKnown: boolean,
@@ -65,12 +65,12 @@ export function useUnseenSessions(
   }, [active, isKnown, projects]);
 }
 
-/** Whether a session has ended its work out of sight, and was not opened since. */
+/** Whether a session finished its work while it was not shown, and was not opened since. */
 export function useIsUnseen(sessionId: string): boolean {
   return useSyncExternalStore(subscribe, () => shown().unseen.includes(sessionId));
 }
 
-/** How many sessions have. */
+/** The number of unseen sessions. */
 export function useUnseenCount(): number {
   return useSyncExternalStore(subscribe, () => shown().unseen.length);
 }

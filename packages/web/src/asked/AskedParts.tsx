@@ -25,7 +25,7 @@ import { isSimpleMarkdown } from './simple-markdown.ts';
 
 interface Around {
   folder: string | undefined;
-  /** The form to fill in. */
+  /** The request's form. */
   form: ReactNode;
 }
 
@@ -53,7 +53,9 @@ interface AskedPartsProps extends Around {
   parts: readonly AskedPart[];
 }
 
-/** A request, part by part. Each part is marked, so that nothing can be allowed before its end was on the screen. */
+/**
+ * A request, part by part. Each part is marked: nothing can be allowed before the end of each part was on the screen.
+ */
 export function AskedParts({ parts, ...around }: AskedPartsProps) {
   return parts.map((part) => (
     <section
@@ -61,7 +63,7 @@ export function AskedParts({ parts, ...around }: AskedPartsProps) {
       className={css.part}
       data-part={part.kind}
       data-to-see="true"
-      // A form changes while it is filled in.
+      // A form's text changes while it is filled in, so a fixed value stands for it.
       data-said={part.kind === 'form' ? 'form' : undefined}
     >
       <Guard of={part.content} fallback={<Undrawn of={part.content} />}>
@@ -71,12 +73,12 @@ export function AskedParts({ parts, ...around }: AskedPartsProps) {
   ));
 }
 
-/** A part that cannot be drawn, as it came. */
+/** A part that cannot be rendered, as JSON. */
 function Undrawn({ of }: { of: unknown }) {
   return <LongText className={css.text} text={JSON.stringify(of, null, 2)} whole />;
 }
 
-/** The parts of a request that is over, folded. */
+/** The parts of an answered request, folded. */
 export function AskedFold({ approval }: { approval: ApprovalUpsert }) {
   const parts = askedParts({ approval, call: undefined }, undefined);
   return (
@@ -97,7 +99,7 @@ function shown<K extends PartKind>(
   return shows[kind](content, around);
 }
 
-/** An agent's text: as Markdown, unless that could keep some of it from being seen. */
+/** An agent's text: as Markdown, unless Markdown could hide a part of it. */
 export function AgentText({ text, label }: { text: string; label: string }) {
   return (
     <div className={css.text}>
@@ -156,7 +158,7 @@ function Value({ of }: { of: unknown }) {
   return <LongText text={typeof of === 'string' ? of : JSON.stringify(of, null, 2)} whole />;
 }
 
-/** What the call said before, beside what the request says in the other parts. */
+/** The call's earlier values; the other parts show the request's values. */
 function Changed({ earlier, folder }: { earlier: Partial<ShownCall>; folder: string | undefined }) {
   const { toolName, title, kind, locations, diffs, toolArguments = {} } = earlier;
   const fields: Argument[] = [

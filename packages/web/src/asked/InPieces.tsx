@@ -3,14 +3,16 @@ import { Button } from '../look/controls.tsx';
 
 interface InPiecesProps<T> {
   of: readonly T[];
-  /** How many are shown at a time, so that the page stays responsive. */
+  /** Number of entries shown at a time, so that the page stays responsive. */
   most: number;
-  /** Their name, in the plural. */
+  /** The plural name of the entries. */
   name: string;
   children: (one: T, index: number) => ReactNode;
 }
 
-/** A long list, a piece at a time. The button for the rest is marked: nothing can be allowed while it is there. */
+/**
+ * A long list, a piece at a time. The button for the rest is marked: nothing can be allowed while the button is there.
+ */
 export function InPieces<T>({ of, most, name, children }: InPiecesProps<T>) {
   const [count, setCount] = useState(most);
   const hidden = of.length - count;

@@ -12,8 +12,8 @@ import { shortPath } from '../words/paths.ts';
 import { commandOf, commandWords, isQuestion, toolWords } from '../transcript/tool-words.ts';
 
 /**
- * The parts of a request that waits for an answer, in the order in which they are shown. Each must have been on the
- * screen, to its end, before anything can be allowed.
+ * The parts of a waiting request, in the order in which they are shown. The end of each part must have been on the
+ * screen before anything can be allowed.
  */
 export const partKinds = [
   'askedBy',
@@ -29,7 +29,7 @@ export const partKinds = [
 ] as const;
 export type PartKind = (typeof partKinds)[number];
 
-/** What each kind of part shows. */
+/** The content of each kind of part. */
 export interface PartContent {
   /** Who asks, if not the agent itself. */
   askedBy: string;
@@ -40,7 +40,7 @@ export interface PartContent {
   command: string;
   plan: string;
   arguments: readonly Argument[];
-  /** What the call said before, where the request says something else. */
+  /** The call's earlier values that differ from the request's. */
   changed: Partial<ShownCall>;
   form: true;
 }
@@ -51,13 +51,16 @@ export type AskedPart = {
   [K in PartKind]: { readonly kind: K; readonly content: PartContent[K] };
 }[PartKind];
 
-/** The call that a request is about: in its own words, or, without any, as the call says. A form says itself what it asks. */
+/**
+ * The call that a request is about: from the request, else from the call itself. Undefined for a form, which explains
+ * itself.
+ */
 function askedCall({ approval, call }: WaitingRequest): ShownCall | undefined {
   const asked = approval.asked ?? call;
   return asked !== undefined && isQuestion(asked) && asksSomething(approval) ? undefined : asked;
 }
 
-/** Titles longer than this (characters) do not fit into a line. */
+/** Longer titles (characters) do not fit into a line. */
 export const oneLine = 60;
 
 /** The line above a request that asks something. */
@@ -69,7 +72,7 @@ export function titleOf(request: WaitingRequest, folder: string | undefined): st
   const asked = askedCall(request);
   if (asked !== undefined) {
     const { verb, subject } = toolWords(asked, folder);
-    // The command stands below, whole.
+    // The whole command is shown below.
     if (commandOf(asked) !== undefined) return `${verb} a command`;
     return `${verb} ${subject}`.trim();
   }
@@ -79,7 +82,7 @@ export function titleOf(request: WaitingRequest, folder: string | undefined): st
   return approval.title;
 }
 
-/** All that a person decides about, in parts: nothing of the request is in none of them. */
+/** The parts of a request. Together they show everything that the person decides about. */
 export function askedParts(request: WaitingRequest, folder: string | undefined): AskedPart[] {
   const { approval, call } = request;
   const asked = askedCall(request);
@@ -101,7 +104,7 @@ export function askedParts(request: WaitingRequest, folder: string | undefined):
   );
 }
 
-/** Whether the line above a request, or its command, says everything that its title says. */
+/** Whether the line above a request, or its command, already contains the whole title. */
 function isTitleSaid(
   request: WaitingRequest,
   asked: ShownCall | undefined,
@@ -112,7 +115,7 @@ function isTitleSaid(
   if (title === head && head.length <= oneLine) return true;
   if (asked === undefined) return false;
   const { verb, subject } = toolWords(asked, folder);
-  // “Write a.ts” below “Edit a.ts”.
+  // For example, “Write a.ts” below “Edit a.ts”.
   const isNamed = title === `${asked.toolName} ${subject}` && head === `${verb} ${subject}`;
   if (isNamed && head.length <= oneLine) return true;
   const command = commandOf(asked);
@@ -120,7 +123,7 @@ function isTitleSaid(
   return [command, `${verb} ${command}`].some((said) => inOneLine(said) === inOneLine(title));
 }
 
-/** The request's description, unless it only names a file that is shown as a link. */
+/** The request's description, unless the description only names a file that is shown as a link. */
 function descriptionOf(
   { description }: ApprovalUpsert,
   files: readonly ToolLocation[] | undefined,
@@ -134,13 +137,13 @@ function descriptionOf(
 
 const inOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** Whether there is a form to show, which may have words only. */
+/** Whether the request has a form to show, possibly one with only a title or description. */
 function hasForm(approval: ApprovalUpsert): boolean {
   const { form, title } = approval;
   return asksSomething(approval) || Boolean(form?.description) || (form?.title ?? title) !== title;
 }
 
-/** The files of a call, each place once. */
+/** The files of a call, without duplicate places. */
 function filesOf({ locations = [], diffs = [] }: ShownCall): ToolLocation[] | undefined {
   const places = new Map(
     locations.map(({ path, line }) =>
@@ -156,7 +159,7 @@ function planOf({ kind, toolArguments: { plan } }: ShownCall): string | undefine
   return kind === 'switch_mode' && typeof plan === 'string' && plan !== '' ? plan : undefined;
 }
 
-/** Whether other parts show a text that has this name among the arguments. */
+/** Whether other parts show the text of the argument with this name. */
 type IsSaid = (name: string, text: string) => boolean;
 
 /** The arguments that the other parts do not show. */
@@ -166,13 +169,13 @@ function argumentsOf(asked: ShownCall): Argument[] | undefined {
   return rest.length === 0 ? undefined : rest;
 }
 
-/** Names of arguments that are shown as the file of a change, and as its text. */
+/** Names of arguments that are shown as a change: its file, its whole text, its old or new text, its diff. */
 const fileName = /^(?:path|file_?path|notebook_path|file)$/i;
 const wholeName = /^(?:content|file_text|new_?source)$/i;
 const pieceName = /^(old|new)_?(?:string|text)$/i;
 const diffName = /^(?:diff|patch)$/i;
 
-/** Compares names and texts: another argument may have the same text, and mean something else. */
+/** Compares both names and texts: another argument may have the same text with another meaning. */
 function saidIn(asked: ShownCall): IsSaid {
   const { diffs = [], locations = [] } = asked;
   const commands = new Set(commandWords(asked));
@@ -197,13 +200,13 @@ function saidIn(asked: ShownCall): IsSaid {
   };
 }
 
-/** The lines of a change on one side of it, as `linesIn`; unchanged lines that are left out end a piece. */
+/** The old and new lines of a change, in the format of `linesIn`; `gap` stands for omitted unchanged lines. */
 interface Sides {
   old: string;
   new: string;
 }
 
-/** Stands for unchanged lines that are left out: between the line breaks of two lines there is nothing else. */
+/** Stands for omitted unchanged lines, so that no text matches across the gap. */
 const gap = '\0';
 
 const sideOf = (diff: FileDiff, without: 'added' | 'removed'): string =>
@@ -212,7 +215,7 @@ const sideOf = (diff: FileDiff, without: 'added' | 'removed'): string =>
     .map(({ kind, text }) => (kind === 'gap' ? gap : `\n${text}\n`))
     .join('');
 
-/** Each line between two line breaks, so that a piece of a text has whole lines only. */
+/** Puts each line between two line breaks, so that only whole lines match. */
 const linesIn = (text: string): string =>
   text
     .replace(/\n$/, '')
@@ -220,7 +223,7 @@ const linesIn = (text: string): string =>
     .map((line) => `\n${line}\n`)
     .join('');
 
-/** Whether a diff, or the whole text of a file that is made or deleted, says what the change shows. */
+/** Whether a text, a diff or the whole text of a created or deleted file, contains nothing but the change. */
 function isDiffOf(change: Sides, text: string): boolean {
   if (!text.startsWith('@@ ')) {
     const lines = linesIn(text);
@@ -243,7 +246,7 @@ function isDiffOf(change: Sides, text: string): boolean {
   });
 }
 
-/** The value of the argument or field `name` without texts that other parts show; undefined if nothing is left. */
+/** The value of the argument or field `name` without the texts that other parts show; undefined if nothing is left. */
 function unsaid(value: unknown, name: string, isSaid: IsSaid): unknown {
   if (typeof value === 'string') return isSaid(name, value) ? undefined : value;
   if (typeof value !== 'object' || value === null) return value;

@@ -1,11 +1,11 @@
 import { hasHidden } from '@liminal/protocol';
 
-/** A longer text (characters) takes several steps to be drawn. */
+/** Longer Markdown (characters) is rendered in several steps. */
 const longest = 20_000;
 
 /**
- * Signs of Markdown that can keep a part of the text from being seen: links and images (their addresses), definitions,
- * footnotes, HTML and its comments, entities, formulas, code and tables (folded, or wider than the page).
+ * Markdown syntax that can hide a part of the text: links and images (their addresses), definitions, footnotes, HTML
+ * and its comments, entities, formulas, code and tables (folded, or wider than the page).
  */
 const hiding = [
   /\]\s*[([:]/,
@@ -18,7 +18,7 @@ const hiding = [
   /^(?: {4}|\t)[^\S\n\r\u2028\u2029]*(?![-*+]\s|\d+[.)]\s)\S/m,
 ];
 
-/** Whether Markdown, once drawn, shows all that the text says. */
+/** Whether rendering the text as Markdown hides no part of it. */
 export function isSimpleMarkdown(text: string): boolean {
   if (text.length > longest || hasHidden(text)) return false;
   return !hiding.some((sign) => sign.test(text));

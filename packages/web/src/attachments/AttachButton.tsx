@@ -7,7 +7,7 @@ import controls from '../look/controls.module.css';
 import { useMediaQuery } from '../look/use-media-query.ts';
 import menu from '../look/menu.module.css';
 
-/** Chooses files to attach; on a phone it can take a photo, too. */
+/** Chooses files to attach; on a phone it can also take a photo. */
 export function AttachButton({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
   const picker = useRef<HTMLInputElement>(null);
   const camera = useRef<HTMLInputElement>(null);
@@ -63,7 +63,7 @@ interface FileInputProps {
   isCamera?: boolean;
 }
 
-/** The browser's own way to choose files, which only a press on our button opens. */
+/** The browser's file input. It is hidden; a press on our button opens it. */
 function FileInput({ input, onFiles, isCamera = false }: FileInputProps) {
   const kind = isCamera
     ? ({ accept: 'image/*', capture: 'environment' } as const)
@@ -77,7 +77,7 @@ function FileInput({ input, onFiles, isCamera = false }: FileInputProps) {
       {...kind}
       onChange={({ currentTarget }) => {
         onFiles([...(currentTarget.files ?? [])]);
-        // The same file may be chosen again.
+        // Otherwise choosing the same file again would cause no change event.
         currentTarget.value = '';
       }}
     />

@@ -13,19 +13,19 @@ import { labelOf } from '../words/label.ts';
 
 interface AttachedFilesProps {
   attachments: Attachments;
-  /** Whether the message is sent as soon as all of them are read. */
+  /** Whether the message is sent as soon as all files are read. */
   isSentThen: boolean;
   onRemove: () => void;
 }
 
-/** What is attached to the message that is being written: each with its name, size and state, and a way out. */
+/** The draft's attachments, each with its name, size, state and a button to remove it. */
 export function AttachedFiles({ attachments, isSentThen, onRemove }: AttachedFilesProps) {
   const { list, incoming, retry } = attachments;
   const remove = (one: Attachment | Incoming): void => {
     onRemove();
     attachments.remove(one);
   };
-  // In sight even where they are below the fold of the list.
+  // Problems are shown apart, since the list may have to be scrolled to them.
   const refused = [...list, ...incoming].filter(({ problem }) => problem !== undefined);
   const removeRefused = () => {
     for (const one of refused) remove(one);
@@ -101,13 +101,13 @@ function Attached({ attachment, onRemove, onRetry }: AttachedProps) {
 
 interface CardProps {
   name: string;
-  /** Its size, or what is being done with it. */
+  /** The file's size, or the state of its upload. */
   state: string | undefined;
   isBusy?: boolean;
   problem: string | undefined;
   onRemove: () => void;
   onRetry?: (() => void) | undefined;
-  /** Its picture. */
+  /** The file's picture or icon. */
   children: ReactNode;
 }
 

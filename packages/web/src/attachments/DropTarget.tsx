@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react';
 import css from './DropTarget.module.css';
 
 /**
- * Takes files that are dropped anywhere on the page, or pasted outside of another field, while its session is looked
- * at; shows that it will while they are dragged.
+ * Takes files that are dropped anywhere on the page, or pasted outside of another field, while its session is shown.
+ * Shows a hint while files are dragged.
  */
 export function DropTarget({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
   const [isOver, setOver] = useState(false);
@@ -63,14 +63,17 @@ function isDialogOpen(): boolean {
   return document.querySelector('dialog[open]') !== null;
 }
 
-/** The pasted files. An office program puts a picture beside its text and table: then the text is meant. */
+/**
+ * The pasted files; none if there is also text. Office programs add a picture to a copied text or table: the text is
+ * meant.
+ */
 function pastedFiles({ clipboardData }: ClipboardEvent): File[] {
   if (clipboardData === null) return [];
   const isOffice = ['text/plain', 'text/html'].every((type) => clipboardData.types.includes(type));
   return isOffice ? [] : [...clipboardData.files];
 }
 
-/** Whether something is written there that is no message. */
+/** Whether the target is a text field other than the message field. */
 function isElsewhere(target: EventTarget | null): boolean {
   if (isDialogOpen()) return true;
   const field = target instanceof Element ? target.closest('input, textarea, select') : null;

@@ -9,7 +9,7 @@ import css from './FileChip.module.css';
 import { saveFile } from './use-file.ts';
 
 interface FileChipProps {
-  /** Its name in the blob store, or on this device. */
+  /** The file's name in the blob store, or on this device. */
   uri: string;
   name: string;
   size: number | undefined;

@@ -12,11 +12,11 @@ export type ImageBlock = Extract<ContentBlock, { type: 'image' }>;
 
 interface FileImageProps {
   block: ImageBlock;
-  /** Gives it its size, which does not depend on the image: nothing moves when it comes. */
+  /** Sets a fixed size, so that nothing moves when the image arrives. */
   className?: string | undefined;
 }
 
-/** An image of a message, small; a press shows it large. */
+/** A small image of a message; a press shows it large. */
 export function FileImage({ block, className }: FileImageProps) {
   const [isOpen, setOpen] = useState(false);
   const file = useFile(fileUri(block));
@@ -50,7 +50,7 @@ export function FileImage({ block, className }: FileImageProps) {
   );
 }
 
-/** What an image is called: its name may be an address. */
+/** The image's name to show, since `name` may be an address. */
 export function imageName({ name }: ImageBlock): string {
   return name === undefined ? 'Image' : baseName(name);
 }

@@ -3,7 +3,7 @@ import { BLOB_MAX, type ContentBlock } from '@liminal/protocol';
 import { shrinkImage } from './shrink-image.ts';
 import { fileOf } from './why-not-sent.ts';
 
-/** Keeps a file on this device, and gives the block that names it. Rejects if the file cannot be read. */
+/** Stores a file on this device and returns the block that names the file. Rejects if the file cannot be read. */
 export async function attachFile(file: File, files: Files): Promise<ContentBlock> {
   const small = await shrinkImage(file).catch(() => file);
   const name = nameOf(file, small);
@@ -14,13 +14,13 @@ export async function attachFile(file: File, files: Files): Promise<ContentBlock
   return withUri(block, await files.keep(new Blob([bytes], { type })));
 }
 
-/** An image whose type was changed is called by the new one. */
+/** The file's name; if the image's type was changed, with the extension of the new type. */
 function nameOf({ name, type }: File, small: Blob): string {
   if (small.type === type) return name;
   return `${name.replace(/\.\w+$/, '')}.${small.type.replace(/^image\//, '').replace('jpeg', 'jpg')}`;
 }
 
-/** It is shown with its size, and neither read nor kept: it can have any. */
+/** The block of a file that is too large. The file is neither read nor stored, only shown with its size. */
 function tooLarge({ type, size }: File, name: string): ContentBlock {
   const mimeType = type === '' ? 'application/octet-stream' : type;
   return { type: 'resource', resource: { uri: 'local:too-large', mimeType, name, size } };

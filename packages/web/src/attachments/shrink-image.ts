@@ -1,12 +1,15 @@
-/** Models see no more of an image than this (pixels of the longer side), and some take none that is larger (bytes): in base64 it has 5 MiB. */
+/**
+ * Limits of an image: models see no more pixels than this (longer side), and some reject more bytes (5 MiB in base64).
+ */
 const most = { side: 2000, bytes: (5 * 1024 * 1024 * 3) / 4 };
 
 /** Types that language models read. */
 const common = /^image\/(png|jpeg|gif|webp)$/;
 
 /**
- * An image of at most 2000 pixels and 3.75 MiB, in a type that models read; one that is so already, and anything that the
- * browser cannot draw, as it is. The type stays if it is such a type and is small enough.
+ * Returns the image with at most 2000 pixels and 3.75 MiB, in a type that models read. Returns the file unchanged if it
+ * already meets this, or if the browser cannot draw it. Keeps the type if models read it and the result is small
+ * enough.
  */
 export async function shrinkImage(file: Blob): Promise<Blob> {
   if (!file.type.startsWith('image/') || file.type === 'image/svg+xml') return file;
@@ -19,7 +22,7 @@ export async function shrinkImage(file: Blob): Promise<Blob> {
     const drawn = draw(image, scale);
     const same = await encode(drawn, type);
     const small = same.size > most.bytes ? await encode(drawn, 'image/jpeg') : same;
-    // Drawing anew can make a file larger: what was small enough stays as it was.
+    // Redrawing can enlarge a file: keep the original if it was small enough.
     return scale === 1 && common.test(file.type) && small.size >= file.size ? file : small;
   } finally {
     image.close();
@@ -46,7 +49,7 @@ function encode(canvas: HTMLCanvasElement, type: string): Promise<Blob> {
   });
 }
 
-/** What is transparent would be black: JPEG knows no transparency. */
+/** JPEG has no transparency: transparent pixels would become black. */
 function paintWhiteBelow(canvas: HTMLCanvasElement): void {
   const context = canvas.getContext('2d');
   if (context === null) return;

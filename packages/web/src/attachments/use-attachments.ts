@@ -9,41 +9,41 @@ import { type Recipient, whyNotSent } from './why-not-sent.ts';
 /** An attachment of a message that is being written. */
 export interface Attachment {
   block: ContentBlock;
-  /** How far it is on its way to the server; undefined for what needs no upload. */
+  /** The state of the upload; undefined if no upload is needed. */
   upload: Upload | undefined;
-  /** Why it cannot be sent. */
+  /** Why the attachment cannot be sent. */
   problem: string | undefined;
 }
 
-/** A chosen file that is being read, or could not be (`problem`). */
+/** A chosen file that is being read, or could not be read (`problem`). */
 export interface Incoming {
   id: number;
   name: string;
   problem?: string;
 }
 
-/** What is attached to the message that is being written, and what a person can do with it. */
+/** The attachments of the message that is being written, and the actions on them. */
 export interface Attachments {
   list: readonly Attachment[];
   incoming: readonly Incoming[];
-  /** Whether some are still being read. */
+  /** Whether files are still being read. */
   isReading: boolean;
-  /** Whether all of them can be sent now. */
+  /** Whether all attachments can be sent now. */
   canSend: boolean;
   /** Attaches files. */
   add: (files: readonly File[]) => void;
-  /** Attaches what a message had. */
+  /** Attaches the blocks of an earlier message. */
   put: (blocks: readonly ContentBlock[]) => void;
   remove: (attachment: Attachment | Incoming) => void;
   /** Tries to upload a file again. */
   retry: (attachment: Attachment) => void;
-  /** Takes all of them, for sending. */
+  /** Removes all attachments and returns their blocks, for sending. */
   take: () => readonly ContentBlock[];
 }
 
 /**
- * The attachments of a session's draft. They are uploaded at once, and kept as its text is. `onAdd` hears that somebody
- * attaches something.
+ * The attachments of a session's draft. They are uploaded at once, and stored like the draft's text. `onAdd` is called
+ * when something is attached.
  */
 export function useAttachments(
   sessionId: string,
@@ -113,7 +113,7 @@ export function useAttachments(
 
 type Change = ReturnType<typeof useDraftBlocks>[1];
 
-/** Files that are being read into the draft, and those that could not be. */
+/** Files that are being read into the draft, and files that could not be read. */
 function useIncoming(change: Change) {
   const { files } = useClient();
   const [incoming, setIncoming] = useState<readonly Incoming[]>([]);
@@ -141,7 +141,7 @@ function useIncoming(change: Change) {
       const { current } = reading;
       const more = chosen.map((file) => ({ file, of: { id: ++current.count, name: file.name } }));
       setIncoming((held) => [...held, ...more.map(({ of }) => of)]);
-      // One after the other: they keep their order, and only one photo at a time is drawn.
+      // One after the other: the files keep their order, and only one photo at a time is drawn.
       for (const { file, of } of more) current.last = current.last.then(() => attach(file, of));
     },
     [attach],

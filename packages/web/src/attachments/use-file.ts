@@ -3,7 +3,7 @@ import { useClient, useConnection } from '@liminal/client/react';
 import { useEffect, useState } from 'react';
 import { fileNameOf } from '../words/label.ts';
 
-/** A file for showing: an address that lives as long as the component, or why there is none. */
+/** A file to show: an address that is valid as long as the component, or the error. */
 export interface ShownFile {
   url?: string;
   problem?: string;
@@ -37,7 +37,7 @@ export function useFile(uri: string | undefined): ShownFile {
 
   const hasFailed = shown.problem !== undefined;
   useEffect(() => {
-    // The server may have been away.
+    // The file may have failed because the server could not be reached.
     if (isConnected && hasFailed) setAttempt((before) => before + 1);
     // oxlint-disable-next-line react/exhaustive-deps -- once for each connection, not for each failure
   }, [isConnected]);
@@ -47,10 +47,10 @@ export function useFile(uri: string | undefined): ShownFile {
 /** Saves a file as a download. */
 export function saveFile(file: Blob, name: string): void {
   const link = document.createElement('a');
-  // Without its type: a browser that is made to open it shows no page of ours.
+  // Without the file's type, so that the browser never shows the file as a page of our origin.
   link.href = URL.createObjectURL(new Blob([file]));
   link.download = fileNameOf(name);
   link.click();
-  // A browser reads it a moment later.
+  // The browser reads the address only after the click.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

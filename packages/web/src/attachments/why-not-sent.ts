@@ -8,7 +8,7 @@ import {
   whyTooLarge,
 } from '@liminal/protocol';
 
-/** The agent that a message is for, and what it takes as far as it has said. */
+/** The agent that a message is for, and the content types that it accepts, if reported. */
 export interface Recipient {
   name: string;
   accepts: AcceptedContent | undefined;
@@ -35,7 +35,7 @@ export function whyNotSent(
   });
 }
 
-/** What people are told of an attachment: its name, its type, and its size in bytes. */
+/** The attachment's name, type and size (bytes) as shown to people. */
 export function fileOf(block: ContentBlock): {
   name: string | undefined;
   mimeType: string | undefined;

@@ -5,13 +5,13 @@ import type { Completion } from './use-completion.ts';
 interface CompletionMenuProps<T> {
   completion: Completion<T>;
   name: string;
-  /** What an option shows, and its key. */
+  /** Returns an option's content, and its React key. */
   show: (match: T) => { key: string; content: ReactNode };
-  /** Said below the options, or instead of them. */
+  /** Shown below the options, or instead of them. */
   note?: ReactNode;
 }
 
-/** Completions above the composer. The focus stays in the text; the selected one is what Enter takes. */
+/** Completions above the composer. The focus stays in the text field; Enter takes the selected option. */
 export function CompletionMenu<T>({ completion, name, show, note }: CompletionMenuProps<T>) {
   const { id, matches, active, pick } = completion;
   const list = useRef<HTMLDivElement>(null);
@@ -25,7 +25,7 @@ export function CompletionMenu<T>({ completion, name, show, note }: CompletionMe
           {matches.map((match, index) => {
             const { key, content } = show(match);
             return (
-              // The keyboard reaches it through the text field.
+              // The text field handles the keys.
               // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
               <div
                 key={key}

@@ -1,34 +1,36 @@
 import { type KeyboardEvent, useId, useState } from 'react';
 
-/** How a completion was chosen: by a press of the pointer, or by a key. */
+/** How a completion was chosen: with the pointer, or by a key. */
 export type Chosen = 'press' | 'Enter' | 'Tab';
 
-/** The completions of what is being typed in a text field. */
+/** The completions of the text that is being typed in a field. */
 export interface Completion<T> {
-  /** Of the list; its options have `-0`, `-1` … behind it. */
+  /** The list's element id; its options append `-0`, `-1` … */
   id: string;
-  /** Whether there is something to show, and Escape has not closed it. */
+  /** Whether there is something to show, and Escape has not closed the menu. */
   isOpen: boolean;
   matches: readonly T[];
   /** The index of the selected match. */
   active: number;
   pick: (match: T, chosen: Chosen) => void;
-  /** Whether the key was for the completions. */
+  /** Returns whether the completions handled the key. */
   onKey: (event: KeyboardEvent) => boolean;
 }
 
 interface CompletionOptions<T> {
   matches: readonly T[];
-  /** What is being typed, for Escape: the menu stays closed while this stays the same. Undefined if there is nothing. */
+  /**
+   * Identifies the typed text: after Escape the menu stays closed until this changes. Undefined if nothing is typed.
+   */
   typed: string | number | undefined;
-  /** There is something to show beside the matches. */
+  /** Whether there is a note to show beside the matches. */
   hasNote?: boolean;
   onPick: (match: T, chosen: Chosen) => void;
-  /** A match that Enter does not take, since it is written in full. */
+  /** Whether a match is already written in full, so that Enter does not take it. */
   isWritten?: (match: T) => boolean;
 }
 
-/** Keys choose among completions: the arrows, Enter and Tab, Escape. */
+/** Completions that are chosen by keys: arrows select, Enter and Tab take, Escape closes. */
 export function useCompletion<T>(options: CompletionOptions<T>): Completion<T> {
   const { matches, typed, hasNote = false, onPick, isWritten } = options;
   const id = useId();

@@ -31,15 +31,18 @@ interface ComposerProps {
   sessionId: string;
   /** Sends the message, with its attachments. */
   onSend: (message: string) => void;
-  /** The same, for the turn that runs; undefined if none does, or if its agent takes nothing meanwhile. */
+  /**
+   * Sends the message into the running turn. Undefined if no turn runs, or if the agent takes no messages during a
+   * turn.
+   */
   onSteer: ((message: string) => void) | undefined;
   onStop: () => void;
   onConfig: (id: string, value: string) => Promise<void>;
-  /** A file was chosen to be mentioned. */
+  /** Called when a file was chosen to be mentioned. */
   onMention: (path: string) => void;
   info: SessionInfo | undefined;
   agentName: string;
-  /** Puts an earlier message back, to be edited and sent again; false if there is none. */
+  /** Puts an earlier message into the field, to be edited and sent again. Returns false if there is none. */
   onRecall: Recall;
   /** Asks whether to take the last message back. */
   onTakeBack: () => void;
@@ -47,9 +50,9 @@ interface ComposerProps {
 }
 
 /**
- * Where a person writes. Enter sends (or queues, while the agent is busy; with the command key it steers). Shift and Enter
- * begin a new line, as Enter after a backslash does. On a phone Enter begins a new line, and the button sends. Shift+Tab
- * changes the mode, and two presses of Escape in an empty field offer to take the last message back.
+ * The message field. Enter sends (or queues, while the agent is busy; with the command key it steers). Shift+Enter
+ * begins a new line, and so does Enter after a backslash. On a phone Enter begins a new line, and the button sends.
+ * Shift+Tab changes the mode, and two presses of Escape in an empty field offer to take the last message back.
  */
 export function Composer(props: ComposerProps) {
   const { draft, onDraft, attachments, onSend, onSteer, onConfig } = props;
@@ -73,11 +76,11 @@ export function Composer(props: ComposerProps) {
   const hint = commandHint(info?.commands ?? [], draft);
   const hasWords = draft.trim() !== '' || pasted.texts.length > 0;
   const hasFiles = attachments.list.length + attachments.incoming.length > 0;
-  /** Only words: what else there is would not go away with them. */
+  /** Whether the draft has only typed text: attachments and pasted texts would stay when the text is removed. */
   const isBare = !hasFiles && pasted.texts.length === 0;
   const isEmpty = !hasWords && !hasFiles;
   const canSend = attachments.canSend && (hasWords || attachments.list.length > 0);
-  /** What was pressed while files were still being read. */
+  /** The button that was pressed while files were still being read. */
   const [pressed, setPressed] = useState<Way>();
 
   const send = (way: Way = 'send') => {
@@ -88,7 +91,7 @@ export function Composer(props: ComposerProps) {
     onDraft('');
     field.current?.focus();
   };
-  // A file that could not be read is not left out without being asked.
+  // Waits while an unreadable file is listed: a message is not sent without it unless the person removes it.
   const isDue = pressed !== undefined && attachments.incoming.length === 0;
   const sendDue = useEffectEvent(() => send(pressed));
   useEffect(() => {
@@ -178,7 +181,7 @@ export function Composer(props: ComposerProps) {
   );
 }
 
-/** Whether Enter was pressed in an empty field, where it sends nothing: with a keyboard it begins no new line. */
+/** Whether Enter was pressed in an empty field: with a keyboard it neither sends nor begins a new line. */
 function isLoneBreak(before: string, now: string): boolean {
   return before === '' && now === '\n' && !isTouch();
 }
@@ -188,7 +191,7 @@ function addFiles(attachments: Attachments, files: Parameters<Attachments['add']
   giveFocusBack();
 }
 
-/** Words for screen readers only. */
+/** Text for screen readers only. */
 function Spoken({ text }: { text: string }) {
   return (
     <span className={spoken.only} role="status">
@@ -204,8 +207,8 @@ interface ButtonsProps extends ComposerProps {
 }
 
 /**
- * Stops the turn that runs, or sends a message: in that turn, or after it. Each button has its place from the start, so
- * that the first letter moves none.
+ * Stops the running turn, or sends a message into or after that turn. Each button has its place from the start, so that
+ * typing the first letter moves no button.
  */
 function Buttons(props: ButtonsProps) {
   const { running, onStop, onSteer, attachments, isEmpty, canSend, send } = props;

@@ -20,11 +20,11 @@ import { labelOf } from '../words/label.ts';
 interface ConfigSelectProps {
   option: ConfigOption;
   onChange: (value: string) => Promise<void>;
-  /** Whether the select is among others in a popover, which is opened instead. */
+  /** Whether the select is inside a popover, which must be opened first. */
   isNested: boolean;
 }
 
-/** One setting. A choice shows at once, and is undone if the agent refuses it. */
+/** One setting. A choice is shown at once, and undone if the agent refuses it. */
 export function ConfigSelect({ option, onChange, isNested }: ConfigSelectProps) {
   const [wanted, setWanted] = useState<{ value: string; instead: string }>();
   const { currentValue } = option;
@@ -39,19 +39,19 @@ export function ConfigSelect({ option, onChange, isNested }: ConfigSelectProps) 
   return needsSearch(option) ? <LongSelect {...shared} /> : <ShortSelect {...shared} />;
 }
 
-/** The agent's own report of a setting may come this much (ms) after the answer to the request. */
+/** The agent may report the new setting up to this long (ms) after the response to the request. */
 const settling = 500;
 
 interface ChoiceSelectProps {
   option: ConfigOption;
   value: string;
-  /** Whether the agent has not confirmed it yet. */
+  /** Whether the agent has not confirmed the value yet. */
   isPending: boolean;
   onChange: (value: string) => void;
   isNested: boolean;
 }
 
-/** The state of a select’s menu, which a slash command can open too. */
+/** The state of a select’s menu, which a slash command can also open. */
 function useSelectLayer({ option, isNested }: ChoiceSelectProps) {
   const layer = useMenuLayer();
   const { onOpenChange } = layer;
@@ -115,7 +115,7 @@ function LongSelect(props: ChoiceSelectProps) {
   const layer = useSelectLayer(props);
   const [typed, setTyped] = useState('');
   const listed = option.options.find((choice) => choice.value === value);
-  // A typed value is shown until the agent has confirmed it under its own name.
+  // A typed value is shown as it is until the agent lists it under a name.
   const chosen = listed ?? (value === '' ? null : { value, name: value });
   const hasNone = option.options.length === 0;
   return (
@@ -195,7 +195,7 @@ const icons: Record<string, typeof Brain> = {
   thought_level: Brain,
 };
 
-/** The value, with its option's name unless the value is clear without it. */
+/** The value, with its option's name unless the value is clear without the name. */
 function Face({ option, children }: { option: ConfigOption; children: ReactNode }) {
   const { category = '' } = option;
   const Icon = Object.hasOwn(icons, category) ? icons[category] : undefined;

@@ -11,21 +11,21 @@ import { useOpener } from './open-setting.ts';
 
 interface ConfigSelectsProps {
   options: readonly ConfigOption[];
-  /** Whether the buttons for a turn that runs stand in the bar, too. */
+  /** Whether the bar also has the buttons for a running turn. */
   isBusy: boolean;
-  /** Whether they are as an agent reported them before the server was restarted. */
+  /** Whether the agent reported these options before the server was restarted. */
   isLastKnown: boolean;
-  /** Resolves once it has been set, or has failed and the failure has been shown. */
+  /** Resolves once the value is set, or its failure is shown. */
   onChange: (id: string, value: string) => Promise<void>;
 }
 
-/** How many options fit into the bar, by the width of the page; the others go behind one button. */
+/** How many options fit into the bar, by the width of the page; one button opens the others. */
 function roomFor({ isNarrow, isMiddling, isBusy }: Record<string, boolean>): number {
   if (isNarrow) return isBusy ? 0 : 1;
   return isMiddling || isBusy ? 2 : 3;
 }
 
-/** The options that the bar has, and the others. With room for one only, it is the mode. */
+/** Splits the options into those in the bar and the others. If only one fits, it is the mode. */
 function divide(
   options: ConfigOption[],
   room: number,
@@ -37,8 +37,8 @@ function divide(
 }
 
 /**
- * The settings of a session: model, permission mode, thinking, whatever its agent offers. Not rendered again with every
- * key that is written beside them.
+ * The settings of a session that its agent offers, such as model, permission mode and thinking. Typing in the composer
+ * does not render them again.
  */
 export const ConfigSelects = memo(function ConfigSelects(props: ConfigSelectsProps) {
   const { options, isBusy, isLastKnown, onChange } = props;

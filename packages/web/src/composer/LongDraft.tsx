@@ -6,8 +6,8 @@ import { count } from '../words/amounts.ts';
 import css from './Composer.module.css';
 
 /**
- * The part of a draft that the field shows: the start, without leave to edit, if all of it would stop the page. A paste goes to
- * `onPastedText` first, which may take it.
+ * The part of a draft that the field shows: only its start, read-only, if laying out all of it would freeze the page.
+ * `onPastedText` gets each paste first and may take it.
  */
 export function useLongDraft(
   draft: string,
@@ -22,7 +22,7 @@ export function useLongDraft(
     const { selectionStart, selectionEnd } = event.currentTarget;
     const pasted = event.clipboardData.getData('text/plain');
     const next = `${draft.slice(0, selectionStart)}${pasted}${draft.slice(selectionEnd)}`;
-    // The browser would lay out all of it before the page can cut it.
+    // Set the draft here: the browser would lay out the whole paste before the page could cut it.
     if (isCut || pasted === '' || !isSlowBlock(next, slowLettersToEdit)) return;
     event.preventDefault();
     onDraft(next);

@@ -8,20 +8,20 @@ import { PiecedText } from '../look/PiecedText.tsx';
 import { focusComposer } from './focus-composer.ts';
 import css from './PastedTexts.module.css';
 
-/** From this length on (characters) a pasted text is kept beside the field, which would be slow to write in with it. */
+/** A pasted text of this length (characters) or more is kept beside the field, because it would make typing slow. */
 const long = 4_000;
 
-/** Long texts that were pasted into a message. They are sent behind what is written, as they are. */
+/** Long texts that were pasted into a message. They are sent unchanged, after the typed text. */
 export interface Pasted {
   texts: readonly string[];
   remove: (index: number) => void;
   /** Takes the paste if its text is long. */
   onPaste: (event: ClipboardEvent) => void;
-  /** A message with all of them; they are gone then. */
+  /** Returns the message with all pasted texts, and removes them. */
   take: (message: string) => string;
 }
 
-/** The pasted texts of a session's draft, kept as its text is. */
+/** The pasted texts of a session's draft, stored like its text. */
 export function usePasted(sessionId: string): Pasted {
   const [kept, keep] = useDraft(`${sessionId} pasted`);
   return useMemo(() => {
@@ -47,7 +47,7 @@ export function usePasted(sessionId: string): Pasted {
 
 interface PastedTextsProps {
   pasted: Pasted;
-  /** What is written in the field. */
+  /** The text of the field. */
   draft: string;
   onDraft: (text: string) => void;
 }

@@ -17,16 +17,16 @@ interface QueueListProps {
   onRemove: (turnId: string) => void;
   /** Puts a message before another one, or last. */
   onMove: (turnId: string, before?: string) => void;
-  /** Gives the message to the agent in the turn that runs, or makes it the next one. */
+  /** Sends the message into the running turn, or makes it the next one. */
   onNow: (turnId: string) => void;
-  /** Whether the agent takes messages in the turn that runs. */
+  /** Whether the agent takes messages during a turn. */
   canSteer: boolean;
-  /** A person has stopped a turn: nothing is sent before the queue is resumed. */
+  /** Whether a person has stopped a turn: nothing is sent until the queue is resumed. */
   isPaused: boolean;
   onResume: () => void;
 }
 
-/** Messages that wait for their turn; each can still be edited, moved, said at once or removed. */
+/** The queued messages; each can be edited, moved, sent at once or removed. */
 export function QueueList(props: QueueListProps) {
   const { queue, onEdit, onRemove, onMove, onNow, canSteer, isPaused, onResume } = props;
   const keepFocus = useKeptFocus(queue);
@@ -63,7 +63,7 @@ export function QueueList(props: QueueListProps) {
   );
 }
 
-/** The words of a button: what is on it, and what a pointer over it shows. */
+/** The texts of a button: its label and its tooltip. */
 interface Words {
   label: string;
   title: string;
@@ -75,7 +75,7 @@ function nowWords(canSteer: boolean, isPaused: boolean): Words {
   return { label: 'Move to front', title: 'Send it next' };
 }
 
-/** Says that the queue is paused, until it is resumed. */
+/** Shows that the queue is paused, with a button to resume it. */
 function Paused({ onResume }: { onResume: () => void }) {
   return (
     <div className={css.paused} role="status">
@@ -97,7 +97,10 @@ function Paused({ onResume }: { onResume: () => void }) {
   );
 }
 
-/** A control that moves with its message loses the focus: `keep` has it given back when the queue has changed. */
+/**
+ * Returns a function to call before a message is moved. When the queue has changed, the focused control gets the focus
+ * back, which it loses as it moves.
+ */
 function useKeptFocus(queue: readonly QueuedMessage[]): () => void {
   const kept = useRef<Element>(null);
   useLayoutEffect(() => {
@@ -142,7 +145,7 @@ function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, now }: QueuedPr
     );
   }
   return (
-    // Its buttons bring the keys here.
+    // Keys bubble up from the buttons inside.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <li
       className={css.message}
@@ -202,7 +205,7 @@ function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, now }: QueuedPr
   );
 }
 
-/** What Alt and an arrow key do to a message. */
+/** The move of a message by Alt and an arrow key. */
 function moveBy(
   { altKey: isAlt, ctrlKey, metaKey, key }: KeyboardEvent,
   { onUp, onDown }: Pick<QueuedProps, 'onUp' | 'onDown'>,
@@ -214,9 +217,9 @@ function moveBy(
 
 interface EditorProps {
   message: string;
-  /** What is attached to it says enough. */
+  /** Whether the message may have no text, because it has attachments. */
   mayBeEmpty: boolean;
-  /** Without a message: nothing is changed. */
+  /** Called without a message if nothing is changed. */
   onDone: (message?: string) => void;
 }
 
@@ -232,7 +235,7 @@ function Editor({ message, mayBeEmpty, onDone }: EditorProps) {
     >
       <textarea
         aria-label="Queued message"
-        // It was asked for just now.
+        // The person has just asked to edit.
         // oxlint-disable-next-line jsx-a11y/no-autofocus
         autoFocus
         rows={Math.min(6, text.split('\n').length)}

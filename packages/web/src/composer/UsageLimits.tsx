@@ -2,10 +2,10 @@ import type { UsageLimit } from '@liminal/protocol';
 import { moment } from '../words/time.ts';
 import css from './UsageLimits.module.css';
 
-/** From this share on (percent), a window counts as nearly used up. */
+/** From this share on (percent), a limit counts as nearly used up. */
 const nearlyUsed = 80;
 
-/** How much of each window of the agent's account is used, and when it begins anew. */
+/** How much of each usage limit of the agent's account is used, and when the limit resets. */
 export function UsageLimits({ limits = [] }: { limits: readonly UsageLimit[] | undefined }) {
   const told = limits.filter(saysMore);
   if (told.length === 0) return null;
@@ -23,7 +23,7 @@ export function UsageLimits({ limits = [] }: { limits: readonly UsageLimit[] | u
   );
 }
 
-/** Whether there is more to say of a window than that there is one. */
+/** Whether the limit has a value worth showing. */
 const saysMore = ({ usedPercent, resetsAt, isReached }: UsageLimit): boolean =>
   usedPercent !== undefined || resetsAt !== undefined || isReached === true;
 

@@ -6,7 +6,7 @@ import type { Completion } from '../completion/use-completion.ts';
 import { cycledMode, nextChoice } from './config-options.ts';
 import type { Recall } from './use-earlier-messages.ts';
 
-/** Whether a message is sent after the turn that runs, or into it. */
+/** Whether a message is sent after the running turn (`send`) or into it (`steer`). */
 export type Way = 'send' | 'steer';
 
 interface ComposerKeys {
@@ -41,7 +41,7 @@ export function useComposerKeys(keys: ComposerKeys) {
     if (step !== undefined && onRecall(step)) return event.preventDefault();
     if (event.key !== 'Enter') return;
     const isCommand = hasCommandKey(event.nativeEvent);
-    // A new line is no answer to a request that is docked.
+    // The key begins a new line, so it must not answer the docked request.
     if (isTouch() && !isCommand) return event.stopPropagation();
     if (event.shiftKey || isEmpty) return;
     event.preventDefault();
@@ -52,7 +52,7 @@ export function useComposerKeys(keys: ComposerKeys) {
   return { onKeyDown, onFocus: tab.onFocus, onPointerDown: tab.onPointerDown };
 }
 
-/** Up in the first line of the draft goes to an earlier message, down in the last line to a later one. */
+/** Arrow up in the first line of the draft recalls an earlier message, arrow down in the last line a later one. */
 function stepOf(
   { key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent,
   field: HTMLTextAreaElement | null,
@@ -64,7 +64,10 @@ function stepOf(
   return undefined;
 }
 
-/** Replaces a backslash before the cursor by a line break, as the terminals do. Returns whether there was one. */
+/**
+ * Replaces a backslash before the cursor by a line break, as the agents' terminals do. Returns whether there was a
+ * backslash.
+ */
 function breakLineAtBackslash(field: HTMLTextAreaElement | null): boolean {
   if (field === null) return false;
   const { value, selectionStart: at, selectionEnd } = field;
@@ -74,7 +77,7 @@ function breakLineAtBackslash(field: HTMLTextAreaElement | null): boolean {
   return true;
 }
 
-/** Two presses of Escape this close (ms) are one gesture. */
+/** Two presses of Escape within this time (ms) are one gesture. */
 const twice = 1_000;
 
 /** Returns a function that takes each key pressed, and returns whether it is the second of two presses of Escape. */
@@ -90,8 +93,8 @@ function useDoubleEscape(): (event: KeyboardEvent) => boolean {
 }
 
 /**
- * Whether Shift+Tab moves the focus instead of changing the mode: after Escape, and while a person goes backwards through
- * the page by that key. Any other key in the field, and a click, end this.
+ * Whether Shift+Tab moves the focus instead of changing the mode: after Escape, and while a person moves backwards
+ * through the page with Shift+Tab. Any other key in the field, or a click, ends this.
  */
 function useLeavesByTab() {
   const leaves = useRef(false);
@@ -125,12 +128,12 @@ function isBackTab(
   return key === 'Tab' && shiftKey && !altKey && !ctrlKey && !metaKey;
 }
 
-/** The agent's own report of a setting may come this much (ms) after the answer to the request. */
+/** The agent may report the new setting up to this long (ms) after the response to the request. */
 const settling = 500;
 
 /**
- * The mode that Shift+Tab steps through. `options` are the session's, with the mode as it was chosen here, also before the
- * agent has confirmed it.
+ * The mode that Shift+Tab steps through. `options` are the session's options; a mode chosen here is set before the
+ * agent confirms it.
  */
 export function useModeKey(
   given: readonly ConfigOption[],

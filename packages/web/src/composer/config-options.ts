@@ -3,7 +3,7 @@ import type { ConfigOption } from '@liminal/protocol';
 export type Choice = ConfigOption['options'][number];
 
 export interface ChoiceGroup {
-  /** Its name; undefined for choices without a group. */
+  /** The group's name; undefined for choices without a group. */
   value: string | undefined;
   items: readonly Choice[];
 }
@@ -15,13 +15,13 @@ export function shownOptions(options: readonly ConfigOption[]): ConfigOption[] {
     .map((option) => ({ ...option, options: withCurrent(option) }));
 }
 
-/** The present value is a choice too, even if the agent does not offer it. */
+/** The choices, with the current value even if the agent does not offer it. */
 function withCurrent({ options, currentValue }: ConfigOption): Choice[] {
   if (currentValue === '' || options.some(({ value }) => value === currentValue)) return options;
   return [...options, { value: currentValue, name: currentValue }];
 }
 
-/** Choices in their order; consecutive choices of one group together. */
+/** Groups consecutive choices of the same group; keeps the order. */
 export function groupChoices(choices: readonly Choice[]): ChoiceGroup[] {
   const groups: { value: string | undefined; items: Choice[] }[] = [];
   for (const choice of choices) {
@@ -41,12 +41,12 @@ export function isFound({ name, group = '', value }: Choice, sought: string): bo
     .every((word) => text.includes(word));
 }
 
-/** Whether there are too many choices to look through, or a value can be typed. */
+/** Whether there are so many choices that a search is needed, or a value can be typed. */
 export function needsSearch({ options, takesOther }: ConfigOption): boolean {
   return options.length > 12 || takesOther !== undefined;
 }
 
-/** The choices for what is typed: those of the option, and the typed value itself, if it is another. */
+/** The option's choices, and the typed value if it is not among them. */
 export function withTyped({ options, takesOther }: ConfigOption, text: string): Choice[] {
   const typed = text.trim();
   if (takesOther === undefined || typed === '') return options;
@@ -62,7 +62,7 @@ export function isTelling({ category }: ConfigOption): boolean {
   return category === 'model' || category === 'mode' || category === 'thought_level';
 }
 
-/** Modes that ask nothing of a person any more. One key does not lead there: they are chosen in the list. */
+/** Modes in which the agent never asks for permission. Shift+Tab skips them; they must be chosen in the list. */
 const askingNothing: ReadonlySet<string> = new Set([
   'bypassPermissions',
   'dontAsk',
@@ -71,7 +71,10 @@ const askingNothing: ReadonlySet<string> = new Set([
   'yolo',
 ]);
 
-/** Codex' way of working (plan or not), which its terminal's Shift+Tab changes; its approvals have the category `mode`. */
+/**
+ * Codex's collaboration mode (plan or not), which Shift+Tab changes in its terminal; its approvals have the category
+ * `mode`.
+ */
 const codexMode = 'collaboration_mode';
 
 /** The option that Shift+Tab changes, with the choices that Shift+Tab reaches; undefined if the session offers none. */
@@ -84,7 +87,7 @@ export function cycledMode(options: readonly ConfigOption[]): ConfigOption | und
   return can.find(({ id }) => id === codexMode) ?? can.find(({ category }) => category === 'mode');
 }
 
-/** The choice after the present one, the first after the last; undefined without another choice. */
+/** The choice after the current one, or the first after the last; undefined if there is no other choice. */
 export function nextChoice({ options, currentValue }: ConfigOption): Choice | undefined {
   const at = options.findIndex(({ value }) => value === currentValue);
   const next = options[(at + 1) % options.length];

@@ -14,7 +14,7 @@ export function giveFocusBack(): void {
   else document.querySelector<HTMLElement>(page)?.focus();
 }
 
-/** Gives the focus back when the element disappears, so that it is not lost. */
+/** Moves the focus to the composer when the element disappears, so that the focus is not lost. */
 export function useGiveFocusBack(element: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     const held = element.current;
@@ -25,8 +25,8 @@ export function useGiveFocusBack(element: RefObject<HTMLElement | null>): void {
 }
 
 /**
- * Focuses the composer once an opened session is ready, if a keyboard is at hand. A person who has gone on to another
- * element meanwhile keeps it.
+ * Focuses the composer once an opened session is ready, if the device has a keyboard and the person has not focused
+ * another element since.
  */
 export function useFocusWhenReady(isReady: boolean): void {
   const opened = useRef<{ by: Element | null; hasActed: boolean }>(null);

@@ -10,8 +10,8 @@ interface Message {
 export type Recall = (to: 'earlier' | 'later') => boolean;
 
 /**
- * Steps through the person's earlier messages, as a terminal does: from an empty draft to the newest one, and further
- * while the draft is as it was recalled. Returns false if there is nowhere to step to.
+ * Steps through the person's earlier messages, as a terminal does: from an empty draft to the newest message, and
+ * further while the recalled text is unchanged. Returns false if there is no message to step to.
  */
 export function useEarlierMessages(
   view: SessionView,
@@ -31,14 +31,14 @@ export function useEarlierMessages(
     const found = messageAt(view, at);
     if (found === undefined) return false;
     place.current = { at, text: found.message };
-    // The attachments of an earlier one stay where they are.
+    // Only the newest message is recalled with its attachments.
     if (at === 0 && recalled === undefined) takeBack(found.message, found.blocks);
     else setDraft(found.message);
     return true;
   };
 }
 
-/** The person's messages from the newest on, with those of the attachments that the server has by name. */
+/** The person's message at an index, counted from the newest, with the attachments that the server stores. */
 function messageAt(view: SessionView, wanted: number): Message | undefined {
   let at = 0;
   for (const turn of view.turns.toReversed()) {
@@ -46,7 +46,7 @@ function messageAt(view: SessionView, wanted: number): Message | undefined {
       if (item.type !== 'message' || item.origin !== 'user') continue;
       const { content: message, blocks: all = [] } = item;
       const blocks = all.filter((one) => one.type === 'resource_link' || blobIn(one) !== undefined);
-      // Without words there is only the newest one to bring back.
+      // A message without text is recalled only if it is the newest, with its attachments.
       if (message === '' && (blocks.length === 0 || at > 0)) continue;
       if (at === wanted) return { message, blocks };
       at += 1;

@@ -1,6 +1,6 @@
 /**
- * Runs in a frame with an opaque origin and without a network: draws the diagrams that the page sends. Mermaid makes
- * HTML of what agents write in labels; here this HTML can reach nothing.
+ * Draws the diagrams that the page sends, in a frame with an opaque origin and no network. Mermaid turns the labels
+ * that agents write into HTML; in this frame that HTML can reach nothing.
  */
 import mermaid from 'mermaid';
 import { limits } from './limits.ts';
@@ -64,7 +64,7 @@ async function draw({ code, isDark }: Order): Promise<string> {
   }
 }
 
-/** An image is XML, and is as big as it says. */
+/** Turns the SVG into XML with a width and a height, as an image needs. */
 function asXml(html: string): string {
   const svg = new DOMParser().parseFromString(html, 'text/html').querySelector('svg');
   if (svg === null) throw new Error('There is nothing in the diagram.');

@@ -24,7 +24,7 @@ interface ChangesDialogProps {
   onClose: () => void;
 }
 
-/** Of more files than this, none is open at first. */
+/** If there are more files than this, none is open at first. */
 const openMax = 8;
 
 /** How a session's work tree differs from its last commit: its files, and the lines of each. */

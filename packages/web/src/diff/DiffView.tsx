@@ -20,7 +20,7 @@ interface DiffLinesProps {
   diff: LineDiff;
   /** Lines shown at first, unless only a few more would be hidden. */
   visible?: number | undefined;
-  /** A person must see the whole text: only a part that is too long for one layout is folded. */
+  /** Whether a person must see the whole text: then only text that is too long for one layout is folded. */
   whole?: boolean;
 }
 
@@ -29,7 +29,7 @@ const visibleLines = 20;
 export const slack = 4;
 /** Lines added per click, so that the page stays responsive. */
 const step = 2000;
-/** Characters laid out at a time, where more than that are in fewer lines. */
+/** Most characters laid out at a time, for long lines. */
 const most = 200_000;
 
 /** One file's change, line by line, in the colours of its language. */
@@ -50,7 +50,7 @@ export function DiffView({ diff, named, visible, whole = false }: DiffViewProps)
   );
 }
 
-/** The lines of a change, with their numbers in the file where these are known. */
+/** The lines of a change, with their line numbers in the file if known. */
 export function DiffLines({ diff, visible = visibleLines, whole = false }: DiffLinesProps) {
   const [chosen, setCount] = useRemembered<number | undefined>(`diff ${diff.path}`, undefined);
   const { lines, added, removed } = diff;
@@ -92,7 +92,7 @@ export function DiffLines({ diff, visible = visibleLines, whole = false }: DiffL
   );
 }
 
-/** How many of these lines are laid out at a time. */
+/** The number of these lines that are laid out at a time. */
 function piece(lines: readonly DiffLine[]): number {
   let characters = 0;
   const end = lines.slice(0, step).findIndex(({ text }) => {

@@ -8,13 +8,13 @@ export interface DiffLine {
   /** Line numbers, from 1, in the texts that are compared, on the side or sides that have the line. */
   oldLine?: number;
   newLine?: number;
-  /** The line's number in its file, where that is known: the new one, or that of a removed line. */
+  /** The line's number in the file, if known: in the new file, or in the old file for a removed line. */
   number?: number | undefined;
 }
 
 export interface LineDiff {
   path: string;
-  /** The texts that are compared, which may be parts of files. */
+  /** The compared texts, which may be parts of files. */
   before: string;
   after: string;
   lines: readonly DiffLine[];
@@ -51,14 +51,14 @@ export function lineDiff(diff: FileDiff): LineDiff {
   return made;
 }
 
-/** A new file begins at its first line. */
+/** The line's number in the file, from the diff's start; a new file starts at line 1. */
 function numberOf({ oldLine, newLine }: DiffLine, diff: FileDiff): number | undefined {
   const newFirst = diff.newLine ?? (diff.oldText == null ? 1 : undefined);
   const [line, first] = newLine === undefined ? [oldLine, diff.oldLine] : [newLine, newFirst];
   return line === undefined || first === undefined ? undefined : first + line - 1;
 }
 
-/** The change of a file whose lines the server has compared. */
+/** The change of a file from the hunks that the server computed. */
 export function hunksDiff({ path, hunks, added = 0, removed = 0 }: ChangedFile): LineDiff {
   const lines: DiffLine[] = [];
   const texts = { before: [] as string[], after: [] as string[] };
@@ -130,7 +130,7 @@ function removed(text: string, oldLine: number): DiffLine {
   return { kind: 'removed', text, oldLine };
 }
 
-/** A missing newline at the end is no change worth showing. */
+/** Adds a missing newline at the end, so that it is not shown as a change. */
 function endLine(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }

@@ -10,7 +10,10 @@ interface FileLinkProps {
   children?: ReactNode;
 }
 
-/** A link to a file, which opens beside the conversation. It has no web address, which would lead out of the app. */
+/**
+ * A link that opens a file beside the conversation. It has no web address, because an address would lead out of the
+ * app.
+ */
 export function FileLink({ target, children }: FileLinkProps) {
   const files = useFiles();
   const words = markHidden(targetWords(target));

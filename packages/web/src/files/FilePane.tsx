@@ -45,19 +45,19 @@ interface BesideProps extends Omit<FilePaneProps, 'files'> {
   children: ReactNode;
 }
 
-/** Takes the focus when it opens, so that the keyboard works in it and Escape closes it. */
+/** The pane beside the conversation. It takes the focus when it opens, so that keys scroll it and Escape closes it. */
 function Beside({ title, target, onClose, children }: BesideProps) {
   const ref = useRef<HTMLElement>(null);
   useEffect(() => ref.current?.focus(), [target]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
-    // The key would stop the agent, or refuse its request.
+    // Otherwise Escape would stop the agent or reject its request.
     event.preventDefault();
     event.stopPropagation();
     onClose();
   };
   return (
-    // Escape works wherever the focus is in it.
+    // Escape works wherever the focus is in the pane.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <section
       ref={ref}
@@ -100,7 +100,7 @@ function FileView({ target, files, onClose }: FilePaneProps) {
     <div className={css.view} data-file-pane>
       <header className={css.head}>
         <h2 className={css.path} title={labelOf(path)}>
-          {/* Cut at its beginning: the end says more. */}
+          {/* Cut at its start, because the end of a path identifies the file. */}
           <bdi>{shortPath(path, files.folder)}</bdi>
         </h2>
         <CopyPath path={path} />

@@ -14,12 +14,12 @@ interface FileTextProps {
   target: FileTarget;
 }
 
-/** Height of a line in px, as the stylesheet has it. */
+/** Height of a line in px; the same as in the styles. */
 const lineHeight = 20;
 /** Lines that are laid out together; chunks far from the window are not laid out at all. */
 const chunkLines = 50;
 
-/** A file's numbered lines, in the colours of its language; the target lines are marked and in sight. */
+/** A file's numbered lines, in the colours of its language; the target lines are marked and scrolled to. */
 export function FileText({ file, target }: FileTextProps) {
   const { path, text, isCut, size } = file;
   const coloured = useHighlight(text, languageOfFile(path));
@@ -31,7 +31,7 @@ export function FileText({ file, target }: FileTextProps) {
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null || target.line === undefined) return;
-    // A third from the top, so that the lines before it are in sight too.
+    // A third from the top, so that lines before the target are also visible.
     element.scrollTop = (target.line - 1) * lineHeight - element.clientHeight / 3;
   }, [target]);
 

@@ -8,7 +8,7 @@ import { type Files, FilesContext } from './files.ts';
 import css from './FilesBeside.module.css';
 import { KnownFiles } from './known-files.ts';
 
-// Fetched when a file is first looked at.
+// Fetched when a file is first opened.
 const FilePane = fetched(() => import('./FilePane.tsx'));
 
 interface FilesBesideProps {
@@ -37,14 +37,14 @@ export function FilesBeside({ view, children }: FilesBesideProps) {
         const { activeElement } = document;
         // A link inside the pane disappears with the file that it was in.
         if (activeElement?.closest('[data-file-pane]') === null) opener.current = activeElement;
-        // A new object, so that a file that is open already is read again.
+        // A new object, so that a file that is already open is read again.
         setTarget({ ...next });
       },
       read: (path) => requests.readFile(sessionId, path),
     }),
     [folder, known, requests, sessionId],
   );
-  // Only once the pane is gone: while it covers the page, nothing behind it can take the focus.
+  // Only after the pane is gone: while the pane covers the page, nothing behind it can take the focus.
   useEffect(() => {
     if (target !== undefined || opener.current === null) return;
     if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();

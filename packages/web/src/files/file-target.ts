@@ -1,4 +1,4 @@
-/** A place in a file: a path as it was written, and its lines. */
+/** A place in a file: the path as it was written, and the lines. */
 export interface FileTarget {
   path: string;
   /** From 1. */
@@ -6,13 +6,13 @@ export interface FileTarget {
   endLine?: number;
 }
 
-/** Looks like a file with a line number, but is none: `tel:123`, `localhost:3000`. */
+/** Addresses that look like a file with a line number: `tel:123`, `localhost:3000`. */
 const noFile = /^(?:tel|sms|fax|callto|data|javascript|vbscript|localhost|\d+(?:\.\d+){3}):/i;
 
-/** A path of Windows, with a drive: `C:\\a.ts`, `C:/a.ts`; Markdown encodes the backslash. */
+/** A Windows path with a drive: `C:\\a.ts`, `C:/a.ts`; Markdown encodes the backslash. */
 const isOnDrive = /^[a-z]:(?:[\\/]|%5c)/i;
 
-/** The file that a link leads to; undefined for a web address, a place in the text, or no link at all. */
+/** The file that a link leads to; undefined for a web address, a place in the text, or an empty link. */
 export function linkTarget(href: string): FileTarget | undefined {
   if (href === '' || href.startsWith('#') || href.startsWith('//')) return undefined;
   if (/^file:/i.test(href)) return fileUrlTarget(href);
@@ -22,7 +22,7 @@ export function linkTarget(href: string): FileTarget | undefined {
   return withFragment(href);
 }
 
-/** The file that a piece of code may name: `src/a.ts`, `a.ts:12`. Whether it exists is not known here. */
+/** The file that a piece of code may name: `src/a.ts`, `a.ts:12`. The file may not exist. */
 export function codeTarget(code: string): FileTarget | undefined {
   if (code.length > 300 || !/^[^\s`'"<>|*?:]+(?::\d+(?:[:-]\d+)?)?$/.test(code)) return undefined;
   const target = withLines(code);
@@ -68,7 +68,7 @@ function decoded(text: string): string {
   }
 }
 
-/** As people write a place: `src/a.ts:12`, `src/a.ts:12–20`. */
+/** The place as people write it: `src/a.ts:12`, `src/a.ts:12–20`. */
 export function targetWords({ path, line, endLine }: FileTarget): string {
   if (line === undefined) return path;
   return endLine === undefined ? `${path}:${line}` : `${path}:${line}–${endLine}`;

@@ -16,12 +16,12 @@ export interface Files {
 
 export const FilesContext = createContext<Files | undefined>(undefined);
 
-/** Undefined for text that belongs to no session. */
+/** The files of the session around the component; undefined outside of a session. */
 export function useFiles(): Files | undefined {
   return useContext(FilesContext);
 }
 
-/** The file that a piece of code names, if a tool of the session worked on it. */
+/** The file that a piece of code names, if a tool of the session used that file. */
 export function useNamedFile(code: string): FileTarget | undefined {
   const known = useFiles()?.known;
   const target = codeTarget(code);

@@ -8,7 +8,7 @@ export class KnownFiles {
   readonly #paths = new Set<string>();
   readonly #listeners = new Set<() => void>();
 
-  /** Adds the files of items that it has not seen. */
+  /** Adds the files of items that were not added yet. */
   learn(items: Iterable<UpsertObject>): void {
     const before = this.#paths.size;
     for (const item of items) {

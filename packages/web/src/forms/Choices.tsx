@@ -9,7 +9,9 @@ import { type OwnAnswer, OwnChoice } from './OwnChoice.tsx';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { labelOf } from '../words/label.ts';
 
-/** One of a few, or any of several: all choices in sight, with a preview of the one that is pointed at. */
+/**
+ * A field with one or several of a few choices: all choices are visible, with a preview of the one under the pointer.
+ */
 export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
   const { field, value, onChange, ids, describedBy, isInvalid } = props;
   const name = useId();
@@ -23,7 +25,7 @@ export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
   const known = (one: string): boolean => field.choices.some((choice) => choice.value === one);
   const given = chosen.find((one) => one !== '' && !known(one));
   const [own, setOwn] = useState({ text: given ?? '', isChosen: given !== undefined });
-  /** Own words come after the offered choices. */
+  /** Reports the answer: the offered choices first, then the person's own text. */
   const answer = (picked: readonly string[], { text, isChosen } = own) => {
     const ordered = field.choices.map((one) => one.value).filter((one) => picked.includes(one));
     return onChange(isChosen && text !== '' ? [...ordered, text] : ordered);
@@ -52,7 +54,7 @@ export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
         data-invalid={isInvalid}
       >
         {offered.map((choice) => (
-          // To point at it shows its preview, as to focus it does.
+          // Hover and focus both show the choice's preview.
           // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
           <label
             key={choice.value}
@@ -95,7 +97,7 @@ export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
 
 const hasPreview = ({ preview }: FieldChoice): boolean => preview !== undefined;
 
-/** One of many. */
+/** A field with one of many choices, as a select. */
 export function ChoiceSelect(props: ControlProps<OneField>) {
   const { field, value, onChange, ids, describedBy, isInvalid } = props;
   const chosen = field.choices.find((choice) => choice.value === value);
@@ -128,7 +130,10 @@ export function ChoiceSelect(props: ControlProps<OneField>) {
   );
 }
 
-/** Preview of a choice. Drawings made of characters stay as they are: only fences make it Markdown. */
+/**
+ * The preview of a choice. It is Markdown only if it has a code fence, so that drawings made of characters stay as they
+ * are.
+ */
 function Preview({ of, text }: { of: string; text: string }) {
   return (
     <section className={css.preview} aria-label={`Preview of ${labelOf(of)}`}>

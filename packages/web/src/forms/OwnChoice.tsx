@@ -4,7 +4,7 @@ import look from '../look/form.module.css';
 import css from './FormFields.module.css';
 import { labelOf } from '../words/label.ts';
 
-/** An answer in own words; the text stays while something else is chosen. */
+/** The person's own answer; its text stays while something else is chosen. */
 export interface OwnAnswer {
   text: string;
   isChosen: boolean;
@@ -19,7 +19,7 @@ interface OwnChoiceProps {
   onSay: (own: OwnAnswer) => void;
 }
 
-/** An answer in one's own words. Writing it chooses it. */
+/** A choice whose text the person writes. Writing selects it. */
 export function OwnChoice({ type, name, about, own, onSay }: OwnChoiceProps) {
   const field = useRef<HTMLInputElement>(null);
   return (

@@ -12,9 +12,12 @@ const inputTypes: Record<TextFormat, string> = {
   'date-time': 'datetime-local',
 };
 
-/** Texts that may be longer than this (characters), or are, get several lines. */
+/**
+ * A field gets several lines if its text may be longer than `most`, or its initial text is longer than `initial`
+ * (characters).
+ */
 const oneLine = { most: 200, initial: 50 };
-/** Lines of a text field at first: all of its text is in sight, since it is sent as it is if nobody changes it. */
+/** Fewest lines of a text field at first. All of its text is visible, because an unchanged text is sent as it is. */
 const rows = 3;
 
 /** A text or a number. Numbers stay text until they are sent: a browser's number field loses invalid input. */
@@ -27,7 +30,7 @@ export function TextInput(props: ControlProps<TextField | NumberField>) {
     'aria-required': field.isRequired,
     'aria-invalid': isInvalid,
     'aria-describedby': describedBy,
-    // Browsers offer to keep a password unless it is called new.
+    // Browsers offer to store a password unless it is called new.
     autoComplete: isHidden ? 'new-password' : 'off',
   };
   if (field.kind === 'text' && isLong(field)) {
@@ -69,7 +72,7 @@ function inputType(field: TextField | NumberField): string {
   return field.format ? inputTypes[field.format] : 'text';
 }
 
-/** A field cannot mark the hidden characters of its text. */
+/** Shows the hidden characters of a field's text, since a field cannot mark them. */
 function HiddenIn({ text }: { text: string }) {
   if (!hasHidden(text)) return null;
   return (
@@ -92,7 +95,7 @@ function rowsOf(text: string): number {
     .reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / oneLine.initial)), 0);
 }
 
-/** A phone's number keys lack a sign and, for whole numbers, a point. */
+/** The input mode of a number field: a phone's number keys lack a sign and, for whole numbers, a point. */
 function numberKeys({ isWhole, minimum }: NumberField): 'text' | 'numeric' | 'decimal' {
   if (minimum === undefined || minimum < 0) return 'text';
   return isWhole ? 'numeric' : 'decimal';

@@ -13,7 +13,10 @@ export type Answers = Readonly<Record<string, FieldValue>>;
 export interface CheckedForm {
   /** The content to send, without empty fields. Undefined while there are problems. */
   content: FormContent | undefined;
-  /** By field. A map, since a field may have the name of a property that every object has, such as `constructor`. */
+  /**
+   * The problems by field name. A map, since a field may be named like a property of every object, such as
+   * `constructor`.
+   */
   problems: ReadonlyMap<string, string>;
 }
 
@@ -41,7 +44,7 @@ export function checkForm(fields: readonly Field[], answers: Answers): CheckedFo
   };
 }
 
-/** What was given, as it is sent; undefined for nothing. A text that is no number becomes `NaN`. */
+/** The answer's value as it is sent; undefined without an answer. A text that is not a number becomes `NaN`. */
 function valueOf(field: Field, answer: FieldValue): FormValue | undefined {
   switch (field.kind) {
     case 'switch':
@@ -71,7 +74,7 @@ function textIn({ format, isList }: TextField, text: string): FormValue {
   return time === undefined || Number.isNaN(time.getTime()) ? text.trim() : time.toISOString();
 }
 
-/** ISO 8601 as a browser's time field takes it: local, without a zone. */
+/** Converts an ISO 8601 time for a browser's time field: local time, without a zone. */
 function toLocalTime(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return '';

@@ -1,6 +1,6 @@
 import { type Field, type FieldValue } from '@liminal/protocol';
 
-/** What one control of a form needs. */
+/** The props of one control of a form. */
 export interface ControlProps<F extends Field> {
   field: F;
   value: FieldValue;
@@ -19,7 +19,7 @@ export interface ControlProps<F extends Field> {
 /** More choices than this go into a list that opens. */
 const most = 6;
 
-/** Whether all choices are in sight: a group of controls, which cannot have a label element. */
+/** Whether all choices are visible, as a group of controls, which cannot have a label element. */
 export function isInSight(field: Field): boolean {
   if (field.kind === 'several') return true;
   return field.kind === 'one' && (field.takesOther || field.choices.length <= most);

@@ -14,7 +14,7 @@ export interface FormState {
   /** Problems by field; empty before the first attempt to send. */
   problems: CheckedForm['problems'];
   change: (name: string, value: FieldValue) => void;
-  /** The content to send; else shows the problems, and names the first field with one. */
+  /** Returns the content to send, or shows the problems and returns the name of the first field with a problem. */
   check: () => { content: FormContent } | { firstProblem: string | undefined };
 }
 

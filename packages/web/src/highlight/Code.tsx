@@ -7,7 +7,7 @@ import { classOf } from './colour-classes.ts';
 import type { ColouredLines, ColouredToken } from './coloured-lines.ts';
 import { useHighlight } from './use-highlight.ts';
 
-/** Code in the colours of its language, as soon as they have loaded. */
+/** Code in the colours of its language, as soon as the colours have loaded. */
 export function Code({ code, lang }: { code: string; lang: string }) {
   const lines = useHighlight(code, lang);
   if (lines === undefined) {

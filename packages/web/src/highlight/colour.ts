@@ -2,8 +2,8 @@ import type { ColourResult, ColourTask } from './colour-worker.ts';
 import type { ColouredLines } from './coloured-lines.ts';
 
 /**
- * Longest time to colour one piece of code (ms), with what is loaded for it. Some expressions of some languages never end
- * on some texts.
+ * Longest time to colour one piece of code (ms), including loading the language. Some languages' regular expressions
+ * never end on some texts.
  */
 const longest = 30_000;
 
@@ -14,7 +14,7 @@ interface Asked {
 }
 
 let worker: Worker | undefined;
-/** Waiting for their turn; the worker has the first. */
+/** Pieces of code that wait to be coloured; the worker has the first. */
 const asked: Asked[] = [];
 let count = 0;
 let timer: ReturnType<typeof setTimeout>;
@@ -30,7 +30,7 @@ export function colour(code: string, language: string): Promise<ColouredLines | 
   });
 }
 
-/** Gives the first piece to the worker. */
+/** Sends the first piece to the worker. */
 function ask(): void {
   const [first] = asked;
   if (first === undefined) return;
@@ -41,14 +41,14 @@ function ask(): void {
   timer = setTimeout(giveUp, longest);
 }
 
-/** Ends the first piece, and goes on with the next. */
+/** Resolves the first piece, and continues with the next. */
 function settle(lines: ColouredLines | undefined): void {
   clearTimeout(timer);
   asked.shift()?.resolve(lines);
   ask();
 }
 
-/** The first piece stays plain. The next one has a new worker. */
+/** Leaves the first piece plain, and starts a new worker for the next. */
 function giveUp(): void {
   worker?.terminate();
   worker = undefined;
@@ -60,7 +60,7 @@ function startWorker(): Worker {
   started.addEventListener('message', ({ data }: MessageEvent<ColourResult>) => {
     if (data.id === count) settle(data.lines);
   });
-  // Loading failed: the next code tries again.
+  // Loading failed: the next piece tries again.
   started.addEventListener('error', giveUp);
   return started;
 }

@@ -1,9 +1,9 @@
 /** A piece of code and its style. */
 export interface ColouredToken {
-  /** Where it begins in the code. */
+  /** Index of the piece in the code. */
   offset: number;
   content: string;
-  /** Declarations of CSS. */
+  /** CSS declarations. */
   css: string;
 }
 
@@ -16,7 +16,7 @@ interface ShikiToken {
   htmlStyle?: Record<string, string>;
 }
 
-/** Each token is an element in the page: consecutive ones of one colour become one, including space. */
+/** Joins consecutive tokens of one colour, including space, because each token is an element in the page. */
 export function joinTokens(tokens: readonly ShikiToken[]): ColouredToken[] {
   const joined: ColouredToken[] = [];
   for (const { offset, content, htmlStyle } of tokens) {
@@ -35,7 +35,7 @@ export function joinTokens(tokens: readonly ShikiToken[]): ColouredToken[] {
   return joined;
 }
 
-/** Without the variables, which are for pages that choose a theme themselves. */
+/** The CSS declarations of a style, without Shiki's variables, which are for pages that choose a theme themselves. */
 function declarationsOf(style: Record<string, string> = {}): string {
   return Object.entries(style)
     .filter(([name]) => !name.startsWith('--'))

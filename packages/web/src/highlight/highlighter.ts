@@ -2,7 +2,7 @@ import type { HighlighterCore } from 'shiki/core';
 import { type ColouredLines, joinTokens } from './coloured-lines.ts';
 import { findLanguage } from './languages.ts';
 
-/** Colours of the themes that are too faint on our backgrounds (WCAG AA, 4.5:1), and what takes their place. */
+/** Colours of the themes that are too faint on our backgrounds (WCAG AA, 4.5:1), with their replacements. */
 const readable = {
   'github-light': {
     '#e36209': '#a94500',
@@ -15,7 +15,10 @@ const readable = {
 
 let starting: Promise<HighlighterCore> | undefined;
 
-/** Started when first needed. With the regular expressions of JavaScript: the page's policy forbids WebAssembly. */
+/**
+ * Starts the highlighter when first needed. It uses JavaScript's regular expressions, because the page's policy forbids
+ * WebAssembly.
+ */
 async function start(): Promise<HighlighterCore> {
   const [{ createHighlighterCore }, { createJavaScriptRegexEngine }, light, dark] =
     await Promise.all([
@@ -32,14 +35,14 @@ async function start(): Promise<HighlighterCore> {
 }
 
 /**
- * Code as coloured tokens, line by line; each colour is a `light-dark()` pair. Undefined where `name` names no language
- * that there are colours for.
+ * Code as coloured tokens, line by line; each colour is a `light-dark()` pair. Undefined if there are no colours for
+ * the language `name`.
  */
 export async function highlight(code: string, name: string): Promise<ColouredLines | undefined> {
   const language = findLanguage(name);
   if (language === undefined) return undefined;
   starting ??= start().catch((error: unknown) => {
-    // Tried again by the next code: the server may be back by then.
+    // The next piece of code tries again, since the server may be back.
     starting = undefined;
     throw error;
   });
@@ -52,8 +55,8 @@ export async function highlight(code: string, name: string): Promise<ColouredLin
     lang,
     themes: { light: 'github-light', dark: 'github-dark' },
     colorReplacements: readable,
-    // By default a line that takes long stays half coloured, as the first line of a language does on a slow machine. The
-    // time for all of the code is limited where the worker is asked (`colour.ts`).
+    // By default a line that takes long stays half coloured, for example the first line of a language on a slow
+    // machine. `colour.ts` limits the time for the whole code.
     tokenizeTimeLimit: 0,
     defaultColor: 'light-dark()',
   });

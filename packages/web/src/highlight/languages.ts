@@ -2,7 +2,7 @@ import { bundledLanguagesInfo } from 'shiki/langs';
 
 type Language = (typeof bundledLanguagesInfo)[number];
 
-/** Shiki's name of a language, by names of files and file endings that Shiki does not have among its aliases. */
+/** Shiki's language names by file names and extensions that are not among Shiki's aliases. */
 const moreNames = new Map(
   Object.entries({
     cc: 'cpp',
@@ -50,7 +50,7 @@ const moreNames = new Map(
   }),
 );
 
-/** A language by any of its names, in capitals too; undefined where there are no colours for it. */
+/** A language by any of its names, ignoring case; undefined if there are no colours for it. */
 export function findLanguage(name: string): Language | undefined {
   const lower = name.toLowerCase();
   const known = moreNames.get(lower) ?? lower;

@@ -2,16 +2,16 @@ import { useEffect, useState } from 'react';
 import { colour } from './colour.ts';
 import type { ColouredLines } from './coloured-lines.ts';
 
-/** Longer code stays plain (characters): rendering all its colours would block the page. */
+/** Longer code (characters) stays plain: rendering all its colours would block the page. */
 const longest = 100_000;
-/** Code with more coloured pieces stays plain too: each is an element, and one line may have them all. */
+/** Code with more coloured pieces also stays plain: each is an element, and one line may have all of them. */
 const mostTokens = 10_000;
 
-/** Recently coloured code, so that a page does not flash when it is shown again. */
+/** Recently coloured code, so that it does not flash when it is shown again. */
 const recent = new Map<string, ColouredLines>();
 const recentSize = 300;
 
-/** The code's coloured lines once they are there; undefined until then, and for a language without colours. */
+/** The code's coloured lines; undefined until they are ready, and for a language without colours. */
 export function useHighlight(code: string, language: string): ColouredLines | undefined {
   const isPlain = language === '' || code.length > longest;
   const key = `${language} ${code}`;

@@ -5,7 +5,7 @@ import { Button } from '../look/controls.tsx';
 import css from './ArchivedNote.module.css';
 import { useHousekeeping } from './housekeeping.tsx';
 
-/** Says that the session that is looked at is archived, and how it comes back. */
+/** Shows that the session is archived, and how to restore it. */
 export function ArchivedNote({ session }: { session: SessionSummary | undefined }) {
   const { unarchive } = useHousekeeping();
   if (session?.archived !== true) return null;
@@ -17,7 +17,8 @@ export function ArchivedNote({ session }: { session: SessionSummary | undefined 
         look="quiet"
         onClick={(event) => {
           unarchive(session);
-          // The button goes; on a phone, the composer would open the keyboard.
+          // The button disappears, so move the focus. Not to the composer on a phone, where that would open the
+          // keyboard.
           if (
             event.nativeEvent instanceof PointerEvent &&
             event.nativeEvent.pointerType === 'touch'

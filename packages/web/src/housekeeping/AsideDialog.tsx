@@ -11,15 +11,15 @@ import css from './AsideDialog.module.css';
 
 interface AsideDialogProps {
   session: SessionSummary;
-  /** Asked at once; empty: it is still to be typed. */
+  /** Sent at once, unless it is empty and must be typed first. */
   question: string;
   onClose: () => void;
 }
 
-/** Each session's last answer, with its question, for as long as the tab is open. */
+/** Each session's last question and answer, kept until the page is closed. */
 const lastAnswers = new Map<string, { question: string; answer: string }>();
 
-/** A question to a session's model that the conversation does not get, nor the answer. */
+/** Asks a session's model a question beside the conversation: neither question nor answer becomes part of it. */
 export default function AsideDialog({ session, question, onClose }: AsideDialogProps) {
   const { requests } = useClient();
   const { sessionId } = session;
@@ -37,7 +37,7 @@ export default function AsideDialog({ session, question, onClose }: AsideDialogP
       .aside(sessionId, asked.question)
       .then(
         (found) => {
-          // Also if the dialog was closed meanwhile: the answer is nowhere else.
+          // Even if the dialog was closed in the meantime: the answer is stored nowhere else.
           lastAnswers.set(sessionId, { question: asked.question, answer: found.answer });
           if (isShown) setAnswer(found.answer);
         },

@@ -12,12 +12,12 @@ import css from './DeleteDialog.module.css';
 
 interface DeleteDialogProps {
   session: SessionSummary;
-  /** The server has deleted it. */
+  /** Called when the server has deleted the session. */
   onDeleted: (sessionId: string) => void;
   onClose: () => void;
 }
 
-/** Says what is deleted and what is not, and asks. */
+/** Asks whether to delete a session, and lists what is deleted and what is not. */
 export default function DeleteDialog({ session, onDeleted, onClose }: DeleteDialogProps) {
   const { sessionId, title, cliType, isAlive } = session;
   const { requests } = useClient();

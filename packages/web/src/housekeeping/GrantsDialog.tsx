@@ -19,7 +19,7 @@ interface GrantsDialogProps {
   onClose: () => void;
 }
 
-/** What may be done in a project without asking; each can be taken back. */
+/** The permissions granted for a project; each can be revoked. */
 export default function GrantsDialog({ session, onClose }: GrantsDialogProps) {
   const { projectId, projectDir } = session;
   const { requests } = useClient();
@@ -29,7 +29,7 @@ export default function GrantsDialog({ session, onClose }: GrantsDialogProps) {
 
   useEffect(() => {
     let isShown = true;
-    // Decisions about the settings of a folder are the folder's, whatever its project is called.
+    // Decisions about a folder's settings are stored for the folder, not for the project.
     const places = [...new Set([projectId, projectDir])];
     const listed = places.map(async (place) =>
       (await requests.listGrants(place)).map((grant) => ({ ...grant, place })),
@@ -89,7 +89,7 @@ interface GrantListProps {
   onRevoke: (grant: PlacedGrant) => void;
 }
 
-/** Whether people have decided to leave out the settings of a folder. */
+/** Whether the grant is a decision to ignore a folder's settings. */
 const isRefusal = ({ rule }: Grant): boolean => rule.startsWith('project-settings:leave:');
 
 function GrantList({ grants, onRevoke }: GrantListProps) {

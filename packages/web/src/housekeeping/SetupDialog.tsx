@@ -19,12 +19,12 @@ import css from './RowList.module.css';
 
 interface SetupDialogProps {
   session: SessionSummary;
-  /** Which part is shown first. */
+  /** The part that is shown first. */
   kind?: SetupKind | undefined;
   onClose: () => void;
 }
 
-/** What holds in a session: its agent's facts, permission rules, hooks, skills, plugins and memory files. */
+/** A session's setup: its agent's facts, permission rules, hooks, skills, plugins and memory files. */
 export default function SetupDialog({ session, kind, onClose }: SetupDialogProps) {
   const { sessionId, cliType } = session;
   const { requests } = useClient();
@@ -77,7 +77,7 @@ export default function SetupDialog({ session, kind, onClose }: SetupDialogProps
   );
 }
 
-/** What the page itself knows of the session. */
+/** The facts that the page itself knows about the session. */
 function factsOf(
   info: SessionInfo | undefined,
   servers: readonly McpServerState[],

@@ -4,7 +4,7 @@ import { Button, IconButton } from '../look/controls.tsx';
 import { type Toast, useToast } from './housekeeping.tsx';
 import css from './ToastShelf.module.css';
 
-/** How long a toast stays, in ms, unless somebody is at it. A problem stays until it is dismissed. */
+/** How long a toast stays (ms), unless it has the pointer or the focus. A problem stays until it is dismissed. */
 const staysMs = 8_000;
 
 /** Where toasts appear. */

@@ -9,7 +9,7 @@ interface UnlessImportedProps {
   children: ReactNode;
 }
 
-/** The composer; of a session that came from a file, which nobody here can go on with, a note in its place. */
+/** The composer; for a session imported from a file, which cannot be continued, a note instead. */
 export function UnlessImported({ session, children }: UnlessImportedProps) {
   if (session?.importedFrom === undefined) return children;
   const { exportedAt } = session.importedFrom;

@@ -17,28 +17,28 @@ import { fetched, onMissingPart } from '../look/fetched.tsx';
 import { forgetDrafts } from '../kept/drafts.ts';
 import { labelOf } from '../words/label.ts';
 
-/** What people do with sessions rather than in them. Problems are shown in a toast. */
+/** The actions on sessions, such as rename and archive. Problems are shown in a toast. */
 export interface Housekeeping {
-  /** Closes its tab; it can be undone for a while. */
+  /** Archives the session and closes its tab; a toast offers to undo this. */
   archive: (session: SessionSummary) => void;
   unarchive: (session: SessionSummary) => void;
   pin: (session: SessionSummary) => void;
   unpin: (session: SessionSummary) => void;
   /** Asks for another title. */
   showRename: (session: SessionSummary) => void;
-  /** Shows what is always allowed in its project. */
+  /** Shows the permissions granted for the session's project. */
   showGrants: (session: SessionSummary) => void;
-  /** Shows the MCP servers of its agent. */
+  /** Shows the MCP servers of the session's agent. */
   showMcp: (session: SessionSummary) => void;
-  /** Shows the folders that it has beside its project's. */
+  /** Shows the session's folders beside the project's. */
   showDirectories: (session: SessionSummary) => void;
-  /** Shows what holds in it, from one kind on. */
+  /** Shows the session's setup, starting with one kind. */
   showSetup: (session: SessionSummary, kind?: SetupKind) => void;
-  /** Shows how its work tree differs from the last commit. */
+  /** Shows how the session's work tree differs from the last commit. */
   showChanges: (session: SessionSummary) => void;
-  /** Asks its model beside the conversation. */
+  /** Asks the session's model a question beside the conversation. */
   showAside: (session: SessionSummary, question: string) => void;
-  /** Asks first. */
+  /** Deletes the session after a question. */
   delete: (session: SessionSummary) => void;
   /** The session was deleted, here or elsewhere: its tab is closed. */
   deleted: (sessionId: string) => void;
@@ -49,7 +49,7 @@ export interface Housekeeping {
 /** A short message about what was just done. */
 export interface Toast {
   text: string;
-  /** It says why something was not done. */
+  /** Whether the message reports a failure. */
   isProblem?: boolean;
   undo?: () => void;
 }
@@ -191,7 +191,7 @@ export function useHousekeeping(): Housekeeping {
   return housekeeping;
 }
 
-/** The toast, and a function that takes it away. */
+/** The toast, and a function that removes it. */
 export function useToast() {
   return useContext(ToastContext);
 }

@@ -1,7 +1,7 @@
 import type { useClient } from '@liminal/client/react';
 import { saveFile } from '../attachments/use-file.ts';
 
-/** Saves a session as a file. Rejects with why the server refused. */
+/** Saves a session as a file. Rejects with the server's error. */
 export async function saveExport(
   requests: ReturnType<typeof useClient>['requests'],
   sessionId: string,

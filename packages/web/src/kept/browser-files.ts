@@ -3,7 +3,7 @@ import { database } from './database.ts';
 
 /** Keeps the files of drafts and unsent messages in the browser. */
 export function browserFiles(): FileStorage {
-  // Nobody waits for it, and without a database there is nothing to remove.
+  // Not awaited; without a database there is nothing to remove.
   void removeLeftFiles().catch(() => undefined);
   return {
     get: async (uri) => (await (await database()).get('files', uri))?.bytes,
@@ -13,7 +13,7 @@ export function browserFiles(): FileStorage {
   };
 }
 
-/** A file younger than this (ms) may be on its way into a draft. */
+/** A younger file (ms) may not be part of its draft yet. */
 const young = 60 * 60_000;
 
 /** Removes files that no draft and no unsent message names: of deleted messages, and of pages that were closed. */

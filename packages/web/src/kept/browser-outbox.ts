@@ -3,7 +3,7 @@ import { database } from './database.ts';
 
 const name = 'liminal.outbox';
 
-/** Keeps unsent messages in the browser, for all pages that it has open. */
+/** Stores unsent messages in the browser, shared by all its pages. */
 export function browserOutbox(): OutboxStorage {
   const others = new BroadcastChannel(name);
   const tell = () => others.postMessage('changed');
@@ -19,7 +19,7 @@ export function browserOutbox(): OutboxStorage {
     },
     onChange: (listener) => others.addEventListener('message', listener),
     exclusively: (sessionId, work) => {
-      // Pages loaded over plain HTTP from another machine have no locks; the server takes a message once anyway.
+      // Pages loaded over plain HTTP from another machine have no locks. The server accepts a message only once anyway.
       const locks = navigator.locks as LockManager | undefined;
       return locks === undefined ? work() : locks.request(`${name}.${sessionId}`, work);
     },

@@ -1,5 +1,5 @@
-// idb wraps IndexedDB in promises, and does little else. localStorage would do for drafts, but not for long messages: it
-// holds about five million characters in all, and one message can have a million.
+// idb wraps IndexedDB in promises and does little else. localStorage is enough for drafts, but not for long messages:
+// it holds about five million characters in total, and one message can have a million.
 import type { UnsentMessage } from '@liminal/client';
 import type { ContentBlock } from '@liminal/protocol';
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
@@ -8,9 +8,9 @@ export interface Draft {
   /** A session's id, or the name of another draft. */
   key: string;
   text: string;
-  /** What is attached to it. */
+  /** The draft's attachments. */
   blocks?: readonly ContentBlock[] | undefined;
-  /** ms since the epoch; the newer draft wins. */
+  /** When the draft was changed (ms since the epoch); the newer draft wins. */
   at: number;
 }
 
@@ -24,14 +24,15 @@ export interface KeptFile {
 interface Kept extends DBSchema {
   outbox: { key: string; value: UnsentMessage };
   drafts: { key: string; value: Draft };
-  /** By their local names. */
+  /** Files by their local names. */
   files: { key: string; value: KeptFile };
 }
 
 let opened: Promise<IDBPDatabase<Kept>> | undefined;
 
 /**
- * Drafts and unsent messages, with their files, in this browser: they outlive page, browser and server. Rejects if nothing can be stored.
+ * The database of drafts, unsent messages and their files in this browser. It survives restarts of page, browser and
+ * server. Rejects if nothing can be stored.
  */
 export function database(): Promise<IDBPDatabase<Kept>> {
   opened ??= openDB<Kept>('liminal', 2, {
@@ -42,7 +43,7 @@ export function database(): Promise<IDBPDatabase<Kept>> {
       }
       made.createObjectStore('files');
     },
-    // A newer page wants to change the database, and must not wait for this one.
+    // A newer page wants to upgrade the database, and must not wait for this page.
     blocking: (_, __, event) => (event.target as IDBDatabase).close(),
   });
   return opened;

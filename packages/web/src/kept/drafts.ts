@@ -35,7 +35,7 @@ class Drafts {
     this.#keep({ ...this.get(key), ...change, at: Date.now() });
   }
 
-  /** Empties the drafts of a session: its message, and what is kept beside it. */
+  /** Empties the drafts of a session: its message, and the drafts named after the session. */
   forget(sessionId: string): void {
     for (const key of this.#drafts.keys()) {
       if (key !== sessionId && !key.startsWith(`${sessionId} `)) continue;
@@ -48,7 +48,7 @@ class Drafts {
   #keep(draft: Draft): void {
     this.#take(draft);
     this.#unwritten.set(draft.key, draft);
-    // A browser that is closed need not let its pages say so.
+    // A browser may close without notifying its pages, so do not wait for an event.
     if (draft.text.length <= longestLeft) leave(draft);
     void this.#write();
   }
@@ -71,8 +71,8 @@ class Drafts {
   }
 
   /**
-   * One at a time, the newest state of each. Other pages are told after the database: one that opens meanwhile listens
-   * before it reads, so that it misses neither.
+   * Writes the drafts one at a time, each in its newest state. Notifies other pages after the database is written: a
+   * page that opens in the meantime subscribes before it reads, so it misses nothing.
    */
   async #write(): Promise<void> {
     if (this.#isWriting) return;
@@ -92,32 +92,32 @@ async function keep(draft: Draft): Promise<void> {
   const written = (await database()).transaction('drafts', 'readwrite');
   const isEmpty = draft.text === '' && (draft.blocks ?? noBlocks).length === 0;
   await (isEmpty ? written.store.delete(draft.key) : written.store.put(draft));
-  // The page may be gone before the browser would commit by itself.
+  // The page may be closed before the browser commits by itself.
   written.commit();
   await written.done;
 }
 
-/** Prefix for drafts in localStorage, which takes them at once, until the database has them. */
+/** Prefix for drafts in localStorage. It stores them synchronously, until the database has them. */
 const leftPrefix = 'liminal.draft.';
 
-/** A longer draft (characters) is left there only by a page that closes: it would be copied with each letter. */
+/** A longer draft (characters) is stored there only when the page closes: it would be copied with each letter. */
 const longestLeft = 20_000;
 
 function leave({ key, text, blocks, at }: Draft): void {
   try {
     localStorage.setItem(leftPrefix + key, `${at} ${JSON.stringify({ text, blocks })}`);
   } catch {
-    // Too long, or storage is not allowed: the database may still get it.
+    // Too long, or storage is not allowed: the database may still store the draft.
   }
 }
 
-/** Another page may have left a newer one meanwhile: that stays. */
+/** Removes the draft from localStorage, unless another page has stored a newer one. */
 function removeLeft({ key, at }: Draft): void {
   const left = localStorage.getItem(leftPrefix + key);
   if (left?.startsWith(`${at} `)) localStorage.removeItem(leftPrefix + key);
 }
 
-/** Takes the drafts that were left, which removes them there. */
+/** Returns the drafts in localStorage and removes them. */
 function takeLeft(): Draft[] {
   const names = Object.keys(localStorage).filter((name) => name.startsWith(leftPrefix));
   return names.flatMap((name) => {
@@ -145,12 +145,12 @@ function readLeft(json: string): Pick<Draft, 'text' | 'blocks'> | undefined {
 const noBlocks: readonly ContentBlock[] = [];
 const drafts = new Drafts();
 
-/** Drops what was written for a session that is no more. */
+/** Drops the drafts of a deleted session. */
 export function forgetDrafts(sessionId: string): void {
   drafts.forget(sessionId);
 }
 
-/** The draft of a name: a session's message, or a form's field. */
+/** The draft with this key: a session's message, or a form's field. */
 export function useDraft(key: string): [string, (text: string) => void] {
   const draft = useSyncExternalStore(drafts.subscribe, () => drafts.get(key).text);
   const change = useCallback((text: string) => drafts.set(key, { text }), [key]);
@@ -159,7 +159,7 @@ export function useDraft(key: string): [string, (text: string) => void] {
 
 type ChangeBlocks = (change: (blocks: readonly ContentBlock[]) => readonly ContentBlock[]) => void;
 
-/** What is attached to a draft. */
+/** The attachments of a draft. */
 export function useDraftBlocks(key: string): [readonly ContentBlock[], ChangeBlocks] {
   const read = () => drafts.get(key).blocks ?? noBlocks;
   const blocks = useSyncExternalStore(drafts.subscribe, read);

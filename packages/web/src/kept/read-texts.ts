@@ -1,4 +1,4 @@
-/** The texts of a JSON array that was stored on this device; of anything else, none. */
+/** The strings of a stored JSON array; empty for anything else. */
 export function readTexts(stored: string | null): string[] {
   try {
     const value: unknown = JSON.parse(stored ?? '[]');

@@ -16,14 +16,14 @@ interface DialogProps {
   look?: 'plain' | 'wide' | 'bare' | 'drawer' | 'sheet';
 }
 
-/** A menu closes as its entry opens a dialog: then the focus goes back to the menu's button. */
+/** The element that gets the focus back: the menu's button, if a menu entry opened the dialog. */
 function openerOf(focused: Element | null): Element | null {
   const menu = focused?.closest('[role="menu"]');
   return menu ? document.querySelector(`[aria-controls="${CSS.escape(menu.id)}"]`) : focused;
 }
 
 /**
- * A modal dialog: the browser's own, which keeps the focus inside, restores it afterwards, and closes on Escape and on
+ * A modal dialog. It is the browser's own, keeps the focus inside, restores it afterwards, and closes on Escape and on
  * Back. The main control is marked with `data-autofocus`.
  */
 export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps) {
@@ -36,17 +36,17 @@ export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps
     if (dialog === null) return undefined;
     const opener = openerOf(document.activeElement);
     if (!dialog.open) dialog.showModal();
-    // Otherwise the browser focuses the first control, which closes the dialog.
+    // Otherwise the browser focuses the first control, which is the close button.
     dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     return () => {
-      // A dialog that is removed while it is open gives the focus back to nothing.
+      // A dialog that is removed while it is open does not restore the focus.
       const isLost = document.activeElement === document.body;
       if (isLost && opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };
   }, []);
 
   return (
-    // The backdrop belongs to the dialog; the keyboard closes it with Escape.
+    // A click on the backdrop is a click on the dialog; Escape is the key for it.
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
     <dialog
       ref={ref}

@@ -4,7 +4,7 @@ import css from './Fold.module.css';
 
 interface FoldProps {
   summary: string;
-  /** Whether the fold is open when it appears; later the person opens and closes it. */
+  /** Whether the fold is open at first. */
   isOpen?: boolean;
   className?: string | undefined;
   children: ReactNode;

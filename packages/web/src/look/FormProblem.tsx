@@ -1,6 +1,6 @@
 import form from './form.module.css';
 
-/** Why the request of a form or a dialog failed; nothing if it did not fail. */
+/** Shows why the request of a form or dialog failed; nothing without a text. */
 export function FormProblem({ text }: { text: string | undefined }) {
   if (text === undefined) return null;
   return (

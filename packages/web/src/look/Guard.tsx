@@ -4,7 +4,7 @@ interface GuardProps {
   children: ReactNode;
   /** Shown instead if rendering the children fails. */
   fallback: ReactNode;
-  /** The content; another one is tried again. */
+  /** The content; a new value renders the children again after an error. */
   of: unknown;
 }
 

@@ -4,11 +4,11 @@ import { textPieces } from './text-pieces.ts';
 
 interface PiecedTextProps {
   text: string;
-  /** How the piece that begins at an index is shown; as it is by default. */
+  /** Renders the piece that begins at an index; by default as plain text. */
   draw?: (piece: string, from: number) => ReactNode;
 }
 
-/** Text of any length, for places that keep line breaks. A long one is laid out in pieces, and copied as it is. */
+/** Text of any length, for places that keep line breaks. A long text is laid out in pieces, and copied unchanged. */
 export function PiecedText({ text, draw = (piece) => piece }: PiecedTextProps) {
   const pieces = textPieces(text);
   if (pieces.length <= 1) return draw(text, 0);
@@ -27,7 +27,7 @@ export function PiecedText({ text, draw = (piece) => piece }: PiecedTextProps) {
   });
 }
 
-/** Something that is laid out by itself, in the line around it. */
+/** Content that is laid out by itself inside a line. */
 export function Piece({ children }: { children: ReactNode }) {
   return <span className={css.piece}>{children}</span>;
 }

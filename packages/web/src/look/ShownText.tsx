@@ -8,7 +8,7 @@ import css from './ShownText.module.css';
 const mostMarks = 1000;
 
 /**
- * An agent's words with hidden characters shown: an invisible character, or one that turns the direction of writing,
+ * An agent's text with hidden characters shown: an invisible character, or one that changes the writing direction,
  * appears as its code point and has no effect. Copying yields the text itself.
  */
 export function ShownText({ text }: { text: string }) {
@@ -39,7 +39,7 @@ function drawMarked(pieces: ReturnType<typeof splitHidden>): ReactNode {
 
 function HiddenMark({ character }: { character: string }) {
   return (
-    // Isolated: its effect on the direction ends with it.
+    // `bdi` isolates the character, so that it does not change the direction of the text after it.
     <bdi className={css.mark} title="A character that is not seen">
       <span className={css.name}>{codePointName(character)}</span>
       <span className={css.character} aria-hidden="true">

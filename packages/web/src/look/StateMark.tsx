@@ -4,13 +4,16 @@ import { states, unseen } from './states.ts';
 
 interface StateMarkProps {
   state: SessionState;
-  /** Its queue waits until a person resumes it. */
+  /** Whether the queue waits until a person resumes it. */
   isPaused?: boolean | undefined;
-  /** It has ended its work out of sight. */
+  /** Whether the session finished its work while it was not shown. */
   isUnseen?: boolean;
 }
 
-/** A session's state: a shape of its own for each, so that colour is never the only sign. At rest there is none. */
+/**
+ * A session's state. Each state has a shape of its own, so that colour is never the only sign; an idle session has no
+ * mark.
+ */
 export function StateMark({ state, isPaused = false, isUnseen = false }: StateMarkProps) {
   const showsPause = isPaused && state === 'queued';
   const showsUnseen = isUnseen && state === 'idle';

@@ -11,7 +11,7 @@ export function Button({ look = 'plain', className, ...rest }: ButtonProps) {
 }
 
 interface IconButtonProps extends ComponentProps<'button'> {
-  /** What it does: its accessible name and its tooltip. */
+  /** The button's action, as its accessible name and tooltip. */
   label: string;
 }
 
@@ -27,7 +27,7 @@ export function IconButton({ label, className, ...rest }: IconButtonProps) {
   );
 }
 
-/** Shows a key to press; its effect is described elsewhere. */
+/** Shows the name of a key. */
 export function Kbd({ children }: { children: ReactNode }) {
   return (
     <kbd className={css.kbd} aria-hidden="true">
@@ -36,7 +36,7 @@ export function Kbd({ children }: { children: ReactNode }) {
   );
 }
 
-/** One class attribute from classes that may be missing. */
+/** Joins classes into one attribute; leaves out missing ones. */
 export function join(...classes: (string | undefined | false)[]): string {
   return classes.filter(Boolean).join(' ');
 }

@@ -1,8 +1,8 @@
 import { type ComponentType, type ReactNode, useState, useSyncExternalStore } from 'react';
 
-/** A part of the page whose code is fetched apart. */
+/** A part of the page whose code is fetched separately. */
 interface Part {
-  /** Fetches the code, unless it is there or on its way. */
+  /** Fetches the code, unless it is loaded or being fetched. */
   fetch: () => Promise<void>;
   hasFailed: () => boolean;
 }
@@ -10,7 +10,10 @@ interface Part {
 const parts = new Set<Part>();
 const onFailure = new Set<(isMissing: boolean) => void>();
 
-/** Calls back when a part that is shown could not be fetched, and once none is missing any more. Returns its end. */
+/**
+ * Calls back with true when a shown part could not be fetched, and with false once no part is missing. Returns a
+ * function that unsubscribes.
+ */
 export function onMissingPart(callback: (isMissing: boolean) => void): () => void {
   onFailure.add(callback);
   return () => void onFailure.delete(callback);
@@ -21,12 +24,12 @@ async function fetchAllParts(): Promise<void> {
   for (const part of parts) {
     await whenIdle();
     await part.fetch();
-    // The others would fail as well: they are fetched once the server is back.
+    // The other parts would also fail: they are fetched once the server is back.
     if (part.hasFailed()) return;
   }
 }
 
-/** Fetches again what could not be fetched, and then all that was not fetched yet. */
+/** Fetches the failed parts again, and then all parts that were not fetched yet. */
 export async function fetchMissingParts(): Promise<void> {
   renewStyles();
   const failed = [...parts].filter((part) => part.hasFailed());
@@ -52,16 +55,16 @@ if (typeof document !== 'undefined') {
   document.addEventListener('error', note, { capture: true });
 }
 
-/** A style sheet that did not come is not fetched again by the browser, nor by the code that asked for it. */
+/** Requests failed style sheets again: neither the browser nor the code that imports them does so. */
 function renewStyles(): void {
   for (const link of failedStyles) link.replaceWith(link.cloneNode());
   failedStyles.clear();
 }
 
 /**
- * A component whose code is fetched when it is first rendered, or ahead, with `meanwhile` in its place until
- * then. React's own `lazy` would hold it back for up to 300 ms after its code is there, as it does all that was
- * suspended. Code that cannot be fetched leaves `meanwhile` in its place until `fetchMissingParts`.
+ * A component whose code is fetched ahead, or when it is first rendered. Until the code is loaded, `meanwhile` is
+ * rendered; if the fetch fails, until `fetchMissingParts`. React's `lazy` would delay the component by up to 300 ms
+ * after its code is loaded, as it does for everything that was suspended.
  */
 export function fetched<Props extends object>(
   fetch: () => Promise<{ default: ComponentType<Props> }>,
@@ -92,7 +95,7 @@ export function fetched<Props extends object>(
     return () => void shown.delete(onChange);
   };
   return function Fetched(props: Props): ReactNode {
-    // Here, as an effect would begin only after the page is drawn.
+    // Not in an effect, which would start only after the page is painted.
     useState(() => void fetchOnce());
     const { Code } = useSyncExternalStore(subscribe, () => state);
     return Code === undefined ? meanwhile(props) : <Code {...props} />;

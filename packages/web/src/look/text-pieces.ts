@@ -1,22 +1,22 @@
 /**
- * Characters that a browser lays out together at most. Layout takes more than linear time for letters that join, for
- * words without blanks and for text in two directions: 200,000 of them in one block take minutes, 1,000 a few ms. Where
- * there are few such letters, longer pieces do: a piece's end is the end of a line, which people would see.
+ * Most characters that a browser lays out together. Layout takes more than linear time for letters that join, for words
+ * without blanks and for text in two directions: 200,000 such characters in one block take minutes, 1,000 a few ms.
+ * Text with few such letters is cut into longer pieces, because each piece visibly ends its line.
  */
 const longest = { slow: 1_000, plain: 20_000 };
 
-/** Characters of a text that is cut to one line, however wide the page is: no more than a piece has. */
+/** Most characters of a text that is cut to one line, on a page of any width: as many as a piece may have. */
 export const mostInLine = 1_000;
 
-/** Characters that are searched for a place between two of them that belong together. */
+/** How far to go back (code units) for a cut that does not split a character. */
 const farthestBack = 40;
 
-/** Belongs to the character before it: a mark, a joiner, the second half of a pair. */
+/** Code units that belong to the character before them: marks, joiners, the second half of a surrogate pair. */
 const continues = /[\p{M}\p{Cs}\p{Emoji_Modifier}\p{Join_Control}]/u;
 
 /**
- * Cuts a text into pieces to be laid out one by one: after a line break, otherwise after a blank, otherwise anywhere
- * between two characters. The pieces together are the text.
+ * Cuts a text into pieces that are laid out one by one: after a line break, else after a blank, else between any two
+ * characters. The joined pieces are the text.
  */
 export function textPieces(text: string): string[] {
   const most = isSlowBlock(text, longest.slow) ? longest.slow : longest.plain;
@@ -53,12 +53,12 @@ function characterAt(text: string, at: number): string {
   return String.fromCodePoint(text.codePointAt(at) ?? 0);
 }
 
-/** Pieces of text with something else about each, such as a colour. */
+/** A piece of text with further properties, such as a colour. */
 interface Span {
   readonly text: string;
 }
 
-/** Cuts spans as `textPieces` cuts their text: the spans of each piece. */
+/** Cuts spans as `textPieces` cuts their text. Returns the spans of each piece. */
 export function spanPieces<Item extends Span>(spans: readonly Item[]): Item[][] {
   const length = spans.reduce((sum, { text }) => sum + text.length, 0);
   if (length <= longest.slow) return spans.length === 0 ? [] : [[...spans]];
@@ -80,10 +80,10 @@ export function spanPieces<Item extends Span>(spans: readonly Item[]): Item[][] 
 const slow =
   /[^\p{sc=Zyyy}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu;
 
-/** More of them in a field would stop the page at each key: a field cannot be laid out in pieces. */
+/** More such letters in a field would freeze the page at each key: a field cannot be laid out in pieces. */
 export const slowLettersToEdit = 20_000;
 
-/** Whether a text of so many letters would stop the page if it were laid out as one block. */
+/** Whether a text has more than `most` of these letters, so that laying it out as one block would freeze the page. */
 export function isSlowBlock(text: string, most: number): boolean {
   return text.length > most && (text.match(slow)?.length ?? 0) > most;
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { pastedOf } from '../words/label.ts';
 
-/** Copies text, and says for a moment that it did. */
+/** Copies text; `copied` is true for a moment afterwards. */
 export function useCopy(): { copied: boolean; copy: (text: string) => void } {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -15,7 +15,7 @@ export function useCopy(): { copied: boolean; copy: (text: string) => void } {
   return { copied, copy };
 }
 
-/** Whether it worked: browsers may refuse, and offer no clipboard to remote pages without TLS. */
+/** Returns whether the text was copied: browsers may refuse, and offer no clipboard to remote pages without TLS. */
 export async function writeClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(pastedOf(text));

@@ -5,7 +5,7 @@ interface MediaStore {
   matches: () => boolean;
 }
 
-/** One for each query: React asks with every rendering, and subscribes again to another function. */
+/** One store for each query, since React subscribes again whenever it gets another function. */
 const stores = new Map<string, MediaStore>();
 
 export function useMediaQuery(query: string): boolean {

@@ -9,8 +9,8 @@ interface Roving<E extends HTMLElement> {
 const stops = 'a[href]:not([data-beside]), button:not([data-beside])';
 
 /**
- * Makes a list one stop of the Tab key; arrows, Home and End move between its entries. Tab reaches the entry that was
- * left last, else the current one. Entries are looked up in the page, since they are rendered by other components.
+ * Makes a list one stop of the Tab key; arrows, Home and End move between its entries. Tab reaches the entry that had
+ * the focus last, else the current one. Entries are looked up in the page, since other components render them.
  */
 export function useRoving<E extends HTMLElement>(direction: 'row' | 'column'): Roving<E> {
   const ref = useRef<E>(null);
@@ -48,7 +48,7 @@ export function useRoving<E extends HTMLElement>(direction: 'row' | 'column'): R
     if (list === null || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const all = entriesOf(list);
     const { activeElement } = document;
-    // From what is beside an entry, too, where a click has left the focus.
+    // The focus may also be on the element beside an entry, after a click there.
     const from = [activeElement, activeElement?.previousElementSibling];
     const at = all.findIndex((one) => from.includes(one));
     const next = at < 0 ? undefined : all[goTo(event.key, at, all.length, direction)];

@@ -6,7 +6,7 @@ import { openName, useRemembered } from './remembered.ts';
 interface FoldProps {
   title: ReactNode;
   children: ReactNode;
-  /** There is nothing inside. */
+  /** Whether the fold is empty and cannot be opened. */
   disabled?: boolean;
   /** Name under which its state is remembered; must differ from the row's if it is part of a row that also opens. */
   name?: string;
