@@ -7,13 +7,13 @@ import { CodeHead } from './CodeHead.tsx';
 import { drawer } from './drawer.tsx';
 import { labelOf } from '../words/label.ts';
 
-// Mermaid comes with the first diagram.
+// Mermaid is fetched with the first diagram.
 const Diagram = drawer(() => import('./Diagram.tsx'));
 
 interface CodeBlockProps {
   code: string;
   lang: string;
-  /** Its end has not arrived yet; it gets its colours then. */
+  /** Whether the code's end has not arrived yet; it is coloured once it has. */
   open: boolean;
 }
 
@@ -59,7 +59,7 @@ function CodeText({ code, lang, open, action }: CodeBlockProps & { action?: Reac
   );
 }
 
-/** Code that grew in sight stays unfolded: folding would make the page jump. */
+/** Folds long code. Code that grew on the page stays unfolded: folding would make the page jump. */
 function useFold(code: string, open: boolean) {
   const [chosen, setChosen] = useRemembered<boolean | undefined>(`code ${code}`, undefined);
   const [hasGrown, setGrown] = useState(open);

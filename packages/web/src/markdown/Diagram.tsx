@@ -7,7 +7,7 @@ import { labelOf } from '../words/label.ts';
 
 interface DiagramProps {
   code: string;
-  /** Shown until the diagram is drawn, and if it cannot be. */
+  /** Shown until the diagram is drawn, or if it cannot be drawn. */
   fallback: ReactNode;
   action: ReactNode;
 }

@@ -1,5 +1,5 @@
-// react-markdown, block by block, with remend for what is unfinished: the parts that streamdown is made of, at less
-// than half its size and without raw HTML and Tailwind, which a page with a strict policy cannot use.
+// Uses react-markdown, block by block, and remend to complete an unfinished end. streamdown is made of the same parts,
+// but is more than twice as large and brings raw HTML and Tailwind, which a page with a strict policy cannot use.
 import { useCallback, useId, useMemo, useState, useEffect } from 'react';
 import { Guard } from '../look/Guard.tsx';
 import { PiecedText } from '../look/PiecedText.tsx';
@@ -13,16 +13,16 @@ import { emptySplit, splitBlocks } from './split-blocks.ts';
 
 interface MarkdownProps {
   children: string;
-  /** More is coming: an unfinished end is rendered as what it will most likely be. */
+  /** Whether more text is coming: an unfinished end is then rendered as if it were complete. */
   streaming?: boolean;
 }
 
-/** Markdown that can grow. What is too large for the page, or cannot be rendered, is shown as plain text. */
+/** Markdown that can grow. Parts that are too large for the page, or cannot be rendered, are shown as plain text. */
 export function Markdown({ children, streaming = false }: MarkdownProps) {
   const drawn = drawnLength(children);
   const read = useSteps(children.slice(0, drawn));
   const now = children.slice(0, read);
-  // Text that is read next but is on the page already.
+  // Text that is already on the page as plain text, and is parsed next.
   const next = children.slice(read, Math.min(drawn, read + limits.step));
   const beyond = children.slice(drawn);
   return (
@@ -66,11 +66,11 @@ function Blocks({ children, streaming }: Required<MarkdownProps>) {
   );
 }
 
-/** How much of a text is read (characters): it grows in steps, so that the page stays responsive. */
+/** How much of a text is parsed (characters). It grows in steps, so that the page stays responsive. */
 function useSteps(text: string): number {
   const [reached, setReached] = useState(0);
   const next = Math.max(reached, stepEnd(text, reached));
-  // Growth of up to one step is read at once.
+  // Growth of up to one step is parsed at once.
   const to = reached === 0 || next >= text.length ? next : reached;
   if (to !== reached) setReached(to);
   const isBehind = to < text.length;
@@ -78,7 +78,7 @@ function useSteps(text: string): number {
     if (!isBehind) return undefined;
     const timer = setTimeout(() => setReached(stepEnd(text, to)));
     return () => clearTimeout(timer);
-    // Growth meanwhile does not put off the next step.
+    // Not restarted when the text grows, which would delay the next step.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [to, isBehind]);
   return Math.min(to, text.length);

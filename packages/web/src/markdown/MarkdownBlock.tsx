@@ -16,15 +16,15 @@ const rehypePlugins = [rehypeDirection];
 
 interface MarkdownBlockProps {
   block: Pick<Block, 'raw' | 'code' | 'plain' | 'labels'>;
-  /** Whether more is coming at its end. */
+  /** Whether more text is coming at the block's end. */
   open: boolean;
   references: References;
-  /** Whether it is a footnote's definition, whose content is rendered. */
+  /** Whether the block is a footnote's definition, whose content is rendered. */
   isNote?: boolean;
   noteId: (label: string) => string;
 }
 
-/** A block by itself, with the definitions that it refers to. Rendered again only when these, or the block, change. */
+/** A block with the definitions that it refers to. Rendered again only when the block or these definitions change. */
 export function MarkdownBlock(props: MarkdownBlockProps) {
   const { block, open, references, noteId, isNote = false } = props;
   const { raw, code, plain } = block;
@@ -50,9 +50,9 @@ export function MarkdownBlock(props: MarkdownBlockProps) {
 interface BlockTextProps {
   raw: string;
   open: boolean;
-  /** Markdown to put in front of its own. */
+  /** Markdown to put in front of the block's. */
   definitions: string;
-  /** A line for each footnote: its number and its label. A string, since strings compare by value. */
+  /** A line for each footnote with its number and label. A string, since strings compare by value. */
   numbers: string;
   noteId: (label: string) => string;
   isNote: boolean;

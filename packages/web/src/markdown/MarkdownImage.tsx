@@ -11,7 +11,7 @@ interface MarkdownImageProps {
   alt: string;
 }
 
-/** An image in an answer: from the project at once, from the web only on request. */
+/** An image in an answer. An image of the project is loaded at once, one from the web only on request. */
 export function MarkdownImage({ src, alt }: MarkdownImageProps) {
   if (src.startsWith('data:')) return <img className={css.image} src={src} alt={labelOf(alt)} />;
   const target = linkTarget(src);
@@ -43,7 +43,7 @@ function ProjectImage({ path, alt }: { path: string; alt: string }) {
   const name = alt || path;
   const open = () => files?.open({ path });
   if (found?.path !== path || found.src === undefined) {
-    // The file pane says why it cannot be shown.
+    // A link instead: the file pane shows why the image cannot be shown.
     return (
       <button type="button" className={css.missing} onClick={open}>
         Image: {name}
@@ -58,8 +58,9 @@ function ProjectImage({ path, alt }: { path: string; alt: string }) {
 }
 
 /**
- * Loading the image would tell the author of the text that it was read, and from where. It is loaded on a click, in a
- * frame of its own, since this page's policy allows no image from elsewhere.
+ * An image from the web. It is loaded only on a click, since loading it would reveal to the author of the text that and
+ * from where it was read. It is loaded in a frame of its own, since this page's policy allows no images from other
+ * origins.
  */
 function RemoteImage({ src, alt }: MarkdownImageProps) {
   const [isWanted, setWanted] = useRemembered(`image ${src}`, false);
@@ -92,7 +93,9 @@ function RemoteImage({ src, alt }: MarkdownImageProps) {
   );
 }
 
-/** Only over TLS: otherwise anybody on the way could see and change the image. */
+/**
+ * The host of an image's address; undefined without TLS, where anybody on the network could see and change the image.
+ */
 function hostOf(src: string): string | undefined {
   if (!URL.canParse(src)) return undefined;
   const { protocol, host } = new URL(src);

@@ -1,22 +1,25 @@
 import { drawer } from './drawer.tsx';
 import css from './Tex.module.css';
 
-// KaTeX comes with the first formula.
+// KaTeX is fetched with the first formula.
 const Formula = drawer(() => import('./Formula.tsx'));
 
 interface TexProps {
   source: string;
-  /** Whether it is centred on a line of its own. */
+  /** Whether the formula is centred on a line of its own. */
   display?: boolean;
 }
 
-/** Longer formulas (characters) are shown as source: each character is some ten elements. */
+/** Longer formulas (characters) are shown as source: each character becomes about ten elements. */
 const longest = 2000;
-/** Longer formulas may not define commands: 300 uses of one with 500 characters take KaTeX a minute. */
+/**
+ * Longer formulas (characters) may not define commands: KaTeX takes a minute for 300 uses of a command with 500
+ * characters.
+ */
 const longestOwn = 300;
 const ownCommands = /\\(?:[egx]?def|let|futurelet|(?:re)?newcommand|providecommand)(?![A-Za-z])/;
 
-/** A rendered LaTeX formula; its source until it can be rendered, and if it cannot be. */
+/** A rendered LaTeX formula; its source until it is rendered, or if it cannot be rendered. */
 export function Tex({ source, display = false }: TexProps) {
   const written = (
     <code className={display ? css.block : undefined} title="LaTeX">

@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react';
 
-/** What the parts of a block need to know of their block and their message. */
+/** The facts about a block and its message that the block's parts need. */
 export interface BlockPlace {
   /** Length of the growing Markdown (characters); undefined for a finished block. */
   growsAt: number | undefined;

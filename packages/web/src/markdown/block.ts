@@ -2,18 +2,18 @@
 export interface Definition {
   /** Normalized; begins with `^` for a footnote. */
   label: string;
-  /** Its Markdown. */
+  /** The definition's Markdown. */
   source: string;
 }
 
-/** A piece of Markdown that is rendered by itself. Its text never changes once another block has begun after it. */
+/** A piece of Markdown that is rendered by itself. Its text no longer changes once another block follows. */
 export interface Block {
-  /** Its place in the message: a stable key while the message grows. */
+  /** The block's position in the message: a stable key while the message grows. */
   key: number;
   raw: string;
   /** Set for a fenced code block, which is shown as code from its first line on. */
   code?: { text: string; lang: string; open: boolean };
-  /** Why it is shown as plain text (see `whyPlain`). */
+  /** Why the block is shown as plain text (see `whyPlain`). */
   plain?: string;
   /** Definitions that other blocks can refer to. */
   defines: readonly Definition[];

@@ -1,12 +1,12 @@
 import { limits } from '../diagram-frame/limits.ts';
 
 /**
- * The page that draws. It has a policy of its own (the server's `static.ts`), by which it loads nothing and is sandboxed:
- * its origin is opaque, so it can reach neither this page nor the server.
+ * The page that draws diagrams. Its own policy (the server's `static.ts`) lets it load nothing and sandboxes it: its
+ * origin is opaque, so it can reach neither this page nor the server.
  */
 const framePath = '/diagram-frame.html';
 
-/** How long its code may take to come, a diagram to be drawn, and the frame stays without a diagram, in ms. */
+/** Time limits (ms): for loading the frame's code, for drawing a diagram, and until an idle frame is removed. */
 const times = { load: 60_000, draw: 20_000, idle: 60_000 };
 
 interface Frame {
@@ -18,7 +18,7 @@ let frame: Promise<Frame> | undefined;
 let idle: ReturnType<typeof setTimeout> | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
-/** Renders a Mermaid diagram and gives it as an image address. Rejects if the diagram has a mistake or takes too long. */
+/** Renders a Mermaid diagram and returns an image address. Rejects if the diagram has a mistake or takes too long. */
 export async function drawDiagram(code: string, isDark: boolean): Promise<string> {
   if (code.length > limits.characters || code.split('\n').length > limits.lines) {
     throw new Error('The diagram is too long to be drawn.');
@@ -61,7 +61,7 @@ async function openFrame(): Promise<Frame> {
   element.title = 'Draws diagrams';
   element.inert = true;
   element.setAttribute('sandbox', 'allow-scripts');
-  // Mermaid measures its texts: the frame has a layout, and is not to be seen.
+  // Invisible but laid out, because Mermaid measures its texts.
   element.style.cssText =
     'position: fixed; inset: 0; width: 100%; height: 100%; border: 0; visibility: hidden; contain: strict;';
   const loading = next(element, 'load', times.load);
@@ -73,7 +73,7 @@ async function openFrame(): Promise<Frame> {
     element.remove();
     throw error;
   }
-  // An opaque origin has no name.
+  // An opaque origin cannot be named as the target.
   element.contentWindow?.postMessage('', '*', [theirs]);
   port.start();
   return { element, port };

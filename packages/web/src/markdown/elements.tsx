@@ -12,7 +12,7 @@ import { MarkdownImage } from './MarkdownImage.tsx';
 import { TaskBox } from './TaskBox.tsx';
 import { Tex } from './Tex.tsx';
 
-/** A link to a file never becomes an address; react-markdown decides about other links. */
+/** Keeps links to files as they are, since they never become addresses; react-markdown filters other links. */
 export function transformUrl(url: string, key: string): string {
   if (key === 'src' && /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,]/i.test(url))
     return url;
@@ -49,13 +49,13 @@ export const components: Components = {
   ),
 };
 
-/** Whether all of it is a link: what is inside cannot be one, too. */
+/** Whether the content is inside a link, so that it cannot contain links. */
 const InLink = createContext(false);
 
 function Link({ href, children }: { href: string; children: ReactNode }) {
   const target = linkTarget(href);
   if (target !== undefined) return <FileLink target={target}>{children}</FileLink>;
-  // Without an address it would lead to this page.
+  // Without an address, the link would lead to this page.
   if (href === '' || href.startsWith('#')) return <span>{children}</span>;
   // Opens beside the app, without an opener or referrer.
   return (
@@ -65,7 +65,7 @@ function Link({ href, children }: { href: string; children: ReactNode }) {
   );
 }
 
-/** Inline code; a link if it names a file that was worked on. */
+/** Inline code; a link if it names a file that the session's tools used. */
 function InlineCode({ children }: ComponentProps<'code'>) {
   const isInLink = useContext(InLink);
   const target = useNamedFile(typeof children === 'string' ? children : '');
@@ -73,7 +73,7 @@ function InlineCode({ children }: ComponentProps<'code'>) {
   return target === undefined || isInLink ? code : <FileLink target={target}>{code}</FileLink>;
 }
 
-/** A code block or a formula on lines of its own, also in a list or a quote. */
+/** A code block or a display formula, also in a list or a quote. */
 function FencedCode({ node }: { node: Element | undefined }) {
   const { growsAt } = useBlockPlace();
   const [inner] = node?.children ?? [];
@@ -83,7 +83,7 @@ function FencedCode({ node }: { node: Element | undefined }) {
   const names = Array.isArray(classes) ? classes.map(String) : [];
   if (names.includes('math-display')) return <Tex source={text} display />;
   const lang = names.find((name) => name.startsWith('language-'))?.slice('language-'.length) ?? '';
-  // A block that ends where the growing text ends may not be complete.
+  // A block that ends where the growing text ends may be incomplete.
   const isOpen = growsAt !== undefined && (node?.position?.end.offset ?? 0) >= growsAt;
   return <CodeBlock code={text.replace(/\n$/, '')} lang={lang} open={isOpen} />;
 }

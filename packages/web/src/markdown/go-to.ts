@@ -1,6 +1,6 @@
 import type { MouseEvent } from 'react';
 
-/** Scrolls within the page: the address belongs to the session. */
+/** Scrolls to an element without changing the address, which names the session. */
 export function goTo(event: MouseEvent, place: Element | null): void {
   event.preventDefault();
   if (!(place instanceof HTMLElement)) return;

@@ -12,34 +12,39 @@ export const limits = {
   columns: 100,
   /** Cells of a table; cells that its rows leave out are rendered too. */
   cells: 2000,
-  /** Marks that may open or close something, in one paragraph, item or row: they are compared with each other. */
+  /**
+   * Marks that may open or close something, in one paragraph, item or row; the parser compares each with the others.
+   */
   marks: 1000,
-  /** The same in a whole block. */
+  /** Such marks in a whole block. */
   blockMarks: 4000,
   /** `\(` and `\[` without an end, in one paragraph: the parser searches for the end of each. */
   openFormulas: 100,
-  /** Letters in a block of scripts that take more than linear time to lay out. */
+  /** Letters in a block whose script takes more than linear time to lay out. */
   slowLetters: 8000,
   /** Lines of a block other than code. */
   blockLines: 1000,
   /** Characters of a block other than code. */
   blockLength: 32_000,
-  /** Characters of a message. What comes after is plain text. */
+  /** Characters of a message. The rest is plain text. */
   messageLength: 256_000,
-  /** Pieces of a message that end with a blank line, such as paragraphs. What comes after is plain text. */
+  /** Pieces of a message that end with a blank line, such as paragraphs. The rest is plain text. */
   messageBlocks: 3000,
-  /** Links and footnotes that a message defines. What comes after is plain text. */
+  /** Links and footnotes that a message defines. The rest is plain text. */
   definitions: 300,
-  /** Characters, and blocks, that are read at once; the page stays responsive between these steps. */
+  /** Characters, and blocks (`stepBlocks`), that are parsed in one step; the page stays responsive between steps. */
   step: 8000,
   stepBlocks: 100,
 } as const;
 
-/** Begins an item or a heading, and so ends the paragraph before it. With more indent it may only continue that. */
+/**
+ * A line that begins an item or a heading, and so ends the paragraph before it. With more indent, the line may only
+ * continue that paragraph.
+ */
 const beginsBlock = /^ {0,3}(?:[-+*]|#{1,6})[ \t]+\S/;
 /** Containers that a line begins: quotes, list items and footnotes. */
 const container = /[ \t]*(?:>|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$)|\[\^[^\]\s]+\]:)/y;
-/** A line between a table's head and its rows, without its blanks. */
+/** The line between a table's head and its rows, without blanks. */
 const tableRule = /^>*\|?:?-+:?(?:\|(?::?-+:?|:{0,2}))*$/;
 
 /**
@@ -76,7 +81,7 @@ export function whyPlain(text: string): string | undefined {
   return undefined;
 }
 
-/** How many quotes and lists a line is in; for a line that only continues some, by its indent. */
+/** How many quotes and lists a line is in; the indent decides for a line that only continues them. */
 function nestingOf(line: string): number {
   let depth = 0;
   let at = 0;
@@ -84,7 +89,7 @@ function nestingOf(line: string): number {
     container.lastIndex = at;
     const [found] = container.exec(line) ?? [];
     if (found === undefined) return depth;
-    // An item is indented by at least two columns.
+    // Each list level indents by at least two columns.
     depth += 1 + Math.floor((found.length - 1) / 2) + tabsIn(found);
     at += found.length;
   }
@@ -114,7 +119,7 @@ interface Marks {
 
 const noMarks: Marks = { count: 0, openFormulas: 0 };
 
-/** Also counts marks that are escaped or in code, which only the parser can tell. */
+/** Also counts marks that are escaped or in code, because only the parser can tell them apart. */
 function marksIn(line: string, { count, openFormulas }: Marks): Marks {
   const marks = { count, openFormulas };
   for (const [mark] of line.matchAll(markPattern)) {
@@ -126,10 +131,10 @@ function marksIn(line: string, { count, openFormulas }: Marks): Marks {
   return marks;
 }
 
-/** Underscores inside words are only letters. */
+/** Characters that may be marks; an underscore inside a word is only a letter. */
 const markPattern = /\\[\\()[\]]|[*~[\]<`]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}_])/gu;
 
-/** How much of a message is read as Markdown (characters): all of it, or up to a blank line. */
+/** How much of a message is rendered as Markdown (characters): all of it, or up to a blank line. */
 export function drawnLength(text: string): number {
   let blocks = 0;
   let definitions = 0;
@@ -151,7 +156,7 @@ function definitionsIn(text: string): number {
     : 0;
 }
 
-/** End of the first piece of text from here on, including the blank lines after it. */
+/** End of the piece of text that begins at `from`, including the blank lines after it. */
 export function nextBlank(text: string, from: number): number {
   const word = /\S/g;
   word.lastIndex = from;
@@ -160,7 +165,7 @@ export function nextBlank(text: string, from: number): number {
   return blank.exec(text) === null ? text.length : blank.lastIndex;
 }
 
-/** End of the step of reading that begins here. */
+/** End of the parsing step that begins at `from`. */
 export function stepEnd(text: string, from: number): number {
   let end = from;
   for (let blocks = 0; blocks < limits.stepBlocks && end - from < limits.step; blocks += 1) {

@@ -5,13 +5,13 @@ import type { PluggableList } from 'unified';
 import { remarkPage } from './remark-page.ts';
 import { remarkTex } from './tex-syntax.ts';
 
-/** One tilde is no mark: models write it before numbers, and shells before paths. */
+/** A single tilde is not strikethrough: models write it before numbers, and shells before paths. */
 const marks = { singleTilde: false };
 
 /**
- * The syntax of messages. CommonMark does not see the end of an emphasis between a full-width mark and a letter, as
- * Chinese, Japanese and Korean texts have it: `remark-cjk-friendly` mends that (MIT, typed, small, and follows a proposed
- * amendment of CommonMark with a suite of its own).
+ * The syntax of messages. CommonMark does not end an emphasis between a full-width mark and a letter, which is usual in
+ * Chinese, Japanese and Korean; `remark-cjk-friendly` fixes that (MIT, typed, small, and follows a proposed amendment
+ * of CommonMark with a test suite).
  */
 export const remarkPlugins: PluggableList = [
   [remarkGfm, marks],

@@ -2,7 +2,7 @@
 import type { Definition as LinkDefinition, FootnoteDefinition } from 'mdast';
 import type { Block, Definition } from './block.ts';
 
-/** The definition of a link or footnote; `text` is the whole Markdown that it is from. */
+/** The definition of a link or footnote; `text` is the Markdown that contains the node. */
 export function readDefinition(
   node: LinkDefinition | FootnoteDefinition,
   text: string,
@@ -15,7 +15,10 @@ export function readDefinition(
   return { label: `^${normalized(identifier)}`, source };
 }
 
-/** Written anew: the parser gives wrong positions for two consecutive definitions. */
+/**
+ * The Markdown of a link's definition. Not cut from the text, since the parser gives wrong positions for two
+ * consecutive definitions.
+ */
 function linkSource({ identifier, url, title }: LinkDefinition): string {
   const escaped = (value: string) => value.replaceAll('&', '&amp;').replaceAll(/["<>\\]/g, '\\$&');
   return `[${identifier}]: <${escaped(url)}>${title ? ` "${escaped(title)}"` : ''}`;
@@ -25,7 +28,7 @@ function linkSource({ identifier, url, title }: LinkDefinition): string {
 export function labelsIn(text: string): ReadonlySet<string> {
   if (!text.includes('[')) return none;
   const labels = new Set<string>();
-  /** Behind the bracket that opens a label; 0 if none is open. */
+  /** Index after the bracket that opens a label; 0 if no label is open. */
   let start = 0;
   for (const { 0: mark, index } of text.matchAll(/\\.|[[\]]/gs)) {
     if (mark === '[' || (mark === '\\[' && start === 0)) start = index + mark.length;
@@ -38,7 +41,7 @@ export function labelsIn(text: string): ReadonlySet<string> {
 
 const none: ReadonlySet<string> = new Set();
 
-/** As CommonMark compares labels. */
+/** Normalizes a label as CommonMark does for comparing labels. */
 function normalized(label: string): string {
   return label.replaceAll(/\s+/g, ' ').trim().toLowerCase().toUpperCase();
 }
@@ -46,15 +49,15 @@ function normalized(label: string): string {
 /** A footnote of a message. */
 export interface Footnote {
   label: string;
-  /** From 1, in the order of their first uses. */
+  /** From 1, in the order of first use. */
   number: number;
-  /** The Markdown of its definition. */
+  /** The Markdown of the definition. */
   source: string;
 }
 
-/** What the blocks of a message share. */
+/** The definitions and footnotes that the blocks of a message share. */
 export interface References {
-  /** The first definition of each label counts. */
+  /** Definitions by label; the first definition of a label wins. */
   readonly definitions: ReadonlyMap<string, Definition>;
   readonly footnotes: readonly Footnote[];
 }
@@ -72,7 +75,7 @@ export function referencesOf(blocks: readonly Block[]): References {
   return { definitions, footnotes: footnotesOf(blocks, definitions) };
 }
 
-/** Unused footnotes come last, so that everything written is shown. */
+/** The footnotes by label. Unused footnotes come last, so that all text is shown. */
 function footnotesOf(
   blocks: readonly Block[],
   definitions: ReadonlyMap<string, Definition>,
@@ -92,7 +95,7 @@ function footnotesOf(
   return [...sources].map(([label, source], index) => ({ label, number: index + 1, source }));
 }
 
-/** A footnote's own definition does not count as a use. */
+/** The labels that a block uses; a footnote's own definition is not a use. */
 function usesIn(block: Block): string[] {
   if (block.code !== undefined) return [];
   const labels = [...block.labels];
@@ -109,7 +112,7 @@ export function neededBy(labels: ReadonlySet<string>, { definitions }: Reference
   if (definitions.size === 0 || labels.size === 0) return '';
   const needed = [...labels].flatMap((label) => definitions.get(label) ?? []);
   if (needed.length === 0) return '';
-  // A footnote need only exist here: its content is shown at the end of the message.
+  // A footnote's definition needs no content here: the content is shown at the end of the message.
   const lines = needed.map(({ label, source }) =>
     label.startsWith('^') ? `${source.slice(0, source.indexOf(']:'))}]: .` : source,
   );

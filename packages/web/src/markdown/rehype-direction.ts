@@ -1,6 +1,6 @@
 import type { Element, Root } from 'hast';
 
-/** Elements that take the direction of their own words. */
+/** Elements whose text direction follows their own content. */
 const blocks = new Set([
   'p',
   'h1',
@@ -16,7 +16,7 @@ const blocks = new Set([
   'th',
 ]);
 
-/** Gives each block of text the direction of its first letter; blocks inside a list or quote follow that. */
+/** Sets each block's text direction by its first letter; paragraphs in a list item or quote inherit its direction. */
 export function rehypeDirection() {
   return (tree: Root) => direct(tree);
 }
@@ -24,7 +24,8 @@ export function rehypeDirection() {
 function direct(parent: Root | Element): void {
   for (const node of parent.children) {
     if (node.type !== 'element') continue;
-    // A browser ignores children with a direction of their own: a list of such items would have none.
+    // `dir="auto"` ignores children with a `dir` of their own, so a list item or quote with such children would get no
+    // direction.
     const isInside = 'tagName' in parent && /^(?:li|blockquote)$/.test(parent.tagName);
     if (blocks.has(node.tagName) && !(isInside && node.tagName === 'p')) {
       node.properties['dir'] = 'auto';

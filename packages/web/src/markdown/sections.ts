@@ -1,17 +1,17 @@
 import { nextBlank, whyPlain } from './limits.ts';
 
-/** A part of a message: Markdown for the parser, or text that is kept from it. */
+/** A part of a message: Markdown for the parser, or text that bypasses it. */
 export interface Section {
   raw: string;
-  /** Why it is shown as plain text. */
+  /** Why the section is shown as plain text. */
   plain?: string;
-  /** A fenced code block that would be too much for the parser otherwise. */
+  /** A fenced code block that is too large for the parser. */
   code?: { text: string; lang: string; open: boolean };
 }
 
 /**
- * Keeps from the parser what it cannot handle. Most text is one section. The sections joined are the text, and none is
- * blank unless the whole text is.
+ * Splits a text so that parts which the parser cannot handle bypass it. Most text is one section. The joined sections
+ * are the text, and no section is blank unless the whole text is.
  */
 export function sectionsOf(text: string): Section[] {
   const isGood = [...pieces(text, false)].every((piece) => whyPlain(piece) === undefined);
@@ -42,13 +42,13 @@ function toSection(raw: string): Section {
 /** The line that begins a code block. */
 interface Fence {
   at: number;
-  /** Before its newline. */
+  /** End of the line, before the newline. */
   end: number;
   mark: string;
   lang: string;
 }
 
-/** The first line that begins a code block, from the start of a line on, with nothing before it that would contain it. */
+/** The first line at or after `start` (the start of a line) that begins a code block outside of any list or quote. */
 function fenceFrom(text: string, start: number, end: number): Fence | undefined {
   for (let at = start; at < end;) {
     const newline = text.indexOf('\n', at);

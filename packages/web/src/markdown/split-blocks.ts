@@ -11,7 +11,7 @@ import { remarkTex } from './tex-syntax.ts';
 
 const parser = unified().use(remarkParse).use(remarkGfm).use(remarkTex).use(withoutInline);
 
-/** Skips inline parsing: it does not affect where blocks begin, and happens when they are rendered. */
+/** Skips inline parsing: it does not affect where blocks begin, and is done when a block is rendered. */
 function withoutInline(this: Processor): void {
   const data = this.data() as { micromarkExtensions?: unknown[] };
   const inline = ['attention', 'codeText', 'labelStartLink', 'labelStartImage', 'labelEnd'];
@@ -23,7 +23,7 @@ function withoutInline(this: Processor): void {
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), { disable }];
 }
 
-/** The state of the last splitting, so that a growing message is not read from its start each time. */
+/** The state of the last split, so that a growing message is not parsed from its start each time. */
 export interface SplitState {
   text: string;
   blocks: readonly Block[];
@@ -33,7 +33,7 @@ export const emptySplit: SplitState = { text: '', blocks: [] };
 
 /**
  * Splits Markdown into blocks. If `text` continues the text of `previous`, finished blocks are the same objects, and
- * only the end is read again.
+ * only the end is parsed again.
  */
 export function splitBlocks(markdown: string, previous: SplitState): SplitState {
   const text = markdown.replace(/\r\n?/g, '\n');
@@ -44,8 +44,8 @@ export function splitBlocks(markdown: string, previous: SplitState): SplitState 
 }
 
 /**
- * Blocks that later text cannot change: up to a blank line, without the last two, since a growing line can turn out to
- * belong to the block before it.
+ * Blocks that later text cannot change: those up to a blank line, except the last two, since a growing line may belong
+ * to the block before it.
  */
 function finished(blocks: readonly Block[]): readonly Block[] {
   const certain = blocks.slice(0, -2);
@@ -67,7 +67,7 @@ function readBlocks(text: string, firstKey: number): Block[] {
 function parseBlocks(text: string, firstKey: number): Block[] {
   const groups = inOrder(parser.parse(text).children);
   return groups.map(([node, ...rest], index) => {
-    // Blank lines belong to the block before them: a list goes on after one.
+    // Blank lines belong to the block before them, since a list continues after a blank line.
     const start = index === 0 ? 0 : startOf(node);
     const next = groups[index + 1];
     const raw = text.slice(start, next === undefined ? text.length : startOf(next[0]));
@@ -96,7 +96,7 @@ function startOf(node: RootContent): number {
   return node.position?.start.offset ?? 0;
 }
 
-/** Including definitions inside lists and quotes: they hold for the whole message. */
+/** The definitions in a node. Those inside lists and quotes also apply to the whole message. */
 function definitionsIn(node: Nodes, text: string): Definition[] {
   const isOne = node.type === 'definition' || node.type === 'footnoteDefinition';
   const inside = 'children' in node ? node.children.flatMap((one) => definitionsIn(one, text)) : [];
@@ -111,7 +111,7 @@ function toBlock(node: RootContent, raw: string, key: number): Pick<Block, 'key'
   return { key, raw, code: { text: node.value, lang: node.lang ?? '', open } };
 }
 
-/** Plain text has no references and no definitions. */
+/** A block of plain text, which has no references and no definitions. */
 function plainBlock(key: number, raw: string, plain: string): Block {
   return { key, raw, plain, defines: [], labels: new Set() };
 }

@@ -1,4 +1,4 @@
-// The fences of micromark-extension-math, and further delimiters that agents write: \(…\), \[…\] and $…$.
+// Extends micromark-extension-math (`$$` fences) with further delimiters that agents write: \(…\), \[…\] and $…$.
 import { mathFromMarkdown } from 'mdast-util-math';
 import { math } from 'micromark-extension-math';
 import type { Code, Construct, Effects, Extension, State, Tokenizer } from 'micromark-util-types';
@@ -30,7 +30,7 @@ function isWordCode(code: Code): boolean {
   return code !== null && code > 0 && /[\p{L}\p{N}]/u.test(String.fromCodePoint(code));
 }
 
-/** Money and shell variables are no formulas: "$5 and $6", "$HOME/$USER", "between $5 or 6$". */
+/** Reads `$…$`. Money and shell variables are not formulas: "$5 and $6", "$HOME/$USER", "between $5 or 6$". */
 const tokenizeDollar: Tokenizer = function tokenizeDollar(effects, ok, nok) {
   const before = this.previous;
   let content = '';
@@ -65,7 +65,7 @@ const tokenizeDollar: Tokenizer = function tokenizeDollar(effects, ok, nok) {
   return start;
 };
 
-/** `\(…\)` and, within a line of text, `\[…\]`. Merely escaped brackets are no formulas. */
+/** `\(…\)` and, within a line of text, `\[…\]`. Escaped brackets alone are not formulas. */
 const tokenizeBracket: Tokenizer = function tokenizeBracket(effects, ok, nok) {
   let closer = 0;
   let content = '';
@@ -131,7 +131,7 @@ function looksLikeTex(content: string, isDisplay: boolean): boolean {
   return !isDisplay && content.trim() !== '' && !/\p{L}{3}/u.test(content);
 }
 
-/** Whether a backslash and this bracket come next. */
+/** Matches a backslash and this bracket. */
 function closing(bracket: number): Construct {
   const tokenize: Tokenizer = (effects, ok, nok) => (code) => {
     effects.enter('mathTextSequence');
@@ -190,7 +190,7 @@ const tokenizeFence: Tokenizer = function tokenizeFence(effects, ok, nok) {
 
 const [fenceStart, fenceEnd] = [fence(91), fence(93)];
 
-/** A backslash and this bracket, with nothing but blanks up to the end of the line. */
+/** Matches a backslash and this bracket, with only blanks up to the end of the line. */
 function fence(bracket: number): Construct {
   const tokenize: Tokenizer = (effects, ok, nok) => {
     const before: State = (code) => {
@@ -224,7 +224,7 @@ function fence(bracket: number): Construct {
   return { tokenize, partial: true };
 }
 
-/** The next line, unless it only continues a paragraph (of a list or a quote) outside this formula. */
+/** Matches the next line, unless the line only continues a paragraph (of a list or a quote) outside this formula. */
 const nextLine: Construct = {
   partial: true,
   tokenize(effects, ok, nok) {

@@ -28,7 +28,7 @@ function Found({ file: { path, name } }: { file: FoundFile }) {
         <ShownText text={isFolder ? `${name}/` : name} />
       </span>
       {inFolder !== '' && (
-        // Cut at its beginning: the end says more.
+        // Cut at its start, because the end of a path identifies the folder.
         <span className={css.folder}>
           <bdi>
             <ShownText text={inFolder} />

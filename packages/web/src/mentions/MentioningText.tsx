@@ -9,7 +9,7 @@ interface MentioningTextProps {
   blocks: readonly ContentBlock[] | undefined;
 }
 
-/** A person's words; the files that they mention open beside the conversation. */
+/** A person's message; the files that it mentions open beside the conversation. */
 export function MentioningText({ text, blocks = [] }: MentioningTextProps) {
   const { mentions } = linkedMentions(text, blocks, useFiles()?.folder);
   const parts: ReactNode[] = [];
@@ -17,7 +17,7 @@ export function MentioningText({ text, blocks = [] }: MentioningTextProps) {
   for (const { path, from, to } of mentions) {
     parts.push(<PiecedText text={text.slice(done, from)} />);
     const words = text.slice(from, to);
-    // A folder has nothing to show.
+    // A folder cannot be shown, so it is not a link.
     parts.push(path.endsWith('/') ? words : <FileLink target={{ path }}>{words}</FileLink>);
     done = to;
   }
@@ -25,7 +25,7 @@ export function MentioningText({ text, blocks = [] }: MentioningTextProps) {
   return parts.map((part, index) => <Fragment key={index}>{part}</Fragment>);
 }
 
-/** What is beside a person's words, less the files that they mention. */
+/** The blocks of a message, without links to files that its text mentions. */
 export function useUnmentioned(
   text: string,
   blocks: readonly ContentBlock[] = [],

@@ -1,26 +1,26 @@
-/** A mention that is being typed: its place, and what is typed of its path. */
+/** A mention that is being typed: its place, and the typed part of its path. */
 export interface TypedMention {
   from: number;
-  /** Behind what a chosen path replaces. */
+  /** End of the text that a chosen path replaces. */
   to: number;
   query: string;
 }
 
 const before = String.raw`(?<=^|[\s。、？！])`;
 const begun = new RegExp(`${before}@(?:"(?<quoted>[^"\n]*)|(?<plain>[^\\s"]*))$`, 'u');
-/** A longer one is no path. */
+/** A longer text (characters) is not a path. */
 const longest = 500;
 
-/** The mention that ends at the caret, or is around it; undefined if none is being typed there. */
+/** The mention that ends at the caret or contains it; undefined if there is none. */
 export function mentionAt(text: string, caret: number): TypedMention | undefined {
   const start = Math.max(0, caret - longest);
   const found = begun.exec(text.slice(start, caret));
-  // What is cut off may be the word that the mention seems to begin.
+  // The text is cut here, so the mention may begin inside a word.
   if (found === null || (found.index === 0 && start > 0)) return undefined;
   const { quoted, plain = '' } = found.groups ?? {};
   const query = quoted ?? plain;
   const rest = text.slice(caret, caret + longest);
-  // Before a word, nothing of it is meant.
+  // A caret directly before a word does not take the word into the mention.
   const tail = quoted === undefined ? /^[^\s"]*[\p{L}\p{N}\p{M}/_+~=%-]/u : /^[^"\n]*"/;
   const more = query === '' ? 0 : (tail.exec(rest)?.[0].length ?? 0);
   return { from: start + found.index, to: caret + more, query };

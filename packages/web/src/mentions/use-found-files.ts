@@ -6,7 +6,7 @@ import type { TypedMention } from './mention-at.ts';
 
 export type FoundFile = FilesResult['files'][number];
 
-/** An answer to a query: files, or why there are none. */
+/** The result of a query: files, or the error. */
 export interface FoundFiles {
   query: string;
   files: readonly FoundFile[];
@@ -16,12 +16,12 @@ export interface FoundFiles {
 
 /** How many files are offered. */
 const limit = 30;
-/** How long (ms) a person may pause between letters without a request for each. */
+/** Typing pause (ms) before a request is sent. */
 const pause = 60;
 
 /**
- * The files of a folder that match the mention that is typed; undefined until its first answer. While the newest answer
- * is awaited it is the one before. An answer that comes after a newer one is dropped.
+ * The files of a folder that match the typed mention; undefined until the first response. Until the next response
+ * arrives, the previous one is returned. A response that arrives after a newer one is dropped.
  */
 export function useFoundFiles(
   folder: string | undefined,

@@ -14,26 +14,26 @@ interface Sent {
   blocks?: readonly ContentBlock[] | undefined;
 }
 
-/** So many chosen files of a session are remembered, the newest. */
+/** Number of chosen files remembered per session; the newest are kept. */
 const most = 200;
 
 /** The files that were chosen for a session's messages. */
 export interface Mentioned {
   /** A file was chosen. */
   add: (path: string) => void;
-  /** What goes beside a message: its other blocks, and links to the chosen files that it mentions. */
+  /** Returns the blocks to send with a message: its other blocks, and links to the chosen files that it mentions. */
   blocksOf: (message: string, blocks?: readonly ContentBlock[]) => ContentBlock[];
-  /** The same for a message that was changed; nothing if it mentions nothing before or after. */
+  /** Returns the blocks of an edited message; empty if it mentioned nothing before and mentions nothing now. */
   blocksOfEdited: (message: string, before: Sent | undefined) => { blocks?: ContentBlock[] };
 }
 
 /**
- * Remembers which files were chosen, as drafts are remembered: a mention in a message that is edited or sent again is
- * still known to be one.
+ * Remembers the chosen files, stored like drafts, so that a mention is still recognised when its message is edited or
+ * sent again.
  */
 export function useMentioned(sessionId: string, told: string | undefined): Mentioned {
   const [kept, keep] = useDraft(`${sessionId} mentions`);
-  // A page that was just opened may send before the server has told the session's folder.
+  // A page that was just opened may send before the server has reported the session's folder.
   const [keptFolder, keepFolder] = useDraft(`${sessionId} folder`);
   const folder = told ?? (keptFolder === '' ? undefined : keptFolder);
   const chosen = useMemo(() => readTexts(kept === '' ? null : kept), [kept]);
@@ -74,7 +74,7 @@ function withLinks(
   const paths = new Set(mentionsIn(message).map(({ path }) => path));
   const linked = [...paths].flatMap((path) => {
     if (known.has(path)) return mentionLink(folder, path);
-    // Written by hand after a choice, without its slash.
+    // A chosen folder that was then typed without its slash.
     return known.has(`${path}/`) ? mentionLink(folder, `${path}/`) : [];
   });
   return [...others, ...linked.slice(0, Math.max(0, BLOCKS_MAX - others.length))];

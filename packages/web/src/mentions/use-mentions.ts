@@ -16,9 +16,9 @@ interface MentionsOptions {
 
 export interface Mentions {
   completion: Completion<FoundFile>;
-  /** The newest answer; undefined while the first one is awaited. */
+  /** The newest result; undefined until the first response. */
   found: FoundFiles | undefined;
-  /** To be told of each change of the field's text, and of each move of its caret. */
+  /** Must be called on each change of the field's text, and each move of its caret. */
   onInput: (event: SyntheticEvent<HTMLTextAreaElement>) => void;
   onSelect: (event: SyntheticEvent<HTMLTextAreaElement>) => void;
 }
@@ -66,7 +66,7 @@ function stateOf(field: HTMLTextAreaElement): { text: string; caret: number } {
   return { text: field.value, caret: field.selectionEnd };
 }
 
-/** Of the answer to what was typed before, what has all that is typed now. */
+/** Filters the previous result to the files whose paths contain the letters of the current query in order. */
 function stillMatching({ query: before, files }: FoundFiles, query: string): readonly FoundFile[] {
   if (before === query) return files;
   const letters = query.toLowerCase().replaceAll(/\s/g, '');

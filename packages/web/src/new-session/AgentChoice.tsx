@@ -13,7 +13,7 @@ interface AgentChoiceProps {
   onChoose: (cliType: string) => void;
 }
 
-/** Brings the chosen agent into sight when the list is shown. */
+/** Scrolls to the chosen agent when the list is shown. */
 function showChosen(input: HTMLInputElement | null): void {
   input?.closest('label')?.scrollIntoView({ block: 'nearest' });
 }
@@ -22,7 +22,7 @@ function showChosen(input: HTMLInputElement | null): void {
 export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoiceProps) {
   const ready = agents?.filter(({ available, reason }) => available && reason === undefined) ?? [];
   const others = agents?.filter((agent) => !ready.includes(agent)) ?? [];
-  // Those that can be started come first.
+  // Agents that can be started come first.
   const missing = others.toSorted((a, b) => Number(b.available) - Number(a.available));
   const choiceOf = (agent: AgentInfo) => (
     <Choice

@@ -13,7 +13,7 @@ interface FolderFieldProps {
   recent: readonly string[];
 }
 
-/** The agent's folder: completed while it is typed, or one used before. */
+/** The field for the agent's folder: completes the typed path, or offers folders used before. */
 export function FolderField({ value, onChange, recent }: FolderFieldProps) {
   const folders = useFolders(value);
   const [wanted, setWanted] = useState(false);
@@ -50,7 +50,7 @@ export function FolderField({ value, onChange, recent }: FolderFieldProps) {
             <ChevronDown size={15} aria-hidden="true" />
           </Autocomplete.Trigger>
         </Autocomplete.InputGroup>
-        {/* Inside the dialog: what is outside of it cannot be reached while it is open. */}
+        {/* Inside the dialog, because nothing outside of an open dialog can be reached. */}
         <Autocomplete.Portal container={field}>
           <Autocomplete.Positioner
             className={css.positioner}
@@ -90,7 +90,7 @@ export function FolderField({ value, onChange, recent }: FolderFieldProps) {
   );
 }
 
-/** Whether the text names the folder in full, also from the home folder: `~/code`. */
+/** Whether the text is the folder's full path, which may begin with the home folder: `~/code`. */
 function isWritten(path: string, text: string): boolean {
   const written = text.replace(/\/$/, '');
   return path === written || (written.startsWith('~/') && path.endsWith(written.slice(1)));
@@ -107,7 +107,7 @@ function useFolders(prefix: string): string[] {
         if (wanted)
           setFolders(found.map((folder) => folder.path).filter((path) => !isWritten(path, prefix)));
       },
-      // No completion then; the field still takes any path.
+      // Without completions, the field still accepts any path.
       () => undefined,
     );
     return () => {

@@ -7,7 +7,7 @@ interface FoldersBesideProps {
   onChange: (folders: string) => void;
 }
 
-/** Folders in which the agent may work beside the project's; folded while there are none. */
+/** The field for further folders in which the agent may work; folded while it is empty. */
 export function FoldersBeside({ value, onChange }: FoldersBesideProps) {
   const count = linesOf(value).length;
   return (

@@ -17,12 +17,12 @@ const lastAgentKey = 'liminal.agent';
 
 interface ProfileChoiceProps {
   profiles: readonly string[];
-  /** Empty for none. */
+  /** The chosen profile; empty for none. */
   chosen: string;
   onChoose: (profile: string) => void;
 }
 
-/** One of the agent's own named sets of settings. */
+/** A select of the agent's profiles: its own named sets of settings. */
 function ProfileChoice({ profiles, chosen, onChoose }: ProfileChoiceProps) {
   return (
     <label className={form.field}>
@@ -41,7 +41,7 @@ function ProfileChoice({ profiles, chosen, onChoose }: ProfileChoiceProps) {
   );
 }
 
-/** Begins a session: which agent, and where. */
+/** The dialog that begins a session: the agent, the folder and the settings. */
 export default function NewSession({ onClose }: { onClose: () => void }) {
   const { requests } = useClient();
   const { agents, refresh } = useAgents();
@@ -57,11 +57,11 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
   const [problem, setProblem] = useState<string>();
   const [starting, setStarting] = useState(false);
 
-  // What can run may have changed since the page was opened.
+  // Agents may have been installed or removed since the page was opened.
   useEffect(refresh, [refresh]);
 
   const usable = agents?.filter((agent) => agent.available) ?? [];
-  // The default choice: an agent that lacks nothing.
+  // The default choice: an agent without a problem.
   const ready = usable.find((one) => one.reason === undefined) ?? usable[0];
   const agent = usable.find((one) => one.cliType === chosen) ?? ready;
 

@@ -7,14 +7,14 @@ import { needingYou } from '../sidebar/session-groups.ts';
 import { shortPath } from '../words/paths.ts';
 
 type Action = 'new-session' | 'agent-sessions' | 'keys' | 'close-tab' | 'home';
-/** What is done with a session. */
+/** An action on a session. */
 type Deed = 'pin' | 'unpin' | 'archive' | 'unarchive' | 'showGrants' | 'delete';
 
 interface Named {
   key: string;
   name: string;
   hint: string;
-  /** The text that a search looks at. */
+  /** The searched text. */
   text: string;
 }
 
@@ -33,7 +33,7 @@ export interface EntryGroup {
 
 /**
  * The palette's entries: first sessions that need a person, then commands, then all others, archived ones last.
- * @param usesGrants - Whether the shown session's agent does.
+ * @param usesGrants - Whether the shown session's agent uses grants.
  */
 export function paletteGroups(
   projects: Projects,
@@ -100,7 +100,7 @@ function command(action: Action, name: string, hint: string): Entry {
   return { kind: 'command', key: action, action, name, hint, text: name };
 }
 
-/** What can be done with the session that is shown. */
+/** The actions on the session that is shown. */
 function deeds(session: SessionSummary | undefined, usesGrants: boolean): Entry[] {
   if (session === undefined) return [];
   const deed = (name: string, done: Deed): Entry => ({

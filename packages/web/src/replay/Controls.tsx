@@ -19,7 +19,7 @@ const speedNames: Record<Speed, string> = {
   max: 'max',
 };
 
-/** The line of time with a slider to any place of it, and what plays it. */
+/** The timeline with a slider, and the buttons that play it. */
 export function Controls({ recording, playback }: ControlsProps) {
   const { count, place, timeline, isPlaying, speed, keepsSilences } = playback;
   const { steps } = recording;
@@ -103,7 +103,7 @@ function clock(ms: number): string {
   return `${minutes}:${(Math.floor((seconds - minutes * 60) * 10) / 10).toFixed(1).padStart(4, '0')}`;
 }
 
-/** ← and → step by events, also from the slider; space plays and pauses; Home and End lead to the ends. */
+/** ← and → step by events, also in the slider; space plays and pauses; Home and End go to the ends. */
 function useReplayKeys({ count, go, toggle }: Playback, total: number): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -117,7 +117,7 @@ function useReplayKeys({ count, go, toggle }: Playback, total: number): void {
         ArrowRight: () => go(count + 1),
         Home: () => go(0),
         End: () => go(total),
-        // Of a button that has the focus, it is the button's.
+        // While a button has the focus, space presses the button.
         ...(!isPressed && { ' ': toggle }),
       }[key];
       if (action === undefined) return;

@@ -13,7 +13,7 @@ import { usePlayback } from './use-playback.ts';
 import { Waterfall } from './Waterfall.tsx';
 import { labelOf } from '../words/label.ts';
 
-/** A session played from its file. */
+/** The page that plays a session from its file. */
 export default function ReplayPage({ sessionId }: { sessionId: string }) {
   const { requests } = useClient();
   const [recording, setRecording] = useState<Recording>();
@@ -95,7 +95,7 @@ function Replay({ recording }: { recording: Recording }) {
 /** Half a frame: the page stays responsive (ms). */
 const slice = 8;
 
-/** Folds all of the recording, a little at a time, while the page shows it. */
+/** Folds the whole recording in slices while the page is shown. */
 function usePlayer(recording: Recording): Player {
   const player = useMemo(() => new Player(recording), [recording]);
   useEffect(() => {
@@ -133,7 +133,7 @@ function Intro({ recording: { header, session, runs } }: { recording: Recording 
   );
 }
 
-/** A recording cannot be acted on. */
+/** Session actions that do nothing, since a recording cannot be changed. */
 function nothingToDo(cliType: string): SessionActions {
   const nothing = () => undefined;
   const later = async () => undefined;

@@ -10,14 +10,14 @@ import { labelOf } from '../words/label.ts';
 
 interface WaterfallProps {
   runs: readonly RecordedRun[];
-  /** The turn at the present moment. */
+  /** Index of the turn at the present moment. */
   index: number;
   playback: Playback;
 }
 
-/** Where the time of the turn went, with a line at the present moment. A press on a span leads to its beginning. */
+/** The spans of a turn, with a line at the present moment. A press on a span seeks to its beginning. */
 export function Waterfall({ runs, index, playback }: WaterfallProps) {
-  // On a narrow page it takes room from the conversation.
+  // Closed at first on a narrow page, where it takes room from the conversation.
   const [isOpen, setOpen] = useState(() => window.innerWidth > 900);
   const run = runs[index];
   if (run === undefined) return null;
@@ -65,7 +65,7 @@ function Spans({ run, playback }: { run: RecordedRun; playback: Playback }) {
   const list = useRef<HTMLOListElement>(null);
   const now = spans.findLastIndex(({ span }) => timeline.placeOf(span.startedAt) <= place);
   useEffect(() => {
-    // The newest one stays in sight; the page itself does not move.
+    // Scrolls the list to the newest span, and not the page.
     const row = list.current?.children[now];
     const scroller = list.current?.parentElement?.parentElement;
     if (!(row instanceof HTMLElement) || !scroller) return;
@@ -119,7 +119,7 @@ function Spans({ run, playback }: { run: RecordedRun; playback: Playback }) {
   );
 }
 
-/** Each span below the one that it is part of. */
+/** Puts each span below its parent span. */
 function withDepth([turn, ...rest]: readonly Span[]): { span: Span; depth: number }[] {
   if (turn === undefined) return [];
   const below = Map.groupBy(rest, ({ parentSpanId }) => parentSpanId);

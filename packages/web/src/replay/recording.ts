@@ -1,4 +1,4 @@
-/** A session's file as something to play: its events on one line of time, and the session's view after each of them. */
+/** Plays a session's file: its events on one timeline, and the session's view after each event. */
 import { applyMessage, emptyView, type SessionView } from '@liminal/client';
 import {
   type ExportedSession,
@@ -20,9 +20,9 @@ import {
 /** A turn of the file. */
 export interface RecordedRun {
   run: Response;
-  /** Its events were not in the file: these are made from the finished turn. */
+  /** Whether the file had no events of the run: its events are made from the finished turn. */
   isRebuilt: boolean;
-  /** The places of its first and last event in the recording. */
+  /** The indexes of the run's first and last event in the recording. */
   from: number;
   to: number;
 }
@@ -30,9 +30,9 @@ export interface RecordedRun {
 /** An event in the recording. */
 export interface Step {
   event: StreamEvent;
-  /** Index of its run. */
+  /** Index of the event's run. */
   run: number;
-  /** ms since the epoch; never before the step before. */
+  /** ms since the epoch; never earlier than the previous step. */
   at: number;
 }
 
@@ -62,26 +62,26 @@ export async function readRecording(text: AsyncIterable<string>): Promise<Record
     const to = Math.max(from, steps.length - 1);
     runs.push({ run, isRebuilt: part.events === undefined, from, to });
   }
-  // A file that was read to its end has both.
+  // Every complete file has both.
   if (!header || !session) throw new Error('The file has no header.');
   return { header, session, runs, steps };
 }
 
-/** For a page that shows the whole turn, not only what the recording has come to. */
+/** The spans of the whole turn, including those after the present moment. */
 export function spansOf({ run }: RecordedRun): Span[] {
   return runSpans(run);
 }
 
-/** The state after some steps. Immutable, as all that it holds. */
+/** The state after some steps. Deeply immutable. */
 interface Shown {
   view: SessionView;
   fold: UpsertFoldState;
 }
 
-/** Steps between two states that are kept: what a jump folds at most. */
+/** Steps between two kept states: a jump folds at most this many. */
 const KEPT_EVERY = 256;
 
-/** What the page shows after each step: as a live page would, by the same folds. */
+/** The page's state after each step, by the same folds as on a live page. */
 export class Player {
   readonly recording: Recording;
   /** States after 0, `KEPT_EVERY`, … steps, as far as was played. */
@@ -101,7 +101,10 @@ export class Player {
     return this.#last.shown.view;
   }
 
-  /** Folds on past all that was played, for some ms, so that a jump there is quick. Returns whether there is more. */
+  /**
+   * Folds steps that were not played yet, for `forMs` milliseconds, so that a later jump there is quick. Returns
+   * whether steps remain.
+   */
   prepare(forMs: number): boolean {
     const until = performance.now() + forMs;
     for (;;) {
@@ -114,7 +117,7 @@ export class Player {
     }
   }
 
-  /** The state after `to` steps, from one before; keeps states on the way. */
+  /** The state after `to` steps, folded from an earlier state; keeps states on the way. */
   #foldOn({ count, shown: from }: { count: number; shown: Shown }, to: number): Shown {
     let shown = from;
     for (let at = count; at < to; at += 1) {
@@ -147,7 +150,7 @@ export class Player {
   }
 }
 
-/** As a server sends it; nobody comes back to a recording with a cursor. */
+/** The message as a server sends it. The cursor is empty, since no subscriber resumes a recording. */
 function messageOf(output: FoldOutput, sessionId: string): ServerMessage {
   const sent = { sessionId, cursor: '' };
   switch (output.kind) {

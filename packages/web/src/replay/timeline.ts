@@ -1,12 +1,12 @@
 import type { Step } from './recording.ts';
 
-/** A silence that is longer than this is shortened to it (ms). */
+/** Longer silences (ms) are shortened to this. */
 const SILENCE_MS = 2_000;
 
-/** Where each step is on the line that is played (ms from its beginning), and back. */
+/** Maps each step to its place on the timeline (ms from its beginning), and back. */
 export class Timeline {
   readonly #steps: readonly Step[];
-  /** Of each step. */
+  /** The place of each step. */
   readonly #places: readonly number[];
 
   /** @param keepsSilences - Whether long silences last as long as they did. */
@@ -20,22 +20,22 @@ export class Timeline {
     });
   }
 
-  /** In ms. */
+  /** The timeline's length (ms). */
   get length(): number {
     return this.#places.at(-1) ?? 0;
   }
 
-  /** Where the last of the first `count` steps is; 0 before the first. */
+  /** The place of the last of the first `count` steps; 0 before the first step. */
   placeAfter(count: number): number {
     return this.#places[count - 1] ?? 0;
   }
 
-  /** How many steps have been made at a place. */
+  /** How many steps are at or before a place. */
   countAt(place: number): number {
     return firstAfter(this.#places, place, (one) => one);
   }
 
-  /** Where a moment (ms since the epoch) is: between two steps in proportion. */
+  /** The place of a moment (ms since the epoch), interpolated between two steps. */
   placeOf(moment: number): number {
     const next = firstAfter(this.#steps, moment, ({ at }) => at);
     const [before, after] = [this.#steps[next - 1], this.#steps[next]];
@@ -46,7 +46,7 @@ export class Timeline {
   }
 }
 
-/** The index of the first value that is greater; the list is in order. */
+/** The index of the first greater value in a sorted list. */
 function firstAfter<T>(list: readonly T[], value: number, of: (one: T) => number): number {
   let [from, to] = [0, list.length];
   while (from < to) {

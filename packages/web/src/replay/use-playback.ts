@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Step } from './recording.ts';
 import { Timeline } from './timeline.ts';
 
-/** Times as fast as it was; `max` plays all of it in about two seconds. */
+/** Playback speeds: multiples of real time; `max` plays everything in about two seconds. */
 export const speeds = ['0.5', '1', '2', '10', 'max'] as const;
 export type Speed = (typeof speeds)[number];
 
@@ -11,9 +11,9 @@ const FRAMES = 120;
 
 export interface Playback {
   timeline: Timeline;
-  /** How many steps have been made. */
+  /** The number of steps that were played. */
   count: number;
-  /** Where that is on the timeline (ms); between two steps while it plays. */
+  /** The present place on the timeline (ms); between two steps during playback. */
   place: number;
   isPlaying: boolean;
   speed: Speed;
@@ -21,13 +21,13 @@ export interface Playback {
   toggle: () => void;
   setSpeed: (speed: Speed) => void;
   setKeepsSilences: (keeps: boolean) => void;
-  /** To a place on the timeline. */
+  /** Goes to a place on the timeline (ms). */
   seek: (place: number) => void;
-  /** To after so many steps. */
+  /** Goes to the place after `count` steps. */
   go: (count: number) => void;
 }
 
-/** Plays steps by the clock. */
+/** Plays steps in real time, scaled by the speed. */
 export function usePlayback(steps: readonly Step[]): Playback {
   const [keepsSilences, setKeeps] = useState(false);
   const [speed, setSpeed] = useState<Speed>('1');

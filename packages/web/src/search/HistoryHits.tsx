@@ -14,7 +14,7 @@ interface HistoryHitsProps {
   onFollow?: (() => void) | undefined;
 }
 
-/** Hits of a search in conversations, by session; a hit opens its session there. */
+/** Hits of a search in conversations, by session; a hit opens its session at that item. */
 export function HistoryHits({ search, query, onFollow }: HistoryHitsProps) {
   const { phase, groups, isCut, problem, retry } = search;
   if (phase === 'idle') return null;
@@ -51,7 +51,7 @@ export function HistoryHits({ search, query, onFollow }: HistoryHitsProps) {
   );
 }
 
-/** More hits of one session than this wait for a click. */
+/** Hits shown per session; a click shows more. */
 const visible = 3;
 
 interface GroupProps {

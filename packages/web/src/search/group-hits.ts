@@ -7,10 +7,10 @@ type Item = NonNullable<Hit['item']>;
 export interface ItemHit {
   /** React key. */
   key: string;
-  /** What to show of the session: the item, or the call with its output. */
+  /** The id to scroll to: the item, or the call whose output matched. */
   target: string;
   snippet: string;
-  /** The kind of item, unless it is a message; and whether it was taken back. */
+  /** The kind of item (unless it is a message), and whether the item was taken back. */
   kind: string | undefined;
 }
 

@@ -1,11 +1,11 @@
 import { markWords } from './mark-words.ts';
 
-/** The name of the marks in the styles. */
+/** The highlight's name in the styles. */
 const name = 'found';
 
 /**
- * Marks the words of a search in an element that is on the page, instead of what was marked before, and brings the first
- * of them into sight. The element stays as it is: React owns it.
+ * Marks the words of a search in an element on the page, removes earlier marks, and scrolls to the first word. Does not
+ * change the element, which React owns.
  */
 export function markFound(element: Element | null, query: string): void {
   if (!('highlights' in CSS)) return;
@@ -19,7 +19,7 @@ export function markFound(element: Element | null, query: string): void {
   if (top < edge || bottom > innerHeight - edge) holder?.scrollIntoView({ block: 'center' });
 }
 
-/** Near the edges of the window (px) lie the tabs and the composer. */
+/** The tabs and the composer may cover this much (px) at the window's edges. */
 const edge = 160;
 
 function rangesOf(element: Element, query: string): Range[] {

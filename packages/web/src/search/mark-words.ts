@@ -5,7 +5,7 @@ export interface Piece {
 }
 
 const notWord = /[^\p{L}\p{N}]+/u;
-/** Scripts that put no spaces between words. */
+/** Matches scripts without spaces between words. */
 const unspaced = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
 
 /** Splits a snippet at the matches: words that begin with a word of the query, ignoring case and accents. */
@@ -23,13 +23,13 @@ export function markWords(snippet: string, query: string): Piece[] {
 /** Letters that are shown before the first match. */
 const lead = 24;
 
-/** The pieces from shortly before the first match on, so that it is in sight where there is room for a line only. */
+/** The pieces from shortly before the first match on, so that the match is visible in a single line. */
 export function fromFirst(all: readonly Piece[]): readonly Piece[] {
   const [first, ...rest] = all;
   if (first === undefined || first.found || first.text.length <= lead || rest.length === 0)
     return all;
   const cut = first.text.slice(-lead);
-  // From a word on, where there is one.
+  // Starts at a word, if there is one.
   const text = /^\S*\s+(?=\S)/.exec(cut)?.[0];
   return [
     { text: `… ${text === undefined ? cut : cut.slice(text.length)}`, found: false },
@@ -44,7 +44,7 @@ function* beginnings(folded: string, word: string): Generator<number> {
   }
 }
 
-/** A text in lower case without accents, with the place of each character in the original, and of its end. */
+/** A text in lower case without accents, with the place of each character in the original, and the place of the end. */
 function foldText(text: string): { folded: string; places: number[] } {
   let folded = '';
   const places: number[] = [];

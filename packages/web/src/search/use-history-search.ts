@@ -13,7 +13,7 @@ export interface HistorySearch {
   phase: 'idle' | 'searching' | 'found' | 'failed';
   /** During a search: the previous results. */
   groups: readonly SessionHits[];
-  /** Whether there may be more hits. */
+  /** Whether there may be more hits than requested. */
   isCut: boolean;
   problem: string | undefined;
   retry: () => void;
@@ -70,7 +70,7 @@ function phaseOf(asks: boolean, text: string, answer: Answer): HistorySearch['ph
   return answer.problem === undefined ? 'found' : 'failed';
 }
 
-/** One letter is found everywhere, unless it is a whole word. */
+/** Whether a text is worth searching: a single letter matches everywhere, unless it is a word of its own. */
 function isWorthAsking(text: string): boolean {
   return text.length > 1 || /\p{sc=Han}/u.test(text);
 }

@@ -11,7 +11,7 @@ interface AgentNoticeProps {
   turns: readonly TurnView[];
 }
 
-/** Says what keeps a session's agent from working, before somebody writes a message in vain. */
+/** Shows why a session's agent cannot work, before a person writes a message. */
 export function AgentNotice({ cliType, turns }: AgentNoticeProps) {
   const { refresh } = useAgents();
   const agent = useAgent(cliType);
@@ -33,7 +33,10 @@ export function AgentNotice({ cliType, turns }: AgentNoticeProps) {
   );
 }
 
-/** Whether the agent has answered in the session, or the last turn's failure gives the same advice. */
+/**
+ * Whether the notice is not needed: the agent has answered in the session, or the last turn's failure gives the same
+ * advice.
+ */
 function isNeedless(turns: readonly TurnView[]): boolean {
   const hasAnswered = turns.some(({ status }) => status === 'complete');
   return hasAnswered || turns.at(-1)?.error?.code === 'AUTH_REQUIRED';

@@ -14,7 +14,7 @@ interface BackgroundTasksProps {
   onStop: (taskId: string) => void;
 }
 
-/** What the agent has running beside its turns, as long as it runs. */
+/** The agent's running background tasks. */
 export function BackgroundTasks({ tasks = [], onStop }: BackgroundTasksProps) {
   if (tasks.length === 0) return null;
   return (

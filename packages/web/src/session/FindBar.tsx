@@ -16,14 +16,14 @@ interface FindProps {
 
 let openShown: () => void = () => undefined;
 
-/** Opens the search in the session that is shown. */
+/** Opens the search in the shown session. */
 export function openFind(): void {
   openShown();
 }
 
 /**
- * The search in a session, opened by Ctrl+F. The browser's own cannot see rows that are not in the page; it opens if the
- * key is pressed again.
+ * The search in a session, opened by Ctrl+F. The browser's own search cannot find rows that are not in the page;
+ * pressing Ctrl+F again opens it.
  */
 export function Find(props: FindProps) {
   const [isOpen, setOpen] = useState(false);
@@ -66,7 +66,7 @@ function FindBar({ view, session, field, onClose }: FindBarProps) {
   const [text, setText] = useState('');
   const found = useMemo(() => findText(view.turns, text), [text, view.turns]);
   const [chosen, setChosen] = useState<string>();
-  // At first the newest one: a conversation is read at its end.
+  // At first the newest match, since a conversation is read at its end.
   const index =
     chosen !== undefined && found.includes(chosen) ? found.indexOf(chosen) : found.length - 1;
   const current = found[index];
@@ -78,7 +78,7 @@ function FindBar({ view, session, field, onClose }: FindBarProps) {
   }, [field]);
   useEffect(() => {
     if (current === undefined) return undefined;
-    // While somebody types, only the last text counts.
+    // Waits for a typing pause, since only the last text counts.
     const timer = setTimeout(
       () => void scrollToItem(view.sessionId, current, { takesFocus: false }),
       100,
@@ -98,7 +98,7 @@ function FindBar({ view, session, field, onClose }: FindBarProps) {
   };
   const count = found.length === 0 ? 'No matches' : `${index + 1} of ${found.length}`;
   return (
-    // The controls inside bring the keys here.
+    // Keys bubble up from the controls inside.
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions
     <search className={css.bar} aria-label="Find in this session" onKeyDown={onKeyDown}>
       <input
@@ -138,7 +138,7 @@ function FindBar({ view, session, field, onClose }: FindBarProps) {
   );
 }
 
-/** Loads all older pages while they are needed. Returns whether some are missing. */
+/** Loads all older pages while `isNeeded`. Returns whether some are missing. */
 function useWholeHistory(
   { hasMore, before }: SessionView,
   session: SessionStore,

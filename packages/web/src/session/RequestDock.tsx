@@ -29,18 +29,18 @@ interface RequestDockProps {
   turns: readonly TurnView[];
   folder: string | undefined;
   running: boolean;
-  /** The request that a person chose; by default the oldest. */
+  /** The id of the request that a person chose; undefined for the oldest. */
   chosen: string | undefined;
   onChoose: (approvalId: string) => void;
   draft: string;
   onDraft: (text: string) => void;
-  /** Answers by key. */
+  /** Answers a request by a key. */
   answer: (approvalId: string, optionId: string) => Promise<void>;
   stop: () => void;
 }
 
 /**
- * The waiting requests, above the composer and always in sight: one at a time, the oldest first. Keys answer only the
+ * The waiting requests, always visible above the composer: one at a time, the oldest first. Keys answer only the
  * request that is shown here.
  */
 export function RequestDock(props: RequestDockProps) {
@@ -103,7 +103,7 @@ export function RequestDock(props: RequestDockProps) {
 interface DockedProps {
   request: WaitingRequest;
   folder: string | undefined;
-  /** Its index, from 0, and the number of requests. */
+  /** The request's index, from 0, and the number of requests. */
   place: { index: number; count: number };
   onStep: (step: 1 | -1) => void;
   actions: Pick<
@@ -112,7 +112,7 @@ interface DockedProps {
   >;
 }
 
-/** One request: who wants what, in full, and the answers. */
+/** One request: the asking agent, the whole request, and the possible answers. */
 function Docked({ request, folder, place, onStep, actions }: DockedProps) {
   const { approval, call } = request;
   const asks = asksSomething(approval);
@@ -122,7 +122,7 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
   const { cliType } = useSessionActions();
   const agentName = useAgentName(cliType);
   const head = titleOf(request, folder);
-  // A question's own words stand below.
+  // A question's own text is shown below.
   const title = asks && head === question ? agentName : head;
   const parts = useMemo(() => askedParts({ approval, call }, folder), [approval, call, folder]);
 
@@ -147,7 +147,7 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
         <span className={css.wants}>{asks ? 'has a question' : 'needs permission'}</span>
         {place.count > 1 && <Steps place={place} onStep={onStep} />}
       </header>
-      {/* What was filled in, and where it was scrolled to, belongs to one request. */}
+      {/* The key discards the form's values and the scroll position when another request is shown. */}
       <ApprovalActions
         key={approval.approvalId}
         approval={approval}
@@ -173,10 +173,10 @@ function Steps({ place, onStep }: Pick<DockedProps, 'place' | 'onStep'>) {
   );
 }
 
-/** How long a note about somebody else's answer stays (ms). */
+/** How long the note about an answer given elsewhere is shown (ms). */
 const readable = 8_000;
 
-/** Leaves a note of the outcome when a request is answered elsewhere. */
+/** The note of the outcome of a request that was answered elsewhere. */
 function useAnswerFromElsewhere(
   turns: readonly TurnView[],
   docked: ApprovalUpsert | undefined,

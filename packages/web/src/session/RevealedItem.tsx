@@ -14,10 +14,10 @@ interface RevealedItemProps {
   session: SessionStore;
 }
 
-/** Limit for older pages loaded to reach an item: 20,000 items. */
+/** Most older pages loaded to reach an item: 20,000 items. */
 const mostPages = 100;
 
-/** Scrolls to the item that the address names, loads the older pages this needs, and reports its progress. */
+/** Scrolls to the item that the address names, loads the older pages that this needs, and shows its progress. */
 export function RevealedItem({ view, session }: RevealedItemProps) {
   const { active, target } = useNavigation();
   const wanted = active === view.sessionId ? target : undefined;

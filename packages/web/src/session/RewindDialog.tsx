@@ -14,7 +14,7 @@ import { labelOf } from '../words/label.ts';
 
 interface Rewind {
   turnId: string;
-  /** What was asked for; the person may choose another one. */
+  /** The requested scope; the person may choose another one. */
   scope: RewindScope;
 }
 
@@ -22,13 +22,13 @@ interface RewindDialogProps {
   sessionId: string;
   asked: Rewind;
   cliType: string | undefined;
-  /** The project's. */
+  /** The project's folder. */
   folder: string | undefined;
   onTakenBack: (message: string, blocks?: readonly ContentBlock[]) => void;
   onClose: () => void;
 }
 
-/** The dialog while it is asked for, and what asks for it. */
+/** The dialog while it is open, and a function that opens it. */
 export function useRewindDialog(
   about: Omit<RewindDialogProps, 'asked' | 'onClose'>,
 ): [dialog: ReactNode, ask: (turnId: string, scope: RewindScope) => void] {
@@ -49,7 +49,7 @@ const titles = {
   both: 'Edit and send again',
 } satisfies Record<RewindScope, string>;
 
-/** Says what would go back to before a turn, and does it when that is confirmed. */
+/** Shows what would be changed back to before a turn, and does so when confirmed. */
 function RewindDialog(props: RewindDialogProps) {
   const { sessionId, asked, cliType, folder, onTakenBack, onClose } = props;
   const agent = useAgent(cliType);
@@ -75,7 +75,7 @@ function RewindDialog(props: RewindDialogProps) {
     setProblem(undefined);
     try {
       const { takenBack } = await requests.rewind(sessionId, turnId, scopeOf(scope));
-      // The composer cannot have the focus before.
+      // Close first: the composer cannot get the focus while the dialog is open.
       flushSync(onClose);
       if (takenBack) onTakenBack(takenBack.message, takenBack.blocks);
     } catch (error) {
@@ -129,13 +129,13 @@ function RewindDialog(props: RewindDialogProps) {
   );
 }
 
-/** Without a scope, the files go back. */
+/** The request's scope; the default is `files`. */
 const scopeOf = (scope: RewindScope) => (scope === 'files' ? {} : { scope });
 
 const counted = (count: number, what: string): string =>
   count === 1 ? `1 ${what}` : `${count} ${what}s`;
 
-/** Undefined if there is nothing to do. */
+/** The text of the confirm button; undefined if there is nothing to change back. */
 function confirmation({ takenBack, files }: RewindResult): string | undefined {
   const turns = takenBack && `Take back ${counted(takenBack.turnIds.length, 'turn')}`;
   if (files.length === 0) return turns;
@@ -165,7 +165,7 @@ function Plan({ plan, folder }: { plan: RewindResult; folder: string | undefined
         . New files are removed. Changes made by commands are not undone.
         {plan.takenBack === undefined && ' The conversation stays.'}
       </p>
-      {/* Focusable, because it scrolls where there are many. */}
+      {/* Focusable, because a long list scrolls. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div className={css.files} role="region" aria-label="Files to be restored" tabIndex={0}>
         <ul>

@@ -12,7 +12,7 @@ interface SessionIntroProps {
   isEmpty: boolean;
 }
 
-/** Shown above a session's first message: which agent, where, and what to do in a new session. */
+/** The text above a session's first message: the agent, the folder, and hints in a new session. */
 export function SessionIntro({ session, isEmpty }: SessionIntroProps) {
   const agentName = useAgentName(session?.cliType);
   if (session === undefined) return null;
@@ -29,7 +29,7 @@ export function SessionIntro({ session, isEmpty }: SessionIntroProps) {
   );
 }
 
-/** Leads to the last turn that both sessions share. */
+/** A link to the last turn that the fork and its origin share. */
 function ForkedFrom({ sessionId, turnId, title }: ForkOrigin) {
   const original = findSession(useSessions().projects, sessionId);
   const name = <bdi>{original?.title ?? title}</bdi>;

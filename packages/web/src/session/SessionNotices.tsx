@@ -44,7 +44,7 @@ export function SessionNotices({ sessionId, cliType, notices = [] }: SessionNoti
   );
 }
 
-/** Moves the focus from the removed button; on a phone, the composer would open the keyboard. */
+/** Moves the focus from the removed button; on a phone not to the composer, which would open the keyboard. */
 function moveOn(event: MouseEvent): void {
   const isTouch = event instanceof PointerEvent && event.pointerType === 'touch';
   if (!isTouch) focusComposer();

@@ -76,8 +76,8 @@ export default function SessionPage({ sessionId }: { sessionId: string }) {
       aria-label={labelOf(title)}
       data-session-id={sessionId}
       tabIndex={-1}
-      // Writing keeps a session that was only previewed. Not at once: a list that is rendered again between its `input`
-      // and its `change` event loses the choice.
+      // Writing keeps the tab of a previewed session. Delayed, because a select that is rendered again between its
+      // `input` and its `change` event loses the choice.
       onInput={() => setTimeout(keep, 0, sessionId)}
     >
       <h1 className={spoken.only}>{title}</h1>
@@ -238,7 +238,7 @@ function useIntro(session: SessionSummary | undefined, isEmpty: boolean): ReactN
   return useMemo(() => <SessionIntro session={session} isEmpty={isEmpty} />, [session, isEmpty]);
 }
 
-/** Puts a message before what is being written. */
+/** Puts a message in front of the draft. */
 function useTakeBack(
   draft: string,
   setDraft: (text: string) => void,
@@ -252,7 +252,7 @@ function useTakeBack(
   return useCallback(
     (message, blocks = []) => {
       setDraft([message, latest.current].filter((text) => text.trim() !== '').join('\n\n'));
-      // Mentions are in its words.
+      // Mentioned files are already in the text.
       put(linkedMentions(message, blocks, folder).others);
       focusComposer();
     },
@@ -269,7 +269,7 @@ function Problem({ text }: { text: string | undefined }) {
   );
 }
 
-/** Which waiting request is shown, and a function that shows one of them. */
+/** The id of the shown waiting request, and a function that shows another. */
 function useShownRequest() {
   const [shown, choose] = useState<string>();
   const show = useCallback((approvalId: string) => {
@@ -283,7 +283,7 @@ function useShownRequest() {
 
 type Attempt = (doing: Promise<unknown>) => Promise<void>;
 
-/** Runs a command, and keeps its error until the next one. */
+/** Runs a request, and keeps its error until the next request. */
 function useAttempt(): [string | undefined, Attempt] {
   const [problem, setProblem] = useState<string>();
   const attempt = useCallback(async (doing: Promise<unknown>) => {
@@ -297,7 +297,7 @@ function useAttempt(): [string | undefined, Attempt] {
   return [problem, attempt];
 }
 
-/** The agent that a message is for. */
+/** The agent that a message is for, with its accepted content types. */
 function useRecipient(info: SessionInfo | undefined) {
   const cliType = info?.session.cliType;
   useForksOnceAnswered(cliType, info?.accepts !== undefined && info.lastKnown !== true);

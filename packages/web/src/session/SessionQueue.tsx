@@ -6,13 +6,13 @@ import type { Mentioned } from '../mentions/use-mentioned.ts';
 interface SessionQueueProps extends Pick<Mentioned, 'blocksOfEdited'> {
   sessionId: string;
   info: SessionInfo | undefined;
-  /** Whether the agent takes messages in the turn that runs. */
+  /** Whether the agent takes messages during a turn. */
   canSteer: boolean;
   /** Shows the failure of a request. */
   attempt: (doing: Promise<unknown>) => Promise<void>;
 }
 
-/** The messages of a session that wait, and what people do with them. */
+/** The queued messages of a session, with their actions. */
 export function SessionQueue(props: SessionQueueProps) {
   const { sessionId, info, canSteer, blocksOfEdited, attempt } = props;
   const queue = info?.queue ?? [];

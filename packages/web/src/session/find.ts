@@ -11,7 +11,7 @@ export function findText(turns: readonly TurnView[], text: string): string[] {
     .map(({ itemId }) => itemId);
 }
 
-/** What the page can show of an item. */
+/** The texts of an item that the page can show. */
 function textsOf(item: UpsertObject): string[] {
   switch (item.type) {
     case 'message':
@@ -45,7 +45,7 @@ export function rangesOf(element: Element, text: string): Range[] {
   const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
     const words = (node.nodeValue ?? '').toLowerCase();
-    // Letters whose lower case is longer would shift the places after them.
+    // Skips text in which a letter's lower case is longer, since that would shift the places after it.
     if (words.length !== node.nodeValue?.length) continue;
     for (let at = words.indexOf(sought); at >= 0; at = words.indexOf(sought, at + sought.length)) {
       const range = new Range();

@@ -1,4 +1,4 @@
-/** Slash commands of the agents' terminals that the page carries out itself: they are sent to no agent. */
+/** Slash commands of the agents' terminals that the page itself runs, without sending them to the agent. */
 import type { AgentCommand, AgentInfo, SetupKind } from '@liminal/protocol';
 
 const deeds = [
@@ -20,23 +20,23 @@ const deeds = [
   'work',
 ] as const;
 
-/** What the page does with the session, or opens for that. */
+/** An action on the session, or the dialog for it. */
 export type Deed = (typeof deeds)[number];
 
 export const isDeed = (command: PageCommand): command is Deed =>
   (deeds as readonly PageCommand[]).includes(command);
 
-/** What a command shows or does. */
+/** The dialog or action of a command. */
 export type PageCommand = 'aside' | 'changes' | 'directories' | 'mcp' | 'status' | SetupKind | Deed;
 
 interface Entry extends AgentCommand {
   shows: PageCommand;
   isHere: (agent: AgentInfo) => boolean;
-  /** Whether a command of the agent’s own with the name is used instead. */
+  /** Whether an agent's own command with this name takes precedence. */
   yields?: boolean;
 }
 
-/** The agents whose own terminals have the commands that the page does for them. */
+/** The agent types whose terminals have these commands. */
 const terminals: readonly string[] = ['claude-code', 'codex'];
 
 const deed = (
@@ -131,7 +131,7 @@ const entries: Entry[] = [
 const isNamed = ({ name, aliases = [] }: AgentCommand, text: string): boolean =>
   name === text || aliases.includes(text);
 
-/** The commands of the page, each with the names that it has beside the agent’s own commands. */
+/** The page's commands, each with the names that the agent's own commands leave to it. */
 function entriesFor(agent: AgentInfo | undefined, commands: readonly AgentCommand[]): Entry[] {
   const isTaken = (name: string): boolean => commands.some((one) => isNamed(one, name));
   const here = agent === undefined ? [] : entries.filter(({ isHere }) => isHere(agent));
@@ -144,7 +144,7 @@ function entriesFor(agent: AgentInfo | undefined, commands: readonly AgentComman
   });
 }
 
-/** The command that a message is, with its words. @param commands - The agent’s own. */
+/** The page command that a message consists of, with the words after it. `commands` are the agent's own. */
 export function pageCommandIn(
   message: string,
   agent: AgentInfo | undefined,
@@ -155,7 +155,7 @@ export function pageCommandIn(
   return found && { shows: found.shows, words: words.trim() };
 }
 
-/** The agent's own commands, and those of the page. */
+/** The agent's own commands and the page's. */
 export function withPageCommands(
   commands: readonly AgentCommand[],
   agent: AgentInfo | undefined,

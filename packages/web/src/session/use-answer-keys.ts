@@ -6,12 +6,12 @@ import { asksSomething, keyAnswers } from '../transcript/answering.ts';
 interface AnswerKeys {
   /** The docked request. */
   approval: ApprovalUpsert | undefined;
-  /** Whether it has been in sight long enough to be answered by a key. */
+  /** Whether the request was visible long enough to be answered by a key. */
   isSeen: () => boolean;
-  /** Whether all of it has been shown, long enough to be allowed. */
+  /** Whether the whole request was shown, long enough to be allowed. */
   isRead: () => boolean;
   running: boolean;
-  /** Whether a person is writing, perhaps a note about the request: Escape then rejects nothing. */
+  /** Whether the composer has a draft, which may be a note about the request: Escape then does not reject it. */
   isWriting: boolean;
   /** Rejects if the answer failed. */
   answer: (approvalId: string, optionId: string) => Promise<void>;
@@ -22,14 +22,14 @@ interface AnswerKeys {
 const tooSoon = 400;
 
 /**
- * Enter and Escape answer the docked request; if it has a form, Enter focuses the form, and while something is written in
- * the composer Escape does nothing. Without a request, Escape stops the turn.
+ * Enter and Escape answer the docked request. If the request has a form, Enter focuses the form; while the composer has
+ * a draft, Escape does nothing. Without a request, Escape stops the turn.
  */
 export function useAnswerKeys(keys: AnswerKeys): void {
   const { approval, isSeen, isRead, running, isWriting, answer, stop } = keys;
   const isAsked = approval !== undefined;
   const changed = useRef({ isAsked: false, at: 0 });
-  /** The request answered here: it stays docked until the server confirms. */
+  /** The id of the request answered here, which stays docked until the server confirms the answer. */
   const answered = useRef<string>(undefined);
   useEffect(() => {
     if (isAsked !== changed.current.isAsked) changed.current = { isAsked, at: Date.now() };
@@ -63,7 +63,7 @@ export function useAnswerKeys(keys: AnswerKeys): void {
   }, [approval, isSeen, isRead, running, isWriting, answer, stop]);
 }
 
-/** Focuses a form, to be filled in before it is sent. A key does not scroll over what was not read yet. */
+/** Focuses a form to fill in. Does not scroll past parts that were not read yet. */
 function focusForm(approvalId: string, isRead: boolean): void {
   const form = document.querySelector(`[data-approval-id="${CSS.escape(approvalId)}"]`);
   const field = form?.querySelector<HTMLElement>('input, select, textarea');
@@ -74,7 +74,7 @@ function hasModifier(event: KeyboardEvent): boolean {
   return event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
 }
 
-/** Whether the key is free for us: not in a dialog or menu, and Enter not on a button; in an empty composer it is. */
+/** Whether the key may answer: not in a dialog or menu, and not Enter on a button. In an empty composer it may. */
 function isOurs(event: KeyboardEvent): boolean {
   const { target } = event;
   if (!(target instanceof HTMLElement)) return true;

@@ -27,7 +27,7 @@ interface PageCommandsOptions {
   send: (message: string) => void;
 }
 
-/** The session with the commands of the page among its own, and a function that carries out a message that is one. */
+/** The session's info with the page's commands added, and a function that runs a message that is a page command. */
 export function usePageCommands(options: PageCommandsOptions) {
   const { view, attempt } = options;
   const { info } = view;
@@ -40,7 +40,7 @@ export function usePageCommands(options: PageCommandsOptions) {
     [agent, info],
   );
   const deeds = useDeeds(options);
-  /** Returns whether the message is such a command. */
+  /** Runs the message as a page command. Returns whether it is one. */
   const run = (message: string): boolean => {
     const command = pageCommandIn(message, agent, info?.commands ?? []);
     if (command === undefined || session === undefined) return false;
@@ -62,7 +62,7 @@ export function usePageCommands(options: PageCommandsOptions) {
   return { offered, run };
 }
 
-/** What the page does for each command, with the words after the command. */
+/** The action of each command; it gets the words after the command. */
 function useDeeds({
   view,
   attempt,
@@ -74,7 +74,7 @@ function useDeeds({
   const { archive, delete: remove, say, showRename } = useHousekeeping();
   const fork = useFork();
   const open = useOverlay();
-  /** Sets a setting to the value that the words name, or shows the values. */
+  /** Sets a setting to the value with this name, or opens the select if there is none. */
   const choose = ({ sessionId }: SessionSummary, id: string, words: string): void => {
     const value = valueNamed(view.info, id, words);
     if (value === undefined) openSetting(id);
@@ -119,7 +119,7 @@ function useDeeds({
   };
 }
 
-/** The newest turn that a message of a person’s began, and that was not taken back. */
+/** The newest turn that a person's message began and that was not taken back. */
 function lastAsked(turns: readonly TurnView[]): TurnView | undefined {
   const gone = takenBack(turns);
   const isAsked = (item: TurnView['items'][number]): boolean =>
@@ -130,7 +130,7 @@ function lastAsked(turns: readonly TurnView[]): TurnView | undefined {
 const speedOf = (info: SessionInfo | undefined): ConfigOption | undefined =>
   info?.configOptions.find(({ category }) => category === 'speed');
 
-/** The value of a setting that has these words as its name or id. */
+/** The value of a setting whose name or id is `words`. */
 function valueNamed(info: SessionInfo | undefined, id: string, words: string): string | undefined {
   const sought = words.toLowerCase();
   const { options = [] } = info?.configOptions.find((one) => one.id === id) ?? {};

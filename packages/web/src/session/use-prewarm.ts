@@ -2,8 +2,8 @@ import type { SessionStore, SessionView } from '@liminal/client';
 import { useCallback, useRef } from 'react';
 
 /**
- * Lets the session's agent start, since somebody begins to write. Opening a page again with a draft in it starts no
- * program.
+ * Returns a function that starts the session's agent when a person begins to write. Opening a page that has a draft
+ * starts no agent.
  */
 export function usePrewarm(session: SessionStore, info: SessionView['info']): () => void {
   const isAsked = useRef(false);

@@ -1,20 +1,23 @@
 import { type RefObject, useCallback, useEffect, useRef } from 'react';
 
-/** Minimum time in sight (ms) before a key counts as an answer: an earlier key was meant for what was there before. */
+/**
+ * Minimum time (ms) that a request must be visible before a key answers it: an earlier key was meant for the previous
+ * content.
+ */
 export const toRead = 400;
 
-/** Share that must be in the window; not all, since an edge may be cut by a fraction of a pixel. */
+/** Share of the element that must be in the window; less than 1, since a fraction of a pixel may be cut off. */
 const whole = 0.9;
 
 /**
- * Whether an element, unchanged since `key`, has been visible long enough to be answered by a key: in the window, with
- * the window in front.
+ * Whether an element has been visible long enough, in the focused window, to be answered by a key. A new `key` restarts
+ * the time.
  */
 export function useSeen(
   element: RefObject<HTMLElement | null>,
   key: string | undefined,
 ): () => boolean {
-  /** When it came into sight (ms, by `performance.now`). */
+  /** When the element became visible (ms, by `performance.now`). */
   const since = useRef<number>(undefined);
   useEffect(() => {
     const watched = element.current;

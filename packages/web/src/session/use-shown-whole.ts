@@ -1,36 +1,38 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { toRead } from './use-seen.ts';
 
-/** Whether a request has been shown in full, and a way to show the rest. */
+/** Whether a request has been shown in full, and a function that shows the rest. */
 export interface ShownWhole {
-  /** The scrolling element; its parts with `data-to-see` must be seen, and nothing with `data-unshown` be left in it. */
+  /**
+   * The scrolling element. Its parts with `data-to-see` must have been visible, and it must contain no `data-unshown`.
+   */
   asked: RefObject<HTMLDivElement | null>;
   isWhole: boolean;
-  /** Whether nothing of it has just changed: a press could be meant for what was there before. */
+  /** False shortly after a change, when a press may be meant for the previous content. */
   isSettled: boolean;
-  /** Whether it has been shown in full, long enough to be allowed by a key. */
+  /** Whether the request was shown in full, long enough to be allowed by a key. */
   isRead: () => boolean;
-  /** Whether it was given more room than usual. */
+  /** Whether the request has more room than usual. */
   isOpen: boolean;
-  /** Gives it more room; if that is not enough, scrolls to the next part. */
+  /** Gives the request more room; if that is not enough, scrolls to the next part. */
   showRest: () => void;
 }
 
-/** Lines (px) that are shown again after a step, so that nobody loses the place. */
+/** Height (px) that stays visible after a scroll step, so that the reader keeps the place. */
 const overlap = 24;
 
 /**
- * Watches the content of the request `key`. A part counts as shown when its end has been in sight; if its text changes,
- * it must be shown again.
+ * Watches the content of the request `key`. A part counts as shown when its end was visible; if its text changes, the
+ * part must be shown again.
  */
 export function useShownWhole(key: string | undefined): ShownWhole {
   const asked = useRef<HTMLDivElement>(null);
   const [isWhole, setWhole] = useState(false);
   const [openKey, setOpenKey] = useState<string>();
   const { isSettled, unsettle } = useSettled();
-  /** The content of each part at the time when its end was in sight. */
+  /** The content of each part when its end was visible. */
   const seen = useRef(new WeakMap<HTMLElement, string>());
-  /** When all of it had been shown (ms, by `performance.now`). */
+  /** When the whole request had been shown (ms, by `performance.now`). */
   const since = useRef<number>(undefined);
   const isOpen = key !== undefined && openKey === key;
 
@@ -40,7 +42,7 @@ export function useShownWhole(key: string | undefined): ShownWhole {
       const said = saidBy(part);
       if (seen.current.get(part) === said || !endsInSight(part, asked.current)) continue;
       seen.current.set(part, said);
-      // Read, until this part came or changed.
+      // The request was fully shown before this part was added or changed.
       if (since.current !== undefined) unsettle();
       since.current = undefined;
     }
@@ -63,7 +65,7 @@ export function useShownWhole(key: string | undefined): ShownWhole {
     if (region === null) return undefined;
     const sizes = new ResizeObserver(judge);
     for (const element of [region, ...partsOf(region)]) sizes.observe(element);
-    // The request itself scrolls, and what it lies in.
+    // Captured, because both the request and its containers scroll.
     window.addEventListener('scroll', judge, true);
     return () => {
       sizes.disconnect();
@@ -86,7 +88,7 @@ export function useShownWhole(key: string | undefined): ShownWhole {
   return { asked, isWhole, isSettled, isRead, isOpen, showRest };
 }
 
-/** False from a change on, for the time that it takes to notice the change. */
+/** `isSettled` is false after `unsettle`, for the time that a person needs to notice a change. */
 function useSettled(): { isSettled: boolean; unsettle: () => void } {
   const [changes, setChanges] = useState(0);
   const [settled, setSettled] = useState(0);
@@ -102,12 +104,12 @@ function partsOf(region: HTMLElement | null): HTMLElement[] {
   return [...(region?.querySelectorAll<HTMLElement>('[data-to-see="true"]') ?? [])];
 }
 
-/** A part's text; one that a person changes, as a form, has `data-said` instead. */
+/** A part's text, or its `data-said`, which parts that a person changes (forms) have. */
 function saidBy(part: HTMLElement): string {
   return part.dataset['said'] ?? part.textContent ?? '';
 }
 
-/** The first control that shows more of what is folded, or not laid out yet. */
+/** The first control that shows more content, which is folded or not laid out yet. */
 function unshownIn(region: HTMLElement | null): HTMLElement | null {
   return region?.querySelector<HTMLElement>('[data-unshown="true"]') ?? null;
 }

@@ -2,7 +2,7 @@ import type { TurnView } from '@liminal/client';
 import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import { isWaiting } from '../transcript/arrange.ts';
 
-/** A request that waits for a person, and the call that it belongs to, if any. */
+/** A request that waits for a person, and its tool call, if it has one. */
 export interface WaitingRequest {
   readonly approval: ApprovalUpsert;
   readonly call: ToolCallUpsert | undefined;
@@ -20,13 +20,13 @@ export function waitingRequests(turns: readonly TurnView[]): WaitingRequest[] {
           approval,
           call: items
             .filter((item) => item.type === 'tool_call')
-            // Agents may use an id again: the newest call is meant.
+            // Agents may reuse an id: take the newest call.
             .findLast((item) => item.callId === approval.callId),
         })),
     );
 }
 
-/** The state of a request that was shown and no longer waits. */
+/** Finds a request that was shown and may no longer wait. */
 export function findApproval(
   turns: readonly TurnView[],
   approvalId: string,

@@ -7,7 +7,7 @@ import { labelOf } from '../words/label.ts';
 
 /** Where a menu opens: at an element, or where the pointer was. */
 export interface Anchor {
-  /** Gets the focus back. */
+  /** Gets the focus back when the menu closes. */
   element: HTMLElement;
   at?: { x: number; y: number } | undefined;
 }
@@ -24,7 +24,7 @@ export default function RowMenu({ session, anchor: { element, at }, onClose }: R
   const anchor = at ? { getBoundingClientRect: () => new DOMRect(at.x, at.y, 0, 0) } : element;
   return (
     <Menu.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
-      {/* A dialog lets only what is inside it be used. */}
+      {/* Inside an open dialog, because nothing outside of it can be used. */}
       <Menu.Portal container={element.closest('dialog') ?? document.body}>
         <Menu.Positioner
           className={menu.positioner}

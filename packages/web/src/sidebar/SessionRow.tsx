@@ -14,7 +14,7 @@ import { SessionMark } from '../app/SessionMark.tsx';
 
 interface SessionRowProps {
   session: SessionSummary;
-  /** Whether the list has sessions of several agents, so that each shows its own. */
+  /** Whether each row shows its agent, because the list has sessions of several agents. */
   showsAgent: boolean;
   now: number;
   onFollow?: (() => void) | undefined;
@@ -44,7 +44,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
         onContextMenu={(event) => {
           event.preventDefault();
           const { clientX: x, clientY: y, currentTarget: element } = event;
-          // A key has no place.
+          // A menu opened by a key has no pointer position.
           openMenu(session, { element, at: event.button === 2 ? { x, y } : undefined });
         }}
         onKeyDown={(event) => {

@@ -14,7 +14,7 @@ export interface RowProps {
 }
 
 interface SessionSectionProps {
-  /** For people who do not see the heading. */
+  /** The section's accessible name. */
   name: string;
   heading: ReactNode;
   title?: string | undefined;
@@ -28,10 +28,10 @@ interface SessionSectionProps {
 /** Sessions shown at first, and by each click on "more". */
 const shownFirst = 12;
 const shownMore = 50;
-/** So few are not worth a click. */
+/** So few further sessions are shown without a click. */
 const few = 3;
 
-/** Sessions that belong together, under a heading that folds them. The active one is always shown. */
+/** A group of sessions under a heading that folds them. The active one is always shown. */
 export function SessionSection(props: SessionSectionProps) {
   const { name, heading, title, sessions, open, onToggle, rows } = props;
   const { tabs, active } = useNavigation();

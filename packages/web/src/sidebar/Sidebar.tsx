@@ -21,7 +21,7 @@ interface SidebarProps {
   onKeys: () => void;
   /** Called when a session is chosen. */
   onFollow?: () => void;
-  /** Placed at its end. */
+  /** Content at the end of the sidebar. */
   children?: ReactNode;
 }
 
@@ -49,7 +49,7 @@ export function Sidebar({ onNew, onKeys, onFollow, children }: SidebarProps) {
       first.focus();
     }
     if (event.key === 'Escape' && search !== '') {
-      // Otherwise the key closes the drawer too.
+      // Otherwise Escape would also close the drawer.
       event.preventDefault();
       setSearch('');
     }
@@ -74,7 +74,7 @@ export function Sidebar({ onNew, onKeys, onFollow, children }: SidebarProps) {
           />
         </label>
       </div>
-      {/* Keys reach it from the entries inside. */}
+      {/* Keys bubble up from the entries inside. */}
       {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions */}
       <div className={css.list} ref={ref} onKeyDown={onKeyDown}>
         <RowMenuProvider>
@@ -136,7 +136,7 @@ interface TopSectionProps {
   rows: RowProps;
 }
 
-/** Sessions that are always in sight. */
+/** A section that cannot be folded. */
 function TopSection({ name, sessions, isUrgent = false, rows }: TopSectionProps) {
   return (
     <section aria-label={labelOf(name)}>
@@ -175,14 +175,14 @@ function useNow(): number {
   return now;
 }
 
-/** Project ids only. */
+/** Holds only project ids. */
 const storageKey = 'liminal.collapsed';
 
 /** The projects that are collapsed on this device. */
 function useCollapsed(): [ReadonlySet<string>, toggle: (projectId: string) => void] {
   const [collapsed, setCollapsed] = useState(readCollapsed);
   const toggle = useCallback((projectId: string) => {
-    // Another window may have collapsed others meanwhile.
+    // Another window may have collapsed other projects since.
     const stored = readCollapsed();
     const next = stored.has(projectId)
       ? new Set([...stored].filter((id) => id !== projectId))

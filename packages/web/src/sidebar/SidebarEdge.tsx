@@ -9,7 +9,7 @@ const step = 20;
 
 const storageKey = 'liminal.sidebar-width';
 
-/** The edge of the sidebar: it is dragged, or moved with the arrow keys. A double click restores the usual width. */
+/** The edge of the sidebar, which is dragged or moved with the arrow keys. A double click restores the usual width. */
 export function SidebarEdge() {
   const [width, setWidth] = useState(readWidth);
   useLayoutEffect(() => {

@@ -7,7 +7,7 @@ type OpenRowMenu = (session: SessionSummary, anchor: Anchor) => void;
 
 const RowMenuContext = createContext<OpenRowMenu>(() => {});
 
-// Fetched when first needed: it brings the menus with it.
+// Fetched when first needed, together with the menu library.
 const RowMenu = fetched(() => import('./RowMenu.tsx'));
 
 /** One menu for all rows of a list. */

@@ -15,15 +15,18 @@ function waitingSince(session: SessionSummary): string {
 }
 
 interface SessionGroups {
-  /** Newest first, of all projects; those that are archived are not among them. */
+  /** Pinned sessions of all projects, newest first, without archived ones. */
   pinned: SessionSummary[];
-  /** Projects with all other sessions. */
+  /** Projects with the remaining sessions. */
   projects: Projects;
   /** Newest first. */
   archived: SessionSummary[];
 }
 
-/** The groups in which a list shows sessions, each in one: those that need a person are in a group of their own. */
+/**
+ * The groups of the session list; each session is in one group. `needingYou` returns the sessions that wait for a
+ * person.
+ */
 export function groupSessions(projects: Projects): SessionGroups {
   const all = projects
     .flatMap((project) => project.sessions)
@@ -40,10 +43,10 @@ export function groupSessions(projects: Projects): SessionGroups {
   };
 }
 
-/** Not among those that need a person. */
+/** Whether the session is not in the group of those that wait for a person. */
 const isElsewhere = ({ state }: SessionSummary) => state !== 'waiting';
 
-/** Projects with the sessions that match a search: all of its words are in title, agent or folder. */
+/** Projects with the sessions whose title, agent or folder contain all words of a search. */
 export function searchSessions(projects: Projects, search: string): Projects {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return projects;

@@ -14,7 +14,7 @@ export function useOthersWaiting(): SessionSummary[] {
   return needingYou(projects).filter((session) => session.sessionId !== active);
 }
 
-/** Says that other sessions wait, and links to the one that has waited longest. */
+/** Shows that other sessions wait, with a link to the one that has waited longest. */
 export function NeedsYou({ isShort }: { isShort: boolean }) {
   const { show } = useNavigation();
   const others = useOthersWaiting();

@@ -14,7 +14,7 @@ interface TabBarProps {
   onSidebar: () => void;
 }
 
-// Fetched with the first session: they bring the menus with them.
+// Fetched with the first session, together with the menu library.
 const SessionMenu = fetched(
   () => import('./SessionMenu.tsx'),
   () => <span className={css.menuSpace} />,
@@ -24,7 +24,7 @@ const TabsMenu = fetched(
   () => <span className={css.tabs} />,
 );
 
-/** Open sessions, side by side; without room for that, the active one and a menu of the others. */
+/** The tabs of open sessions; on a narrow page, the active session and a menu of the others. */
 export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
   const { tabs, active } = useNavigation();
   const isNarrow = useIsNarrow();
@@ -46,7 +46,7 @@ export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
   );
 }
 
-/** Shows the number of waiting sessions behind it. */
+/** The button that shows the sidebar, with the number of waiting sessions. */
 function SidebarButton({ onClick }: { onClick: () => void }) {
   const { length: waiting } = useOthersWaiting();
   const label =

@@ -10,7 +10,7 @@ const TabsMenu = fetched(
   () => <span className={css.menuSpace} />,
 );
 
-/** The tabs. They scroll sideways if they lack room; then a menu lists them all. */
+/** The tabs. If they do not fit, they scroll sideways and a menu lists all of them. */
 export function TabList() {
   const { tabs, close } = useNavigation();
   const { ref, onKeyDown } = useRoving<HTMLElement>('row');
@@ -25,7 +25,7 @@ export function TabList() {
   };
   return (
     <>
-      {/* Keys reach it from the tabs inside. */}
+      {/* Keys bubble up from the tabs inside. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions */}
       <nav className={css.tabs} aria-label="Open sessions" ref={ref} onKeyDown={onKey}>
         <ul className={css.list}>
@@ -55,7 +55,7 @@ function useOverflow(ref: RefObject<HTMLElement | null>, count: number): boolean
   return overflows;
 }
 
-/** Lets a vertical wheel scroll the tabs too. */
+/** Makes a vertical wheel scroll the tabs sideways. */
 function useSidewaysWheel(ref: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const bar = ref.current;

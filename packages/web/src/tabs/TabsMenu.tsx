@@ -12,7 +12,7 @@ import css from './TabsMenu.module.css';
 import { SessionMark } from '../app/SessionMark.tsx';
 
 interface TabsMenuProps {
-  /** `switcher` names the active session, in place of the tabs. */
+  /** `switcher` shows the active session's name and replaces the tabs. */
   look: 'icon' | 'switcher';
 }
 

@@ -5,7 +5,7 @@ import { lookOf } from './span-look.ts';
 import css from './Terminal.module.css';
 import type { Line, Span } from './terminal-text.ts';
 
-/** Lines rendered together as one block, and not again while none of them changes. */
+/** Lines rendered together as one block; the block is rendered again only when one of its lines changes. */
 const blockLines = 20;
 
 /** A longer line (characters) is a block by itself. */
@@ -16,11 +16,11 @@ const mostColoured = { line: 1_000, screen: 10_000 };
 
 interface ScreenProps {
   lines: readonly Line[];
-  /** The number of the first line; blocks are counted from it. */
+  /** The number of the first line; blocks are numbered from line 0 of the output. */
   first: number;
 }
 
-/** Lines of a terminal. If there are too many colours, the newest lines have theirs. */
+/** Lines of a terminal. If there are too many colours, only the newest lines are coloured. */
 export function Screen({ lines, first }: ScreenProps) {
   const blocks = blocksOf(lines, first);
   let coloured = 0;
@@ -34,7 +34,7 @@ export function Screen({ lines, first }: ScreenProps) {
   return drawn.toReversed();
 }
 
-/** A block's first line does not depend on what came before the lines or comes after them. */
+/** Cuts lines into blocks at fixed line numbers, so that added or dropped lines do not shift the blocks. */
 function blocksOf(lines: readonly Line[], first: number) {
   const starts = lines.flatMap((line, at) => {
     const isAlone = Math.max(line.length, lines[at - 1]?.length ?? 0) > longLine;
@@ -48,7 +48,7 @@ function blocksOf(lines: readonly Line[], first: number) {
 
 interface BlockProps {
   lines: readonly Line[];
-  /** Without colours. */
+  /** Whether the block is shown without colours. */
   isPlain: boolean;
 }
 

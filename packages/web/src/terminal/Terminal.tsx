@@ -14,17 +14,17 @@ interface TerminalProps {
   /** The program's whole output so far. */
   text: string;
   label: string;
-  /** How it ended, if it has. */
+  /** How the program ended, if it has. */
   outcome?: ReactNode;
 }
 
 /** Lines visible without scrolling; the same as in the styles. */
 const inSight = 14;
 
-/** Lines rendered before a person asks for more. */
+/** Lines rendered at first; a click shows more. */
 const drawnAtFirst = 1_000;
 
-/** A program's output: a window on its end, which follows new output while the reader is at the end. */
+/** A program's output. It shows the end, and follows new output while the reader is at the end. */
 export function Terminal({ text, label, outcome }: TerminalProps) {
   const terminal = useTerminal(text);
   const { lines, first } = withoutEmptyEdges(terminal.lines);
@@ -83,8 +83,8 @@ export function Terminal({ text, label, outcome }: TerminalProps) {
 }
 
 /**
- * The terminal that shows a text. It is kept, so that added text costs no more than itself. It may be called with the
- * same or another text at any time. If text comes faster than it can be rendered, some states are skipped.
+ * The terminal state of a text. It is kept between renderings, so that only added text is parsed. React may call this
+ * with the same or another text at any time. If text arrives faster than it can be rendered, some states are skipped.
  */
 function useTerminal(text: string): TerminalText {
   const [terminal] = useState(() => new TerminalText());

@@ -1,4 +1,4 @@
-/** Text without colours, links and cursor movements, for where these mean nothing. */
+/** Removes the escape sequences of colours, links and cursor movements. */
 export function plainText(text: string): string {
   return text.replace(
     // oxlint-disable-next-line no-control-regex -- they are what it removes

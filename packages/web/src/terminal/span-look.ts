@@ -3,7 +3,7 @@ import type { CSSProperties } from 'react';
 import type { Style } from './terminal-text.ts';
 
 export interface SpanLook {
-  /** `shifted`: the style sheet makes `--colour` readable in the theme. */
+  /** `shifted`: the style sheet adjusts `--colour` until it is readable in the theme. */
   kind: 'as-is' | 'shifted';
   /** Absent for ordinary text. */
   style?: CSSProperties & { '--colour'?: string };
@@ -11,7 +11,7 @@ export interface SpanLook {
 
 /**
  * The look of a span on the page. The sixteen named colours are the page's own, readable in both themes; other colours
- * are shifted to be readable. On a background that the program chose, both are shown exactly.
+ * are adjusted to be readable. If the program set a background, foreground and background are shown exactly.
  */
 export function lookOf({ foreground, background, decorations }: Style): SpanLook {
   const style: CSSProperties = { ...emphasis(decorations), ...lines(decorations) };
@@ -55,7 +55,7 @@ function lines(decorations: Style['decorations']): CSSProperties {
   return drawn.length === 0 ? {} : { textDecoration: drawn.join(' ') };
 }
 
-/** The first sixteen colours of a terminal's table are the named ones. */
+/** The name of a colour; the first sixteen colours of a terminal's table have names. */
 function nameOf(colour: Color): ColorName | undefined {
   if (colour.type === 'named') return colour.name;
   return colour.type === 'table' ? namedColors[colour.index] : undefined;
@@ -80,7 +80,7 @@ const palette = createColorPalette({
   brightWhite: '#ffffff',
 });
 
-/** As `#rrggbb`. A program may name colours beyond the end of the table. */
+/** The colour as `#rrggbb`. A program may use an index beyond the end of the table. */
 function exact(colour: Color): string {
   const isKnown = colour.type !== 'table' || (colour.index >= 0 && colour.index < 256);
   return isKnown ? palette.value(colour) : '#8d9099';

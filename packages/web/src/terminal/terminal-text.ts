@@ -5,31 +5,31 @@ export type Style = Omit<ParseToken, 'value'>;
 /** Characters with the same look. */
 export interface Span {
   readonly text: string;
-  /** The same object for the same look. */
+  /** Equal styles are the same object. */
   readonly style: Style;
 }
 
-/** Immutable: a line that is written to becomes another object. */
+/** A line of the output. Immutable: writing to a line makes a new object. */
 export interface Line {
   readonly spans: readonly Span[];
-  /** Number of characters, with those beyond the longest kept line. */
+  /** Number of characters, including characters that are not kept because the line is too long. */
   readonly length: number;
-  /** Whether nothing but blanks is kept of it. */
+  /** Whether the kept part of the line is blank. */
   readonly isBlank: boolean;
 }
 
 /** Characters kept of one line: browsers cannot lay out a line of a million. */
 const longestLine = 10_000;
-/** Number of lines kept; older ones are dropped here. */
+/** Number of lines kept; older lines are dropped. */
 const keptLines = 20_000;
 /** Characters read of a longer text: its end. */
 const readCharacters = 4_000_000;
-/** The furthest column, and number of lines below the last one, at which a cursor is without text there. */
+/** How far a cursor may move away from all text: the column, and the number of lines below the last. */
 const furthest = { column: 250, below: 100 };
 
 /*
  * An escape sequence without an end after 2,000 characters is not one. Both expressions take linear time: an escape
- * character begins every sequence and stands in none.
+ * character begins every sequence and occurs nowhere else in one.
  */
 /* oxlint-disable no-control-regex -- they are what is read here */
 /** Cursor movements, styles, and sequences without a meaning on a page; by its groups. */
@@ -42,14 +42,14 @@ const begun =
 /* oxlint-enable no-control-regex */
 
 /**
- * A program's output as a terminal shows it: with colours, and without what was overwritten. It is as wide as the
- * longest line, and never clears lines above, since people read them later. Reading takes time in proportion to the
+ * A program's output as a terminal shows it: with colours, and without overwritten text. The terminal is as wide as the
+ * longest line, and never clears earlier lines, since people read them later. Reading takes time in proportion to the
  * text that is added, whatever its control sequences are.
  */
 export class TerminalText {
   #text = '';
   #lines: Line[] = [empty];
-  /** Lines that the present text writes to, by their number from the first line of the output. */
+  /** Lines that are being written to, by their number from the first line of the output. */
   #open = new Map<number, OpenLine>();
   #forgotten = 0;
   #cursor = { row: 0, column: 0 };
@@ -58,7 +58,7 @@ export class TerminalText {
   #styles = new Map<string, Style>();
   #unfinished = '';
 
-  /** From the first kept line; the last one is empty after a line break. */
+  /** The kept lines; the last line is empty after a line break. */
   get lines(): readonly Line[] {
     return this.#lines;
   }
@@ -71,7 +71,7 @@ export class TerminalText {
   /** Shows this text. If it continues the present text, only the new part is read. */
   show(text: string): void {
     if (text === this.#text) return;
-    // Compared as bytes: `startsWith` goes character by character.
+    // Faster than `startsWith`, which compares character by character.
     if (text.slice(0, this.#text.length) !== this.#text) this.#reset();
     if (this.#text === '') this.#write(this.#skip(text));
     else this.#write(text.slice(this.#text.length));
@@ -121,7 +121,8 @@ export class TerminalText {
   }
 
   #restyle(parameters: string): void {
-    // Without a number it means "reset", which the parser knows only by its number. It gives the style with a text.
+    // A sequence without a number means "reset", which the parser needs as 0. The parser returns a style only with a
+    // text.
     const [token] = this.#parser.parse(`\u001B[${parameters || '0'}m.`);
     this.#style = token === undefined ? plain : this.#known(token);
   }
@@ -155,7 +156,7 @@ export class TerminalText {
     }
   }
 
-  /** Limits the cursor: not above the first line, nor far from all text. */
+  /** Moves the cursor, but not above the first line, nor far from all text. */
   #goTo(row: number, column: number): void {
     this.#cursor.row = Math.min(Math.max(0, row), this.#lines.length + furthest.below);
     while (this.#lines.length <= this.#cursor.row) this.#lines.push(empty);
@@ -192,7 +193,7 @@ export class TerminalText {
     this.#cursor.column += text.length;
   }
 
-  /** The cursor's line, to be written to. */
+  /** Returns the cursor's line for writing. */
   #opened(): OpenLine {
     const { row } = this.#cursor;
     const number = this.#forgotten + row;
@@ -221,7 +222,7 @@ export class TerminalText {
 
   #forget(): void {
     const surplus = this.#lines.length - keptLines;
-    // In batches, not one at a time.
+    // Lines are dropped in batches.
     if (surplus < keptLines / 10) return;
     for (let row = 0; row < surplus; row += 1) this.#open.delete(this.#forgotten + row);
     this.#lines.splice(0, surplus);
@@ -235,7 +236,7 @@ const plain: Style = { foreground: null, background: null, decorations: new Set(
 const empty: Line = { spans: [], length: 0, isBlank: true };
 
 const blank = ' '.charCodeAt(0);
-/** For the gap before a text. */
+/** The style of the gap before a text. */
 const blanks = {
   characters: Array.from({ length: furthest.column }, () => blank),
   styles: Array.from({ length: furthest.column }, () => plain),
@@ -245,7 +246,7 @@ const blanks = {
 class OpenLine {
   #characters: number[] = [];
   #styles: Style[] = [];
-  /** So many columns at the beginning are blank for sure. */
+  /** Number of columns at the beginning that are known to be blank. */
   #blank = 0;
   #length = 0;
 
@@ -276,7 +277,7 @@ class OpenLine {
     this.#styles = this.#styles.concat(blanks.styles.slice(0, gap));
   }
 
-  /** Erases all from a column on. */
+  /** Erases everything from a column on. */
   cut(column: number): void {
     this.#length = Math.min(this.#length, column);
     this.#blank = Math.min(this.#blank, column);
@@ -284,7 +285,7 @@ class OpenLine {
     this.#styles.length = this.#characters.length;
   }
 
-  /** Erases all up to a column. */
+  /** Erases everything up to a column. */
   clear(column: number): void {
     if (column >= this.#length) return this.cut(0);
     const end = Math.min(column, longestLine);

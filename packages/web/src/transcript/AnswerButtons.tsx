@@ -21,7 +21,7 @@ export function AnswerButtons(props: AnswerButtonsProps) {
   const { approval, whole, sent, note, choose, chooseWithNote } = props;
   const { allow, deny } = keyAnswers(approval);
   const options = sortOptions(approval.options);
-  // Those that allow have their button for a note once there is one: several can take a note.
+  // Allowing options get a button for the note only once there is a note, since several can take one.
   const notable = options.filter(
     (option) =>
       option.takesNote === true && (note !== '' || !isAllowing(approval, option.optionId)),
@@ -61,7 +61,7 @@ export function AnswerButtons(props: AnswerButtonsProps) {
   );
 }
 
-/** Names of answers longer than this (characters) may take several lines. */
+/** Longer names of answers (characters) may take several lines. */
 const longName = 24;
 
 interface NotableProps {
@@ -71,7 +71,7 @@ interface NotableProps {
   choose: (optionId: string) => void;
 }
 
-/** The answers that take a note: with the note that is written in the composer, in the same row as the others. */
+/** The answers that take a note from the composer, in the same row as the other answers. */
 function Notable({ options, note, answering, choose }: NotableProps) {
   if (options.length === 0) return null;
   const hasNote = note !== '';
@@ -103,7 +103,7 @@ interface ShowRestProps {
   hintId: string;
 }
 
-/** Says why nothing can be allowed yet, and what to do. */
+/** Shows why nothing can be allowed yet, and what to do. */
 function ShowRest({ approval, whole, hintId }: ShowRestProps) {
   const button = useRef<HTMLButtonElement>(null);
   useFocusLeftTo(whole.asked, button);
@@ -117,7 +117,7 @@ function ShowRest({ approval, whole, hintId }: ShowRestProps) {
   );
 }
 
-/** When a focused control disappears, moves the focus to what it showed. */
+/** When a focused control disappears, moves the focus to the content that the control showed. */
 function useFocusLeftTo(
   shown: RefObject<HTMLElement | null>,
   control: RefObject<HTMLElement | null>,

@@ -26,11 +26,11 @@ interface ApprovalActionsProps extends ApprovalProps {
   /** The whole request; it scrolls if it is long. */
   parts: readonly AskedPart[];
   folder: string | undefined;
-  /** Whether there was time to read it: only then does a key answer. */
+  /** Whether there was time to read the request: only then does a key answer. */
   isSeen: () => boolean;
-  /** Whether it has been shown in full: only then can it be allowed. */
+  /** Whether the request has been shown in full: only then can it be allowed. */
   whole: ShownWhole;
-  /** The composer's draft, which can go with the answer as a note. */
+  /** The composer's draft, which can be sent with the answer as a note. */
   draft: string;
   /** Called when the draft was sent with the answer. */
   onNoted: () => void;
@@ -67,7 +67,7 @@ export function ApprovalActions(props: ApprovalActionsProps) {
   };
 
   return (
-    // The keys are for its fields, which bring them here.
+    // Keys bubble up from the form's fields.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <form
       ref={element}
@@ -160,13 +160,13 @@ function PlanEditor({ text, onChange }: { text: string; onChange: (text: string)
 }
 
 /**
- * Whether a press was meant for what was there before: the second click of a double click, or Enter on a button before
+ * Whether a press was meant for the previous content: the second click of a double click, or Enter on a button before
  * there was time to read.
  */
 function isHasty({ detail, target }: MouseEvent, isSeen: () => boolean): boolean {
   const button = target instanceof Element ? target.closest('button') : null;
   if (button === null) return false;
-  // Enter in a field presses the button too; then the form has been read.
+  // Enter in a field also presses the button; then the form has been read.
   const isKey = detail === 0 && button === document.activeElement;
   return detail > 1 || (isKey && !isSeen());
 }
@@ -225,7 +225,7 @@ function FormHead({ approval: { form, title } }: ApprovalProps) {
   );
 }
 
-/** Marks where a request came up in the conversation; it is answered above the composer. */
+/** Marks the place of a request in the conversation; the request is answered above the composer. */
 export function WaitingLink({ approval }: ApprovalProps) {
   const { show } = useSessionActions();
   const isReadOnly = useReadOnly();

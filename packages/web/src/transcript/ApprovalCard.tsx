@@ -16,7 +16,7 @@ interface ApprovalCardProps {
   turnEnded: boolean;
 }
 
-/** Titles longer than this (characters) do not fit into a line. */
+/** Longer titles (characters) do not fit into a line. */
 const oneLine = 60;
 
 /** A permission request, or a question, that belongs to no tool call shown here. */

@@ -10,7 +10,10 @@ interface EditAgainProps {
   iconClass: string | undefined;
 }
 
-/** Takes the conversation back to before a message, which then can be edited and sent again, where the agent can do that. */
+/**
+ * The button that takes the conversation back to before a message, which can then be edited and sent again. Nothing if
+ * the agent cannot do that.
+ */
 export function EditAgain({ turnId, iconClass }: EditAgainProps) {
   const { cliType, askRewind } = useSessionActions();
   const agent = useAgent(cliType);

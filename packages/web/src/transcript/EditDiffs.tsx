@@ -34,7 +34,7 @@ export function EditDiffs({ diffs }: { diffs: readonly FileDiff[] }) {
   );
 }
 
-/** How many lines each of the first changes may have at first. */
+/** The most lines that each of the first changes may show at first; later changes are left out. */
 function roomsOf(diffs: readonly FileDiff[]): number[] {
   const rooms: number[] = [];
   let left = visible;

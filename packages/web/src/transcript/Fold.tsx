@@ -8,11 +8,11 @@ interface FoldProps {
   children: ReactNode;
   /** Whether the fold is empty and cannot be opened. */
   disabled?: boolean;
-  /** Name under which its state is remembered; must differ from the row's if it is part of a row that also opens. */
+  /** Name under which the fold's state is remembered; must differ from the row's name if the row also opens. */
   name?: string;
 }
 
-/** One quiet line that opens. Its content is rendered only when it is open. */
+/** One quiet line that opens. The content is rendered only while it is open. */
 export function Fold({ title, children, disabled = false, name = openName }: FoldProps) {
   const [open, setOpen] = useRemembered(name, false);
   const id = useId();

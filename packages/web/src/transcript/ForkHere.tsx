@@ -9,11 +9,11 @@ interface ForkHereProps {
   turnId: string;
   /** Whether no turn follows. */
   isLast: boolean;
-  /** The class of the icon; a button with words without it. */
+  /** The class of the icon; undefined for a button with text. */
   iconClass?: string | undefined;
 }
 
-/** Begins a new session that goes on from the end of a turn, where the agent can do that. */
+/** The button that forks the session after a turn. Nothing if the agent cannot fork there. */
 export function ForkHere({ turnId, isLast, iconClass }: ForkHereProps) {
   const { cliType, fork } = useSessionActions();
   const agent = useAgent(cliType);

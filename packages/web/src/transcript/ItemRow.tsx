@@ -11,7 +11,7 @@ import { UserMessage } from './UserMessage.tsx';
 
 interface ItemRowProps {
   item: Exclude<UpsertObject, { type: 'tool_call' }>;
-  /** The project's. */
+  /** The project's folder. */
   folder: string | undefined;
   turnEnded: boolean;
   turnError: string | undefined;

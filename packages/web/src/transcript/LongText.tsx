@@ -10,7 +10,7 @@ interface LongTextProps extends ComponentProps<'div'> {
   label?: string;
   /** Name under which the shown length is remembered. */
   name?: string;
-  /** A person must see the whole text: only a part that is too long for one layout is folded. */
+  /** Whether a person must see the whole text: then only text that is too long for one layout is folded. */
   whole?: boolean;
 }
 
@@ -19,7 +19,7 @@ const visible = { lines: 20, characters: 4000 };
 /** Characters laid out at a time; the next click adds more. */
 const most = 200_000;
 
-/** Preformatted text, folded when it is long. */
+/** Preformatted text; long text is folded. */
 export function LongText({
   text,
   label,
@@ -64,7 +64,7 @@ function wordsFor(hidden: string): string {
   return `Show ${hidden.length.toLocaleString('en')} more characters`;
 }
 
-/** Without blank lines before the first line, and space after the last. */
+/** Removes blank lines at the start and space at the end. */
 function withoutBlankEnds(text: string): string {
   return text.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
 }

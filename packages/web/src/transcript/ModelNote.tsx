@@ -7,7 +7,7 @@ interface ModelNoteProps {
   text: string;
 }
 
-/** A text of the agent for its model, as a detail. */
+/** A text that the agent wrote for its model, shown as a detail. */
 export function ModelNote({ title, text }: ModelNoteProps) {
   return (
     <div className={css.thinking}>

@@ -9,14 +9,14 @@ interface ErrorNoteProps {
   code?: string | undefined;
   message?: string | undefined;
   itemId?: string;
-  /** Whether it has just happened: an old error in a conversation is no alarm. */
+  /** Whether the error has just happened: an old error is not an alarm. */
   isNews?: boolean;
-  /** Whether the conversation has gone on since: it is shown as a line. */
+  /** Whether the conversation has continued since: the error is then shown as a line. */
   isOld?: boolean;
   Icon?: typeof TriangleAlert;
   /** Further advice, beyond the message. */
   advice?: string | undefined;
-  /** Actions. */
+  /** Buttons below the message. */
   children?: ReactNode;
 }
 

@@ -6,14 +6,14 @@ import css from './Transcript.module.css';
 interface OlderPagesProps {
   session: SessionStore;
   scroller: RefObject<HTMLDivElement | null>;
-  /** The mark of the next older page; when it changes, a page has arrived. */
+  /** The cursor of the next older page; a new cursor means that a page has arrived. */
   before: string | undefined;
 }
 
-/** Distance above the window at which the next older page is fetched. */
+/** The next older page is fetched when its place is this close above the window. */
 const ahead = '1200px';
 
-/** Marks the beginning of the loaded conversation, and fetches the page before it when it comes near. */
+/** Marks the start of the loaded conversation, and fetches the previous page when the reader comes near. */
 export function OlderPages({ session, scroller, before }: OlderPagesProps) {
   const mark = useRef<HTMLDivElement>(null);
   const [problem, setProblem] = useState<string>();
@@ -36,7 +36,7 @@ export function OlderPages({ session, scroller, before }: OlderPagesProps) {
     );
     watch.observe(element);
     return () => watch.disconnect();
-    // Observed again after each page: it may still be near the window.
+    // Observed again after each page, since the mark may still be near the window.
   }, [before, problem, scroller, session]);
 
   return (

@@ -10,7 +10,7 @@ interface PendingMessagesProps {
   session: SessionStore;
 }
 
-/** Messages sent from here that the server has not shown yet. */
+/** Messages sent from this page that the server has not reported yet. */
 export function PendingMessages({ pending, session }: PendingMessagesProps) {
   return pending.map((held) => <Pending key={held.turnId} held={held} session={session} />);
 }

@@ -3,11 +3,11 @@ import css from './PlainText.module.css';
 
 interface PlainTextProps {
   text: string;
-  /** Why it is not rendered, as the end of a sentence. */
+  /** Why the text is not rendered, as the end of a sentence. */
   why: string;
 }
 
-/** Shows the source of what cannot be rendered. */
+/** The source of a text that cannot be rendered. */
 export function PlainText({ text, why }: PlainTextProps) {
   return (
     <div className={css.plain} role="group" aria-label="Plain text">

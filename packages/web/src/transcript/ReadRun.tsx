@@ -15,7 +15,7 @@ interface ReadRunProps {
   turnEnded: boolean;
 }
 
-/** Consecutive reads and searches as one line, since none of them says much by itself. */
+/** One line for consecutive reads and searches, since a single one says little. */
 export function ReadRun({ calls, folder, turnEnded }: ReadRunProps) {
   const [open, setOpen] = useRemembered(openName, false);
   const last = calls.at(-1);

@@ -7,11 +7,11 @@ import { useSessionActions } from './session-actions.ts';
 
 interface RewindFilesProps {
   turn: TurnView;
-  /** The class of the icon; a button with words without it. */
+  /** The class of the icon; undefined for a button with text. */
   iconClass?: string | undefined;
 }
 
-/** Asks about the files that would be changed back to before a turn, where the agent can do that. */
+/** The button that asks to change files back to before a turn. Nothing if the agent cannot do that. */
 export function RewindFiles({ turn, iconClass }: RewindFilesProps) {
   const { cliType, askRewind } = useSessionActions();
   const agent = useAgent(cliType);

@@ -8,7 +8,7 @@ interface RowGuardProps {
   children: ReactNode;
 }
 
-/** Shows a row that cannot be rendered as plain text, and the other rows as usual. */
+/** Shows a row as plain text if rendering the row fails, so that the other rows stay. */
 export function RowGuard({ of, children }: RowGuardProps) {
   return (
     <Guard of={of} fallback={<Undrawn of={of} />}>
@@ -21,7 +21,7 @@ function Undrawn({ of }: Pick<RowGuardProps, 'of'>) {
   return <PlainText text={textOf(of)} why="it could not be drawn" />;
 }
 
-/** The words of an item; without words the whole item, since the problem is unknown. */
+/** The text of an item, or the whole item as JSON if it has no text. */
 function textOf(of: unknown): string {
   if (typeof of === 'object' && of !== null && 'content' in of && typeof of.content === 'string') {
     return of.content;

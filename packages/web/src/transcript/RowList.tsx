@@ -8,7 +8,7 @@ import { RowGuard } from './RowGuard.tsx';
 import { ToolCard } from './ToolCard.tsx';
 import { isSubagent } from './tool-words.ts';
 
-/** The surroundings of a row. */
+/** The context of a row. */
 export interface RowPlace {
   /** The project's folder; paths below it are shown relative to it. */
   folder: string | undefined;
@@ -28,7 +28,7 @@ export const RowView = memo(function RowView({ row, ...place }: { row: Row } & R
   );
 }, sameRow);
 
-/** Not the row itself, which is a new object after each arrangement. */
+/** The items that a row shows. Not the row itself, which is a new object after each arrangement. */
 function shownBy(row: Row): unknown {
   if (row.kind === 'item') return row.item;
   if (row.kind === 'tool') return row.call;
@@ -63,7 +63,7 @@ function RowContent({ row, ...place }: { row: Row } & RowPlace) {
   }
 }
 
-/** The agent's last message among rows. */
+/** The text of the agent's last message among the rows. */
 function lastSaid(rows: readonly Row[]): string | undefined {
   const last = rows.findLast(
     (row) => row.kind === 'item' && row.item.type === 'message' && row.item.origin === 'agent',
@@ -84,7 +84,7 @@ function sameRow(before: RowProps, after: RowProps): boolean {
   );
 }
 
-/** Compares the items: rows are new objects after each arrangement, their items are not. */
+/** Compares the items of two rows: rows are new objects after each arrangement, their items are not. */
 function sameContent(a: Row, b: Row): boolean {
   if (a.kind === 'item') return b.kind === 'item' && a.item === b.item;
   if (a.kind === 'reads') return b.kind === 'reads' && sameList(a.calls, b.calls, Object.is);

@@ -8,7 +8,7 @@ import { useReadOnly } from './read-only.ts';
 import { useSessionActions } from './session-actions.ts';
 import { isSubagent } from './tool-words.ts';
 
-/** Sends a running command or subagent to the background, where the agent can do that. */
+/** The button that sends a running command or subagent to the background. Nothing if the agent cannot do that. */
 export function ToBackground({ call }: { call: ToolCallUpsert }) {
   const { requests } = useClient();
   const agent = useAgent(useSessionActions().cliType);

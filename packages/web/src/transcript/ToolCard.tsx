@@ -20,21 +20,21 @@ import { mostInLine } from '../look/text-pieces.ts';
 interface ToolCardProps {
   call: ToolCallUpsert;
   approval?: ApprovalUpsert | undefined;
-  /** What it runs. */
+  /** The script that the call runs. */
   script?: ToolCallUpsert | undefined;
-  /** A person's own command: it is open. */
+  /** Whether the call is a person's own command, which is shown open. */
   isOwn?: boolean | undefined;
-  /** A question of its script's, that is not answered. */
+  /** An unanswered question of the call's script. */
   waitsFor?: ApprovalUpsert | undefined;
   folder: string | undefined;
   turnEnded: boolean;
-  /** What a subagent said last, which is among the items below. */
+  /** A subagent's last message, which is also among the items below. */
   saidBelow?: string | undefined;
-  /** The items of a subagent that this call started, or of its script. */
+  /** The items of the subagent or script that this call started. */
   children?: ReactNode;
 }
 
-/** One tool call: a line with its kind, its subject and its outcome, which opens to show the rest. */
+/** One tool call: a line with its kind, subject and outcome; the line opens to show the details. */
 export function ToolCard(props: ToolCardProps) {
   const { call, approval, script, isOwn, waitsFor, saidBelow, folder, turnEnded, children } = props;
   const asked = [approval, waitsFor].find((one) => one !== undefined && isWaiting(one));
@@ -44,7 +44,7 @@ export function ToolCard(props: ToolCardProps) {
   const hasBelow = Boolean(children);
   const [chosen, setChosen] = useRemembered<boolean | undefined>(openName, undefined);
   const wasLive = useFirst('live', !turnEnded);
-  // A subagent folds when it is done: its result is said by the agent that asked for it.
+  // A subagent folds when it has finished, because the agent that started it reports the result.
   const isAtWork = phase === 'running' || phase === 'waiting';
   const showsBelow = hasBelow && (isSubagent(call) ? isAtWork : wasLive);
   const question = isQuestion(call) ? approval?.title : undefined;
@@ -116,10 +116,10 @@ function opensItself(phase: ToolPhase, isShown: boolean): boolean {
   return phase === 'failed' || isShown;
 }
 
-/** A program that runs this long (ms) is shown live; for a shorter one, its line is enough. */
+/** A program that runs this long (ms) is shown live; a shorter one only has its line. */
 const longEnough = 1_000;
 
-/** Whether a program that runs now has output and keeps running for a while. It stays true when the program ends. */
+/** Whether a program has output and has been running for a while. Stays true when the program ends. */
 function useWorthWatching(call: ToolCallUpsert, phase: ToolPhase): boolean {
   const [isWorth, setWorth] = useRemembered('worth watching', false);
   const hasOutput = call.toolOutput !== undefined && call.toolOutput.trim() !== '';

@@ -24,9 +24,9 @@ interface ToolDetailsProps {
   /** See `beganAt`. */
   began: string | undefined;
   folder: string | undefined;
-  /** What a subagent said last, which `children` show. */
+  /** A subagent's last message, which `children` show. */
   saidBelow?: string | undefined;
-  /** What happened between call and result: a subagent's work. */
+  /** The items between call and result: a subagent's work. */
   children?: ReactNode;
 }
 
@@ -126,7 +126,7 @@ function Output({ call, phase, began, hasDiffs, saidBelow = '' }: OutputProps) {
   if (text.trim() === '') {
     return failed || phase !== 'done' || hasDiffs ? null : <p className={css.none}>No output</p>;
   }
-  // If an edit worked, the diff says more than the tool's own confirmation.
+  // If an edit succeeded, the diff replaces the tool's confirmation.
   if (hasDiffs && !failed) return null;
   if (call.kind === 'think' && !failed) {
     return (
@@ -138,7 +138,10 @@ function Output({ call, phase, began, hasDiffs, saidBelow = '' }: OutputProps) {
   return <LongText className={css.output} data-failed={failed} text={text} label="Output" />;
 }
 
-/** A result without what was shown above it: a subagent's last message is its result, to which some agents add. */
+/**
+ * A result without the text that was shown above it: a subagent's last message is its result, to which some agents
+ * append text.
+ */
 function withoutStart(result: string, shown: string): string {
   const start = shown.trim();
   return start !== '' && result.trimStart().startsWith(start)

@@ -55,7 +55,7 @@ function PhaseMark({ call, phase, since, isUnrun }: PhaseMarkProps) {
         </>
       );
     case 'waiting':
-      // The link beside it shows that.
+      // The link beside it shows this state.
       return null;
     case 'done':
       return (

@@ -18,7 +18,7 @@ import { useWindow } from './window/use-window.ts';
 
 interface TranscriptProps {
   view: SessionView;
-  /** Loads older pages; absent where there are none. */
+  /** Loads older pages; absent if there are none. */
   session?: SessionStore;
   /** Shown above the first message. */
   intro: ReactNode;
@@ -26,7 +26,7 @@ interface TranscriptProps {
 
 /**
  * The conversation. It follows new content while the reader is at its end, and only rows near the window are in the
- * page. Not rendered again while somebody types below it.
+ * page. Typing in the composer does not render it again.
  */
 export const Transcript = memo(function Transcript({ view, session, intro }: TranscriptProps) {
   const stick = useStickToEnd();
@@ -106,7 +106,8 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
 const forkedHere = 'Forked here: the original has only what is above';
 
 /**
- * Where turns went on, if not where the conversation was before.
+ * The label above each turn that was made in another place than the turn before it, or with which a fork or a part that
+ * was taken back begins.
  * @param forked - When the session was forked from another one (ISO 8601): earlier turns are copies.
  */
 function placesOf(
@@ -139,7 +140,7 @@ function isOwn({ startedAt }: TurnView, forked: string): boolean {
 const hasOwnTurn = (turns: readonly TurnView[], forked: string): boolean =>
   turns.some((turn) => isOwn(turn, forked));
 
-/** Whether something was added below since the reader left the end. */
+/** Whether something was added at the end since the reader left the end. */
 function useNews(sticks: boolean, view: SessionView): boolean {
   const newest = view.turns.at(-1);
   const [seen, setSeen] = useState(newest);

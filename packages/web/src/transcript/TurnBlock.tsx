@@ -11,19 +11,19 @@ import { toRows } from './window/turn-rows.ts';
 
 interface TurnBlockProps {
   turn: JoinedTurn;
-  /** Its rows that are in the page, and gaps for the others. */
+  /** The turn's rows that are in the page, and gaps for the others. */
   parts: DrawnTurn['parts'];
   folder: string | undefined;
   isLast: boolean;
-  /** Said above it where it was made elsewhere than the turn before it. */
+  /** Shown above the turn if it was made in another place than the turn before it. */
   place: string | undefined;
   /** The agent's name. */
   agent: string;
-  /** The agent does not know of it any more: nothing is done with it. */
+  /** Whether the turn was taken back: the agent no longer knows it, so it has no actions. */
   isTakenBack: boolean;
 }
 
-/** One turn: the question, the agent's work, and the end. Rendered again only when it changes. */
+/** One turn: the person's message, the agent's work, and the end. Rendered again only when it changes. */
 export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
   const { turn, parts, folder, isLast, place, agent, isTakenBack } = props;
   const isReadOnly = useReadOnly();
@@ -87,24 +87,24 @@ function samePart(a: DrawnTurn['parts'][number], b: DrawnTurn['parts'][number] |
   return a === b;
 }
 
-/** The space of rows that are not in the page. */
+/** The gap for rows that are not in the page. */
 export function RowGap({ height }: { height: number }) {
   return <div className={css.gap} style={{ height }} data-gap={height} aria-hidden="true" />;
 }
 
-/** Whether something is said, and neither a person's message, a notice nor an earlier turn before it says why. */
+/** Whether a turn has items, but no person's message, notice or earlier turn explains why it began. */
 function isUnexplained({ trigger, goesOnFrom, items: [first] }: JoinedTurn): boolean {
   const isWhy =
     goesOnFrom !== undefined ||
     (first?.type === 'message' && first.origin !== 'agent') ||
-    // A question after a turn: no agent has begun.
+    // A request after a turn: no agent has started.
     first?.type === 'approval' ||
-    // The server asks: no agent has begun.
+    // The server asks: no agent has started.
     (first?.type === 'tool_call' && first.toolName === projectSettingsCall);
   return trigger === 'agent' && first !== undefined && !isWhy;
 }
 
-/** Gives each turn a name of its own. */
+/** The turn's accessible name, different for each turn. */
 function nameOf({ startedAt }: JoinedTurn): string {
   return startedAt === undefined ? 'Turn' : `Turn of ${new Date(startedAt).toLocaleTimeString()}`;
 }

@@ -20,11 +20,11 @@ import { isSignInFailure, TurnFailure } from './TurnFailure.tsx';
 
 interface TurnEndProps {
   turn: JoinedTurn;
-  /** Whether nothing was said after it. */
+  /** Whether no turn follows. */
   isLast: boolean;
 }
 
-/** The state of a turn: working, waiting, stopped (and why), gone on with below, failed, or done after some time. */
+/** The state of a turn: working, waiting, stopped (and why), continued below, failed, or done after some time. */
 export function TurnEnd({ turn, isLast }: TurnEndProps) {
   if (turn.status === 'in_progress') return <AtWork turn={turn} />;
   if (turn.goesOnIn !== undefined) return <GoesOn turn={turn} />;
@@ -42,7 +42,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
     );
   }
   if (turn.rewoundTo !== undefined) return <TakenBackFold turnId={turn.turnId} />;
-  // It says itself what has happened, and nobody has worked on it.
+  // A server turn explains itself and has no duration.
   if (isServerTurn(turn)) return null;
   const took = tookOf(turn);
   const parts = [
@@ -61,7 +61,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
   );
 }
 
-/** Where a turn was cut off that stands below again, with what it asks. */
+/** The end of a turn that was cut off and is continued by a later turn, which repeats its questions. */
 function GoesOn({ turn }: { turn: JoinedTurn }) {
   const words = goesOnWords(turn);
   if (words === undefined) return null;
@@ -116,7 +116,7 @@ function CopyAnswer({ turn }: { turn: TurnView }) {
 const hasBegun = ({ items }: TurnView): boolean =>
   items.some((item) => item.type !== 'message' || item.origin === 'agent');
 
-/** Lets an agent that was interrupted go on, or sends the question again. */
+/** The button that resumes an interrupted agent, or sends the message again. */
 function Resume({ turn }: { turn: TurnView }) {
   const { send } = useSessionActions();
   const isReadOnly = useReadOnly();

@@ -10,11 +10,11 @@ interface TurnFailureProps {
   error: TurnView['error'];
   /** Whether a later turn follows. */
   isOld: boolean;
-  /** Actions. */
+  /** Buttons below the message. */
   children: ReactNode;
 }
 
-/** Why a turn failed, with advice if the cause lies outside this page. `Announcer` announces it. */
+/** Why a turn failed, with advice if the cause is outside of this page. `Announcer` announces it. */
 export function TurnFailure({ error, isOld, children }: TurnFailureProps) {
   const { cliType } = useSessionActions();
   const name = useAgentName(cliType);

@@ -14,7 +14,7 @@ type MessageUpsert = Extract<UpsertObject, { type: 'message' }>;
 /** Longer messages are folded (lines and characters). */
 const longest = { lines: 20, characters: 2400 };
 
-/** The person's own words, as they were written. */
+/** A person's message, as it was written. */
 export function UserMessage({ item }: { item: MessageUpsert }) {
   const [open, setOpen] = useRemembered(openName, false);
   const others = useUnmentioned(item.content, item.blocks);
@@ -57,7 +57,7 @@ const deliveries = {
   not_taken: 'Not read: the agent had finished',
 };
 
-/** What the agent did with a message in the middle of its turn. */
+/** Notes how the agent handled a message that was sent during a turn. */
 function DeliveryNote({ item: { content, blocks, delivery } }: { item: MessageUpsert }) {
   const { send } = useSessionActions();
   const isReadOnly = useReadOnly();

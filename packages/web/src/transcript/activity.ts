@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react';
 
-/** What the agent waits for while its turn is silent. */
+/** The thing that the agent waits for while its turn has no output. */
 const ActivityContext = createContext<string | undefined>(undefined);
 
 export const ActivityProvider = ActivityContext.Provider;

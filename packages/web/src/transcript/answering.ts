@@ -1,7 +1,10 @@
 import { type ApprovalOption, type ApprovalUpsert, defaultOption } from '@liminal/protocol';
 import { filledRows } from '../forms/filled-rows.ts';
 
-/** The order of options: allowing first, the most regrettable last. What needs a deliberate answer stands behind all. */
+/**
+ * The order of options: allowing first, options that are hardest to undo last. Options that need a deliberate answer
+ * come after all others.
+ */
 const order: ApprovalOption['kind'][] = [
   'allow_once',
   'allow_always',
@@ -15,7 +18,7 @@ export function sortOptions(options: readonly ApprovalOption[]): ApprovalOption[
   return options.toSorted((a, b) => place(a) - place(b));
 }
 
-/** The answers of Enter and Escape, which are defaults: neither grants for good. */
+/** The answers of Enter and Escape. Neither is a permanent grant. */
 export function keyAnswers(approval: ApprovalUpsert): {
   allow: ApprovalOption | undefined;
   deny: ApprovalOption | undefined;
@@ -24,7 +27,7 @@ export function keyAnswers(approval: ApprovalUpsert): {
   return { allow: defaultOption(options, 'allow'), deny: defaultOption(options, 'reject') };
 }
 
-/** The decision, in a word. */
+/** The label of the decision. */
 export function outcomeWords(approval: ApprovalUpsert): string {
   const { outcome } = approval;
   if (outcome?.outcome === 'selected') {
@@ -33,12 +36,12 @@ export function outcomeWords(approval: ApprovalUpsert): string {
   }
   const { reason } = outcome ?? {};
   if (reason === undefined) return 'Not answered';
-  // Others are an agent's own words.
+  // Any other reason is an agent's own text.
   const why = Object.hasOwn(unanswered, reason) ? unanswered[reason] : undefined;
   return why === undefined ? reason : `Not answered: ${why}`;
 }
 
-/** Why a request was not answered, by the reason that the log has. */
+/** Labels for requests without an answer, by the reason in the log. */
 const unanswered: Partial<Record<string, string>> = {
   deadline: 'the agent went on without an answer',
   turn_ended: 'the turn ended',
@@ -46,7 +49,7 @@ const unanswered: Partial<Record<string, string>> = {
   cancelled: 'the turn was stopped',
 };
 
-/** A person’s words in an answer: a note, or the values of a form. Undefined without any. */
+/** The text of a person’s answer: a note, or the values of a form. Undefined if there is none. */
 export function saidWith({ form, outcome }: ApprovalUpsert): string | undefined {
   if (outcome?.outcome !== 'selected') return undefined;
   const { note = '', content = {} } = outcome;
@@ -66,7 +69,9 @@ export function isAllowing({ options }: ApprovalUpsert, optionId: string): boole
   return option?.kind.startsWith('allow') ?? false;
 }
 
-/** Whether there is a form to fill in, rather than a permission to give. A form without fields asks nothing. */
+/**
+ * Whether the request has a form to fill in, and not only a permission to give. A form without fields does not count.
+ */
 export function asksSomething({ form }: ApprovalUpsert): boolean {
   return form !== undefined && Object.keys(form.properties).length > 0;
 }

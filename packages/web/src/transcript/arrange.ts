@@ -11,7 +11,7 @@ export type Row =
       key: string;
       call: ToolCallUpsert;
       approval?: ApprovalUpsert;
-      /** What the call runs, which is shown with it; what it does is below. */
+      /** The script that the call runs, shown with the call. The script's items are in the rows below. */
       script?: ToolCallUpsert;
       /** A person's own command (`!ls`): its output is what the person asked for. */
       isOwn?: true;
@@ -26,8 +26,9 @@ export type ToolRow = Extract<Row, { kind: 'tool' }>;
 const runLength = 2;
 
 /**
- * Arranges a turn's items for reading: a subagent's items go below the call that started it, those of a script below the
- * call that runs it, a permission request goes to its call; what changed in files comes last, once the turn has ended. Consecutive reads become one row, and so do consecutive calls that were not made.
+ * Arranges a turn's items for reading. The items of a subagent or script go below the call that started it, a
+ * permission request goes to its call, and file changes come last once the turn has ended. Consecutive reads become one
+ * row, and so do consecutive calls that were not made.
  */
 export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[] {
   const calls = items.filter((item) => item.type === 'tool_call');
@@ -72,13 +73,13 @@ export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[
   return rowsBelow(undefined);
 }
 
-/** The command that a message is, as agents run people's own commands. */
+/** The command of a message that is a person's own command (`!ls`); undefined for other items. */
 function ownCommand(item: UpsertObject | undefined): string | undefined {
   if (item?.type !== 'message' || item.origin !== 'user') return undefined;
   return item.content.startsWith('!') ? item.content.slice(1).trim() : undefined;
 }
 
-/** Whether the item is the script that the call runs: it says nothing that the call does not. */
+/** Whether the item is the script that the call runs, which repeats the call. */
 function isScriptOf(item: UpsertObject, call: ToolCallUpsert | undefined): item is ToolCallUpsert {
   return item.type === 'tool_call' && item.toolName === 'script' && call?.toolName === 'run_script';
 }

@@ -2,8 +2,8 @@ import { joinTurns, type TurnView } from '@liminal/client';
 import type { UpsertObject } from '@liminal/protocol';
 
 /**
- * The id of an item that is shown, found by its own id, by its tool call's id, or as the first of its turn by the turn's
- * id; undefined if it is not in these turns. What a later turn has again is found there.
+ * The id of a shown item, found by its own id, its tool call's id, or its turn's id (the turn's first item). Undefined
+ * if the turns do not contain it. An item that a later turn repeats is found in the later turn.
  */
 export function findItem(turns: readonly TurnView[], id: string): string | undefined {
   const shown = joinTurns(turns);
@@ -11,7 +11,7 @@ export function findItem(turns: readonly TurnView[], id: string): string | undef
   return (found ?? shown.find(({ turnId }) => turnId === id)?.items[0])?.itemId;
 }
 
-/** Where a call is made again, or the one that it belongs to. */
+/** Finds the repetition of a call, or of the call that it belongs to. */
 function findAgain(
   shown: readonly TurnView[],
   turns: readonly TurnView[],

@@ -1,5 +1,6 @@
 /**
- * How agents tell their model what a person did. It reads like a scolding of the person, so it is shown as a detail.
+ * Texts by which agents report a person's action to their model. They read like a rebuke of the person, so they are
+ * shown as a detail.
  */
 const forModel = [
   /^The user doesn[’']t want to (?:proceed with this tool use|take this action right now)\./,
@@ -7,7 +8,7 @@ const forModel = [
   /^User rejected tool use$/,
 ];
 
-/** Whether a text is meant for the agent's model, and not for people. */
+/** Whether a text is meant for the agent's model and not for people. */
 export function isForModel(text: string): boolean {
   return forModel.some((beginning) => beginning.test(text.trim()));
 }

@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react';
 
-/** Whether the session can only be looked at: nothing is said, forked or changed back. */
+/** Whether the session is read-only: it has no buttons to send, fork or rewind. */
 const ReadOnlyContext = createContext(false);
 
 export const ReadOnlyProvider = ReadOnlyContext.Provider;

@@ -8,8 +8,8 @@ import {
 } from 'react';
 
 /**
- * What a person opened and closed in a conversation. Rows far from the window are not in the page, so they cannot
- * remember it themselves.
+ * Remembers what a person opened and closed in a conversation. Rows far from the window are not mounted, so they cannot
+ * keep this state themselves.
  */
 export class RowMemory {
   readonly #values = new Map<string, unknown>();
@@ -33,7 +33,7 @@ export class RowMemory {
 const MemoryContext = createContext<RowMemory | undefined>(undefined);
 const ScopeContext = createContext('');
 
-/** Provides the memory: one for each conversation. */
+/** Provides the memory of a conversation. */
 export const RowMemoryProvider = MemoryContext.Provider;
 /** The id of the item or row that the content belongs to. */
 export const RowScope = ScopeContext.Provider;
@@ -41,7 +41,7 @@ export const RowScope = ScopeContext.Provider;
 /** The name under which rows remember whether they were opened. */
 export const openName = 'open';
 
-/** The memory of the conversation; elsewhere a component has its own, and forgets. */
+/** The memory of the conversation; outside of a conversation, a new one for each component. */
 function useMemory(): RowMemory {
   const [own] = useState(() => new RowMemory());
   return useContext(MemoryContext) ?? own;

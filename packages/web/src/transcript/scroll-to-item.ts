@@ -5,7 +5,7 @@ import { openName, type RowMemory } from './remembered.ts';
 import { findItem, type TurnRow } from './window/turn-rows.ts';
 
 interface ScrollOptions {
-  /** The search that has found the item. */
+  /** The search query that found the item. */
   query?: string | undefined;
   /** Whether the item gets the focus. Default: yes. */
   takesFocus?: boolean;
@@ -13,15 +13,16 @@ interface ScrollOptions {
 
 type Show = (itemId: string, options: ScrollOptions) => Promise<void>;
 
-/** Conversations in the page, by session; and items to show once their conversation is there. */
+/** Conversations in the page, and items to show once their conversation is in the page (`wanted`), by session id. */
 const shown = new Map<string, Show>();
 const wanted = new Map<string, { itemId: string; options: ScrollOptions }>();
-/** Grows with each call: an earlier one gives up. */
+/** Counts the calls; an earlier call stops when a newer one starts. */
 let newest = 0;
 
 /**
  * Scrolls a session's conversation to one of its loaded items. Folds around it are opened, and the item is marked for a
- * moment and gets the focus; the words of a search stay marked in it. If the session is not in the page yet, this happens once it is.
+ * moment and gets the focus; the words of a search stay marked in it. If the session is not in the page yet, this waits
+ * until it is.
  */
 export async function scrollToItem(
   sessionId: string,
@@ -37,7 +38,7 @@ interface Target {
   sessionId: string;
   rows: readonly TurnRow[];
   memory: RowMemory;
-  /** Opens what hides the item's turn. */
+  /** Opens the fold that hides the item's turn. */
   unfold: (itemId: string) => void;
   draw: (index: number) => void;
   leaveEnd: () => void;
@@ -74,13 +75,13 @@ async function showItem(
   const key = rows[place.index]?.key;
   let shownAs: HTMLElement | null = null;
   await nextFrame();
-  // Without waiting for a frame, in which a late scroll event could find the end again.
+  // At once, since a late scroll event in the next frame could start following the end again.
   target().leaveEnd();
   // The rows around it are rendered frame by frame, and may turn out taller than estimated.
   for (let frame = 0, still = 0; still < settled && frame < mostFrames; frame += 1) {
     shownAs = findElement(target().scroller.current, key, itemId);
     if (shownAs === null) {
-      // At once: a row that is rendered and not scrolled to is removed again in the next frame.
+      // At once, since a row that is rendered but not scrolled to is removed in the next frame.
       flushSync(() => target().draw(place.index));
       shownAs = findElement(target().scroller.current, key, itemId);
     }
@@ -92,7 +93,7 @@ async function showItem(
   if (shownAs !== null && takesFocus) mark(shownAs);
 }
 
-/** Waits until the conversation that holds it is rendered: the caller may know of the item first. */
+/** Waits until the item's conversation is rendered: the caller may know the item earlier. */
 async function findRow(target: () => Target, itemId: string) {
   for (let frame = 0; frame < mostFrames; frame += 1) {
     await nextFrame();
@@ -117,7 +118,7 @@ function findElement(scroller: HTMLElement | null, key: string | undefined, item
   return scroller?.querySelector<HTMLElement>(`[data-row="${CSS.escape(key)}"]`) ?? null;
 }
 
-/** Whether the element had to be moved. */
+/** Scrolls the element into view. Returns whether it moved. */
 function bringsIntoSight(element: HTMLElement): boolean {
   const before = element.getBoundingClientRect().top;
   element.scrollIntoView({ block: 'center' });

@@ -4,14 +4,14 @@ import { createContext, useContext } from 'react';
 /** The session of a conversation, and the actions inside it. */
 export interface SessionActions {
   cliType: string | undefined;
-  /** Answers a permission request; rejects when the server refuses. */
+  /** Answers a permission request; rejects if the server refuses. */
   answer: (approvalId: string, answer: ApprovalAnswer) => Promise<void>;
   /** Shows a waiting request to the person. */
   show: (approvalId: string) => void;
   send: (message: string, blocks?: readonly ContentBlock[]) => void;
-  /** Begins a new session that goes on from the end of a turn, and shows it, or why there is none. */
+  /** Forks the session after a turn and shows the fork, or the error. */
   fork: (turnId: string) => Promise<void>;
-  /** Shows what would go back to before a turn, and asks whether it is to. */
+  /** Shows what would be changed back to before a turn, and asks for confirmation. */
   askRewind: (turnId: string, scope: RewindScope) => void;
   /** Puts a message back into the composer. */
   takeBack: (message: string, blocks?: readonly ContentBlock[]) => void;

@@ -15,8 +15,8 @@ export function isAtEnd({ top, content, window }: Place): boolean {
 }
 
 /**
- * Whether the reader stays at the end after a scroll. Only a movement upwards leaves it: growing content moves the end
- * away too, but that is not the reader's doing.
+ * Whether the page keeps following the end after a scroll. Only scrolling up stops that: growing content also moves the
+ * end away, without any action of the reader.
  */
 export function keepsToEnd(before: { top: number; sticks: boolean }, now: Place): boolean {
   if (isAtEnd(now)) return true;

@@ -4,18 +4,18 @@ import { createContext, useContext, useMemo, useSyncExternalStore } from 'react'
 import { Button } from '../look/controls.tsx';
 import { openName, type RowMemory, RowScope, useRemembered } from './remembered.ts';
 
-/** The turns of a conversation, without those that were taken back and are folded. */
+/** The turns of a conversation, without folded turns that were taken back. */
 export interface FoldedTurns {
   shown: readonly TurnView[];
-  /** Of each turn that was taken back, the turn of the server that did so last. */
+  /** By id of a turn that was taken back: the id of the last server turn that took it back. */
   gone: ReadonlyMap<string, string>;
-  /** How many turns each of those has taken back. */
+  /** By id of such a server turn: the number of turns that it took back. */
   counts: ReadonlyMap<string, number>;
-  /** Opens the fold that an item is in, if it is in one. */
+  /** Opens the fold that contains an item, if there is one. */
   unfold: (itemId: string) => void;
 }
 
-/** Folds what was taken back, unless a person has opened it. */
+/** Folds turns that were taken back, unless a person has opened the fold. */
 export function useFoldedTurns(turns: readonly TurnView[], memory: RowMemory): FoldedTurns {
   const gone = useMemo(() => takenBack(turns), [turns]);
   const readOpen = () =>
@@ -53,10 +53,10 @@ const isOpen = (by: string | undefined, open: ReadonlySet<string>): boolean =>
 
 const CountsContext = createContext<ReadonlyMap<string, number>>(new Map());
 
-/** How many turns the turns of the server have taken back. */
+/** Provides the number of turns that each server turn took back. */
 export const TakenBackProvider = CountsContext.Provider;
 
-/** Shows, or folds again, what a turn of the server has taken back: it stands above. */
+/** The button that shows or folds the turns above that a server turn has taken back. */
 export function TakenBackFold({ turnId }: { turnId: string }) {
   const count = useContext(CountsContext).get(turnId) ?? 0;
   if (count === 0) return null;

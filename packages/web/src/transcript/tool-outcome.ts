@@ -3,10 +3,7 @@ import { between } from '../words/time.ts';
 import { asksSomething, isAllowing } from './answering.ts';
 import { isForModel } from './model-text.ts';
 
-/**
- * The state of a tool call: `waiting` needs a permission first, `rejected` did not get it, `stopped` never got its
- * result.
- */
+/** The state of a tool call: `waiting` for a permission, `rejected` by a person, `stopped` without a result. */
 export type ToolPhase = 'running' | 'waiting' | 'rejected' | 'done' | 'failed' | 'stopped';
 
 /** `turnEnded`: a call without a result in a finished turn was stopped, like a cancelled one. `script`: what the call runs. */
@@ -44,7 +41,7 @@ function wasRejected(approval: ApprovalUpsert): boolean {
   return !isAllowing(approval, outcome.optionId);
 }
 
-/** When a call could begin (ISO time), without the time that people took to answer. */
+/** When a call could start (ISO time), after the time that people took to answer. */
 export function beganAt(call: ToolCallUpsert, approval?: ApprovalUpsert): string | undefined {
   const { startedAt } = call;
   if (approval?.outcome === undefined || startedAt === undefined) return startedAt;

@@ -2,7 +2,7 @@ import type { ShownCall, ToolCallUpsert } from '@liminal/protocol';
 import { count } from '../words/amounts.ts';
 import { shortPath } from '../words/paths.ts';
 
-/** The words for a tool call in one line: its kind, its subject, and its outcome. */
+/** The texts for a tool call in one line: its kind, its subject, and its outcome. */
 export interface ToolWords {
   verb: string;
   subject: string;
@@ -21,7 +21,7 @@ const verbs: Record<NonNullable<ToolCallUpsert['kind']>, string> = {
   other: '',
 };
 
-/** Arguments that name a call's subject, the most telling first. */
+/** Arguments that name a call's subject, the most specific first. */
 const telling = [
   'command',
   'file_path',
@@ -37,7 +37,7 @@ const telling = [
   'name',
 ];
 
-/** For a search, the pattern says more than the place. */
+/** Arguments that name a search's subject: the pattern, not the place. */
 const sought = ['pattern', 'query'];
 
 export function toolWords(call: ShownCall, folder?: string): ToolWords {
@@ -55,7 +55,7 @@ function searchesWeb({ kind, toolName, toolArguments }: ShownCall): boolean {
   return isText(pattern) || (!isText(url) && (isText(query) || toolName === 'web_search'));
 }
 
-/** The command that a call runs; undefined if it names none. Some agents give it as a list of words. */
+/** The command that a call runs; undefined if it names none. Some agents pass the command as a list of words. */
 export function commandOf(call: ShownCall): string | undefined {
   const { kind, toolArguments } = call;
   const { command } = toolArguments;
@@ -65,7 +65,7 @@ export function commandOf(call: ShownCall): string | undefined {
   return scriptIn(command) ?? command.map((word) => quoted(wordOf(word))).join(' ');
 }
 
-/** The arguments, or their words, that `commandOf` shows. */
+/** The argument values that `commandOf` shows, and the words of a list. */
 export function commandWords(call: ShownCall): unknown[] {
   const { command } = call.toolArguments;
   if (commandOf(call) === undefined) return [];
@@ -74,7 +74,7 @@ export function commandWords(call: ShownCall): unknown[] {
   return script === undefined ? command : [script];
 }
 
-/** The script that a list of words gives to a shell. */
+/** The script in a list of words that runs a shell. */
 function scriptIn(words: readonly unknown[]): string | undefined {
   const [shell, flag, script] = words.map(wordOf);
   const isShell = /(?:^|\/)(?:ba|z|da)?sh$/.test(shell ?? '') && /^-\w*c$/.test(flag ?? '');
@@ -91,19 +91,19 @@ export function codeOf({ toolName, toolArguments }: ShownCall): string | undefin
 
 const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';
 
-/** As one would type it. */
+/** Quotes a word as a person would type it in a shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Whether the call hands work to another agent. */
+/** Whether the call starts a subagent. */
 export function isSubagent(call: ShownCall): boolean {
   return (
     call.toolName === 'Task' || call.toolName === 'Agent' || 'subagent_type' in call.toolArguments
   );
 }
 
-/** Whether the call asks people a question, rather than for a permission. */
+/** Whether the call asks people a question, and not for a permission. */
 export function isQuestion(call: ShownCall): boolean {
   return call.toolName === 'AskUserQuestion';
 }
@@ -113,7 +113,7 @@ function subagentTask({ toolArguments, title }: ShownCall): string {
   return [description, title, prompt].find((text) => isText(text)) ?? '';
 }
 
-/** Arguments that the subject does not show already. */
+/** The arguments that the subject does not show. */
 export function otherArguments(call: ToolCallUpsert, folder?: string): [string, unknown][] {
   const { subject } = toolWords(call, folder);
   const isSaid = (value: unknown) =>
@@ -125,12 +125,12 @@ export function otherArguments(call: ToolCallUpsert, folder?: string): [string, 
   );
 }
 
-/** A tool of unknown kind is named by its title, which says more than its name. */
+/** The name of a tool of unknown kind: the title if there is one, since it is more specific. */
 function nameOf({ title, toolName }: ShownCall): string {
   return toolName.startsWith('mcp__') ? toolLabel(toolName) : (title ?? toolName);
 }
 
-/** `mcp__github__create_issue` reads as `github: create issue`. */
+/** Turns `mcp__github__create_issue` into `github: create issue`. */
 function toolLabel(name: string): string {
   const mcp = /^mcp__(.(?:(?!__).)*)__(.+)$/.exec(name);
   return mcp ? `${mcp[1]}: ${mcp[2]?.replaceAll('_', ' ')}` : name;
@@ -149,7 +149,7 @@ function subjectOf(call: ShownCall, verb: string, folder: string | undefined): s
     .map((key) => call.toolArguments[key])
     .find((value) => isText(value));
   if (named !== undefined) return isPath(named) ? shortPath(named, folder) : named;
-  // The location of a command is only its folder, which says less than its title.
+  // A command's location is only its folder, so its title is better.
   const isTitled = call.kind === 'execute' && isText(call.title) && call.title !== call.toolName;
   if (location !== undefined && !isTitled) return shortPath(location.path, folder);
   return call.title === undefined ? '' : withoutVerb(call.title, verb);
@@ -175,7 +175,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Says that a call was not made, and why: `Not run: stopped`. */
+/** The text for a call that was not made, with the reason: `Not run: stopped`. */
 export function notMadeReason(call: ToolCallUpsert, why: string): string {
   const what = isEdit(call) ? 'Not made' : call.kind === 'execute' ? 'Not run' : 'Not done';
   return `${what}: ${why}`;
@@ -193,7 +193,7 @@ function isEdit({ kind }: ToolCallUpsert): boolean {
   return kind === 'edit' || kind === 'delete' || kind === 'move';
 }
 
-/** What tells the files of calls apart; a call that names no file counts as one. */
+/** The key by which the files of calls are counted; a call without a file counts as one file. */
 function fileOf(call: ToolCallUpsert): unknown {
   const { locations, toolArguments } = call;
   const { file_path: filePath, path } = toolArguments;

@@ -7,5 +7,5 @@ export const TurnErrorProvider = TurnErrorContext.Provider;
 
 export const useTurnError = (): string | undefined => useContext(TurnErrorContext);
 
-/** Why something did not happen in a turn that was interrupted. */
+/** The reason shown for things that did not happen in an interrupted turn. */
 export const serverRestarted = 'the server was restarted';

@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 
-/** The first visible row, and its place. */
+/** The first visible row, with its position. */
 interface Place {
   row: string;
   /** Below the top of the content (px). */
@@ -8,11 +8,11 @@ interface Place {
 }
 
 /**
- * Keeps the visible text in place when something above it changes. Browsers do that too, but not all of them, not at
- * the top, and not after a jump; so this does it for all, in time to be painted with the change.
+ * Keeps the visible text in place when something above it changes. Not all browsers do that, and none at the top or
+ * after a jump. This works in all of them, and is painted together with the change.
  *
- * If rows turn out taller or smaller than their gap, the gap above them takes the difference, which moves nothing. Only
- * the rest moves the scroller, since that would interrupt a scroll of the reader's.
+ * If rows turn out taller or smaller than their gap, the gap above them is resized by the difference, which moves
+ * nothing. Only the rest is scrolled, since scrolling would interrupt the reader's own scroll.
  */
 export function useKeepPlace(
   scroller: RefObject<HTMLElement | null>,
@@ -30,7 +30,7 @@ export function useKeepPlace(
       if (element.clientHeight > 0) read.current = firstSeen(element, inner);
     };
     settle.current = () => {
-      // Two that move the scroller in one frame would undo each other.
+      // While the page follows the end, it scrolls itself; two scrolls in one frame would undo each other.
       if (isFollowing()) return;
       const row = read.current && findRow(inner, read.current.row);
       if (read.current !== undefined && row !== undefined && element.clientHeight > 0) {
@@ -58,7 +58,8 @@ function takeBack(element: HTMLElement, row: HTMLElement, moved: number): void {
   const gap = gapAbove(element, row);
   const likely = Number(gap?.dataset['gap']);
   const height = (gap?.offsetHeight ?? 0) - moved;
-  // A gap that is far from its rows' likely height would be noticed on arrival.
+  // Resize a gap only while its height stays near the likely height of its rows; otherwise the reader would notice when
+  // scrolling there.
   if (gap !== undefined && height > likely / 2 && height < likely * 2) {
     gap.style.height = `${height}px`;
   } else {

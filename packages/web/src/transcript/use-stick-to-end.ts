@@ -7,7 +7,7 @@ interface Stick {
   /** Whether the page follows new content. */
   sticks: boolean;
   toEnd: () => void;
-  /** Stops following, since the reader is led somewhere else. */
+  /** Stops following, because the page scrolls to another place. */
   leaveEnd: () => void;
   /** The value that `sticks` will have after the next rendering. */
   isFollowing: () => boolean;
@@ -36,7 +36,7 @@ export function useStickToEnd(): Stick {
   }, [toEnd]);
 
   /**
-   * Reads where the reader has scrolled; called before anything is moved, since the browser's event comes a frame
+   * Reads the reader's scroll position. Called before anything is moved, since the browser's event arrives a frame
    * later.
    */
   const look = useCallback(() => {
@@ -54,7 +54,7 @@ export function useStickToEnd(): Stick {
     if (last.current.sticks && scroller.current?.clientHeight) toEnd();
   }, [look, toEnd]);
 
-  // Together with the rendering, so that followed content is not seen to move first.
+  // In the same frame as the rendering, so that new content does not visibly move first.
   useLayoutEffect(follow);
 
   const leaveEnd = useCallback(() => {
@@ -85,8 +85,8 @@ export function useStickToEnd(): Stick {
 }
 
 /**
- * While the page follows the end, the browser must not keep anything else in place: it would move the scroller down
- * when something is added above, and hide a scroll of the reader's.
+ * Turns the browser's scroll anchoring off while the page follows the end. Anchoring would scroll down when something
+ * is added above, which hides a scroll of the reader.
  */
 function anchor(element: HTMLElement, sticks: boolean): void {
   const anchored = sticks ? 'none' : 'auto';

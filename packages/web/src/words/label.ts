@@ -1,12 +1,11 @@
 import { markHidden } from '@liminal/protocol';
 
-/** Characters of a label. The page itself shows longer texts whole. */
+/** Most characters of a label. The page itself shows longer texts in full. */
 const most = 300;
 
 /**
- * A text for places that the page does not lay out: the window's title, tooltips, names for screen readers and
- * announcements. In one line, at most 300 characters, and with hidden characters shown as their code points. What
- * agents write goes through here.
+ * A text for places that the page does not lay out: the window's title, tooltips, accessible names and announcements.
+ * One line, at most 300 characters, with hidden characters shown as their code points. Use it for all text from agents.
  */
 export function labelOf(text: string): string {
   const line = text
@@ -15,14 +14,14 @@ export function labelOf(text: string): string {
     .trim();
   const shown = markHidden(line);
   if (shown.length <= most && text.length <= 2 * most) return shown;
-  // No half of a character.
+  // Without half of a surrogate pair at the end.
   return `${shown.slice(0, most - 1).replace(/\p{Cs}$/u, '')}…`;
 }
 
-/** Characters of a downloaded file's name; file systems take 255 bytes. */
+/** Most characters of a downloaded file's name; file systems allow 255 bytes. */
 const longestName = 80;
 
-/** A name for a downloaded file: as a label, with the end that says what kind of file it is. */
+/** A name for a downloaded file: a label that keeps the extension. */
 export function fileNameOf(name: string): string {
   const shown = markHidden(name.replaceAll(/[\s/\\]+/g, ' ').trim());
   if (shown.length <= longestName) return shown || 'file';
@@ -31,8 +30,8 @@ export function fileNameOf(name: string): string {
 }
 
 /**
- * The whole text for the clipboard, without characters that act when it is pasted: controls, which a terminal obeys,
- * and marks that change the direction of the text after them.
+ * The whole text for the clipboard, without characters that have an effect when pasted: control characters, which a
+ * terminal obeys, and marks that change the writing direction.
  */
 export function pastedOf(text: string): string {
   return text

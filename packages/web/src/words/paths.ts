@@ -5,10 +5,10 @@ export function setHome(folder: string): void {
   home = folder;
 }
 
-/** The home folders of common systems, for as long as the server's is not known. */
+/** The home folders of common systems, used until the server's home folder is known. */
 const anyHome = /^\/(?:home|Users)\/[^/]+(?=\/|$)|^\/root(?=\/|$)/;
 
-/** A path as people read it: below `folder` without it, below the home folder with `~`. */
+/** A path for people: relative to `folder` if below it, with `~` if below the home folder. */
 export function shortPath(path: string, folder?: string): string {
   if (folder !== undefined && folder !== '/' && path.startsWith(`${folder}/`)) {
     return path.slice(folder.length + 1);

@@ -1,4 +1,4 @@
-/** How long something took, in few words: `0.2 s`, `6 s`, `2 min 5 s`, `1 h 4 min`. Takes milliseconds. */
+/** A duration in short: `0.2 s`, `6 s`, `2 min 5 s`, `1 h 4 min`. Takes milliseconds. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 9.95) return `${Number(seconds.toFixed(1))} s`;

@@ -3,7 +3,7 @@ import type { TurnRow } from './turn-rows.ts';
 /** Heights of rows (px): as last measured, else estimated. */
 export class Heights {
   readonly #measured = new Map<string, number>();
-  /** Rows that have another height than in the tops. */
+  /** Keys of rows whose height has changed since the tops were computed. */
   readonly #changed = new Set<string>();
   #rows: readonly TurnRow[] = [];
   #tops = new Float64Array(1);
@@ -19,8 +19,8 @@ export class Heights {
   }
 
   /**
-   * Top of each row below the top of the first; one more entry than there are rows. Reckoned again only from the first
-   * row that has changed: mostly that is one of the last.
+   * Top of each row (px below the top of the first row), with one more entry than there are rows. Computed again only
+   * from the first changed row, which is usually one of the last.
    */
   tops(rows: readonly TurnRow[]): Float64Array {
     const first = this.#firstChanged(rows);
@@ -38,7 +38,7 @@ export class Heights {
     return tops;
   }
 
-  /** The index of the first row that is another one, or has another height, than when the tops were reckoned. */
+  /** The index of the first row that is new or has another height since the tops were computed. */
   #firstChanged(rows: readonly TurnRow[]): number {
     const known = Math.min(rows.length, this.#rows.length);
     let first = 0;

@@ -1,4 +1,4 @@
-/** A larger selection (such as Ctrl+A) does not keep all its rows. */
+/** A selection of more rows than this (such as Ctrl+A) does not keep all its rows in the page. */
 const most = 400;
 
 /**

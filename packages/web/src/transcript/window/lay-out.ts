@@ -3,7 +3,7 @@ import type { Span } from './span.ts';
 import { indexOfKey } from './span.ts';
 import type { TurnRow } from './turn-rows.ts';
 
-/** The space of rows that are not in the page (px). */
+/** The gap (px) for rows that are not in the page. */
 export interface Gap {
   kind: 'gap';
   /** Key of the row after it. */

@@ -37,7 +37,7 @@ export class Pace {
     });
   }
 
-  /** While the page is busy, a run that may not draw comes now and then. */
+  /** Runs when the page is idle. While the page is busy, runs without drawing at intervals. */
   whenIdle(): void {
     this.#idle ??= onceIdle((isIdle) => {
       this.#idle = undefined;
@@ -54,12 +54,12 @@ export class Pace {
   }
 }
 
-/** Limit for waiting until the page is idle (ms). */
+/** Longest wait for an idle page (ms). */
 const patience = 300;
 
 /**
- * `run` hears whether there is time to draw before the next frame is due; there was none for so long if not. Returns a
- * function that cancels it. Safari has no idle callback.
+ * Calls `run` when the page is idle, or after `patience` with false. `isIdle` is whether there is time to draw before
+ * the next frame. Returns a function that cancels the call. Safari has no idle callback.
  */
 function onceIdle(run: (isIdle: boolean) => void): () => void {
   if (typeof requestIdleCallback === 'undefined') {

@@ -1,22 +1,22 @@
-/** Consecutive rows: from an index up to, but without, another. */
+/** Consecutive rows: from an index (inclusive) to another (exclusive). */
 export interface Span {
   from: number;
   to: number;
 }
 
 /**
- * Limit for the drawn rows. A conversation with no more than these is wholly in the page, where the browser's own
- * search finds everything.
+ * Most rows drawn. A conversation with no more rows is entirely in the page, so that the browser's own search finds
+ * everything.
  */
 const most = 200;
-/** Tolerance: a few rows too many are not removed. */
+/** So many rows above the limit are not removed. */
 const slack = 24;
 
 export function covers(outer: Span, inner: Span): boolean {
   return outer.from <= inner.from && outer.to >= inner.to;
 }
 
-/** The span to draw around the visible rows when there is time: as much above as below. */
+/** The span to draw around the visible rows when there is time: as many rows above as below. */
 export function around(seen: Span, count: number): Span {
   const spare = Math.max(0, most - (seen.to - seen.from));
   const above = Math.max(Math.floor(spare / 2), spare - (count - seen.to));
@@ -35,8 +35,8 @@ export function nextSpan(drawn: Span, seen: Span, count: number, step: number): 
 }
 
 /**
- * The part of a step that fits into `room`, at least one row where there is any room; `sizeOf` gives the cost of drawing a
- * row. If the new rows are apart from the drawn ones, the first of them.
+ * The part of a step that fits into `room`, at least one row if there is any room. `sizeOf` returns the cost of drawing
+ * a row. If the new rows do not touch the drawn ones, their first rows that fit.
  */
 export function fitting(
   drawn: Span,
@@ -79,8 +79,9 @@ interface Keyed {
 }
 
 /**
- * The same rows in a changed list: older rows come above, new ones below. If the last row was drawn, up to `step` new
- * ones after it are drawn too. If its first or last row is gone, the span starts again at the end.
+ * The span of the same rows in a changed list: older rows are added above, new rows below. If the last row was drawn,
+ * up to `step` new rows after it are also drawn. If the span's first or last row is gone, the span starts again at the
+ * end.
  */
 export function follow(
   span: Span,
@@ -96,7 +97,7 @@ export function follow(
   return { from, to: atEnd ? Math.min(now.length, last + 1 + step) : last + 1 };
 }
 
-/** Looks first at the key's old place. */
+/** Finds a key's row; looks first at its old place, `hint`. */
 export function indexOfKey(rows: readonly Keyed[], key: string | undefined, hint = 0): number {
   if (key !== undefined && rows[hint]?.key === key) return hint;
   return rows.findIndex((row) => row.key === key);

@@ -11,13 +11,13 @@ interface RowWindow {
   /** Rows outside the span that stay because they have the focus or the selection. */
   held: readonly string[];
   heights: Heights;
-  /** Draws the rows around one, so that it can be scrolled to. */
+  /** Draws the rows around an index, so that its row can be scrolled to. */
   draw: (index: number) => void;
 }
 
 /** Rows drawn at first, and at most in one frame. */
 const mostAtOnce = 24;
-/** The cost of a row apart from its height, as if it were this much taller (px). */
+/** The fixed cost of a row, as additional height (px). */
 const rowItself = 60;
 /** Rows drawn around the target of a jump; the others follow frame by frame. */
 const aroundTarget = 6;
@@ -26,10 +26,10 @@ const ahead = 300;
 const everything: Span = { from: 0, to: Number.POSITIVE_INFINITY };
 
 /**
- * Decides which rows of a conversation are in the page: visible ones at once, near ones when there is time. No frame
- * draws more than fits into it.
+ * Decides which rows of a conversation are in the page: visible rows at once, near rows when there is time. A frame
+ * draws no more rows than it has time for.
  *
- * Our own, since rows are inside turns, which virtual lists do not support. `useKeepPlace` keeps the visible rows in
+ * Not a library, because virtual lists do not support rows inside turns. `useKeepPlace` keeps the visible rows in
  * place.
  */
 export function useWindow(
@@ -58,12 +58,12 @@ export function useWindow(
       const { rows: all, span: now } = latest.current;
       // A hidden tab has no sizes.
       if (element.clientHeight === 0 || all.length === 0) return;
-      // Measuring all rows takes time, too much for each frame while somebody types.
+      // Measuring all rows in each frame would be too slow while a person types.
       if (!isIdle && !isGapNear(element, inner)) return pace.whenIdle();
       const seen = seenRows(element, all, now, heights, measureRows(inner, heights));
       const sizeOf = (index: number) => rowItself + heights.of(all[index] as TurnRow);
       const step = nextSpan(now, seen, all.length, mostAtOnce);
-      // What a person sees does not wait until the page is idle.
+      // Visible rows are drawn even if the page is not idle.
       const room = covers(now, seen) ? pace.height : Math.max(1, pace.height);
       const next = fitting(now, step, sizeOf, room);
       if (next.from !== now.from || next.to !== now.to) {
@@ -91,14 +91,14 @@ export function useWindow(
     };
   }, [column, heights, scroller]);
 
-  // Added or removed rows may change what is near, without a change of any size.
+  // Added or removed rows may change which rows are near, without any change of size.
   useEffect(() => schedule.current(), [rows.length]);
 
   const draw = useCallback((index: number) => {
     const { rows: all } = latest.current;
     const from = Math.max(0, index - aroundTarget);
     const to = Math.min(all.length, index + aroundTarget);
-    // Rows of other conversations are not found here, and so not drawn.
+    // Held rows of other conversations are ignored, since their keys are not in this list.
     setDrawn({ rows: all, span: { from, to }, held: heldRows(document.body) });
   }, []);
 
@@ -126,8 +126,8 @@ function newSize(before: Span, next: Span, sizeOf: (index: number) => number): n
 }
 
 /**
- * Records the heights of the rows in the page, each to the top of the next one, so that margins count once. Gives their
- * tops (px below the top of the browser's window).
+ * Records the heights of the rows in the page, each to the top of the next row, so that margins count once. Returns the
+ * rows' tops (px below the top of the browser's window).
  */
 function measureRows(column: HTMLElement, heights: Heights): ReadonlyMap<string, number> {
   const marks = [...column.querySelectorAll<HTMLElement>('[data-row], [data-gap]')];
@@ -142,7 +142,7 @@ function measureRows(column: HTMLElement, heights: Heights): ReadonlyMap<string,
   return tops;
 }
 
-/** Whether a part of the window, or near it, has no rows. */
+/** Whether a gap is visible or near the window. */
 function isGapNear(element: HTMLElement, column: HTMLElement): boolean {
   const { top, bottom } = element.getBoundingClientRect();
   return [...column.querySelectorAll('[data-gap]')].some((gap) => {
