@@ -93,7 +93,7 @@ describe('a figure', () => {
   });
 
   test('that is not a number is an error that names it', () => {
-    expect(() => reportFigure(single(Number.NaN))).toThrow('"resident" came out as NaN');
+    expect(() => reportFigure(single(Number.NaN))).toThrow('"resident" is NaN');
   });
 
   test('of few samples has their range as its interval, of many a range near its percentile', () => {

@@ -51,6 +51,7 @@ const plants: [rule: string, file: string, text: string][] = [
   ['runtime-root-only', 'runtime/src/suite.ts', "import '@liminal/agents/testing';"],
   ['runtime-blobs', 'runtime/src/blobs/up.ts', "import '../turn/index.ts';"],
   ['runtime-files', 'runtime/src/files/up.ts', "import '../turn/index.ts';"],
+  ['runtime-git', 'runtime/src/git/up.ts', "import '../turn/index.ts';"],
   ['runtime-tracing', 'runtime/src/tracing/up.ts', "import '../turn/index.ts';"],
   ['runtime-exports', 'runtime/src/exports/up.ts', "import '../directory/index.ts';"],
   ['runtime-turn', 'runtime/src/turn/up.ts', "import '../history/index.ts';"],

@@ -1,4 +1,4 @@
-/** The rows in `scripts/agent-interfaces/` say what the code does, and have every name that the programs declare. */
+/** The rows in `scripts/agent-interfaces/` agree with the code, and cover every name that the programs declare. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Options } from '@anthropic-ai/claude-agent-sdk';
@@ -28,11 +28,11 @@ import { CodexSettings, readOpened } from '../src/codex/settings.ts';
 import { ThreadItem } from '../src/codex/translate/wire.ts';
 import type { SessionUpdate } from '../src/provider.ts';
 
-test('every name that the SDK and Codex declare stands in one row, and no other name does', () => {
+test('every name that the SDK and Codex declare is in one row, and no other name is', () => {
   expect(findAllProblems()).toEqual([]);
 });
 
-test('a message type that a new SDK adds, and one that it drops, is a problem', async () => {
+test('a message type that a new SDK adds or drops is a problem', async () => {
   const declared = new URL(
     '../../../node_modules/@anthropic-ai/claude-agent-sdk/sdk.d.ts',
     import.meta.url,
@@ -50,7 +50,7 @@ test('a message type that a new SDK adds, and one that it drops, is a problem', 
   ]);
 });
 
-test('docs/agent-interfaces.md has the rows as they are', async () => {
+test('docs/agent-interfaces.md has the current rows', async () => {
   const page = await readFile(
     new URL('../../../docs/agent-interfaces.md', import.meta.url),
     'utf8',
@@ -58,7 +58,7 @@ test('docs/agent-interfaces.md has the rows as they are', async () => {
   expect(page).toBe(interfacesPage(sections));
 });
 
-test('docs/terminal-commands.md has the commands and keys of the terminals as they are', async () => {
+test('docs/terminal-commands.md has the current commands and keys of the terminals', async () => {
   const page = await readFile(
     new URL('../../../docs/terminal-commands.md', import.meta.url),
     'utf8',
@@ -69,7 +69,7 @@ test('docs/terminal-commands.md has the commands and keys of the terminals as th
 const withState = (section: Section, ...wanted: State[]): string[] =>
   [...statesOf(section)].flatMap(([name, state]) => (wanted.includes(state) ? [name] : []));
 
-/** A session of a scripted Claude Code; `asked` has what is read and called of the query. */
+/** A session of a scripted Claude Code; `asked` collects the query's properties that are read or called. */
 async function startClaude(more: Partial<ClaudeSessionOptions> = {}) {
   const said = new TransformStream<unknown, unknown>();
   const writer = said.writable.getWriter();
@@ -120,14 +120,14 @@ async function startClaude(more: Partial<ClaudeSessionOptions> = {}) {
   return { session, asked, options: given, drafts, updates, say };
 }
 
-test('the options that a session of Claude Code starts with are those that are used', async () => {
+test('the options of a Claude Code session are exactly the rows that are used', async () => {
   const first = await startClaude();
   const resumed = await startClaude({ resume: true });
   const set = new Set(Object.keys({ ...first.options, ...resumed.options }));
   expect([...set].toSorted()).toEqual(withState(claude.claudeOptions, 'used').toSorted());
 });
 
-/** The method of a query, or the option, by which each request is made or answered; none where the SDK has none. */
+/** The query's method, or the option, that makes or answers each request; requests without one are missing. */
 const wayOf: Record<string, string> = {
   initialize: 'initializationResult',
   interrupt: 'interrupt',
@@ -162,7 +162,7 @@ const wayOf: Record<string, string> = {
   request_user_dialog: 'onUserDialog',
 };
 
-test('what a session of Claude Code calls, and what it answers, is what is used', async () => {
+test('the requests that a Claude Code session makes and answers are exactly the rows that are used', async () => {
   const { session, asked, options, drafts, say } = await startClaude();
   await say(
     { type: 'system', subtype: 'status', status: 'requesting' },
@@ -210,7 +210,7 @@ test('what a session of Claude Code calls, and what it answers, is what is used'
   expect(made.toSorted()).toEqual(withState(claude.claudeRequests, 'used').toSorted());
 });
 
-/** With a bit of everything that some message has. */
+/** A message with every field that some message is shown by. */
 const talkative = {
   session_id: 's',
   uuid: 'u',
@@ -230,7 +230,7 @@ const talkative = {
   is_error: true,
 };
 
-/** Messages that need more than that, or less, to be shown. */
+/** Messages that need other fields to be shown. */
 const samples: Record<string, object> = {
   assistant: { message: { id: 'm', model: 'm', content: [{ type: 'text', text: 'words' }] } },
   user: {
@@ -253,7 +253,7 @@ const samples: Record<string, object> = {
   rate_limit_event: { rate_limit_info: { status: 'rejected', rateLimitType: 'five_hour' } },
 };
 
-/** What a message does in a turn in which a task and a tool run, and in which the model speaks. */
+/** The effect of a message in a turn with a running task and tool, in which the model is writing. */
 async function tell(name: string) {
   const { drafts, updates, say } = await startClaude();
   const tasks = [{ task_id: 'a', task_type: 'local_agent', description: 'x' }];
@@ -277,7 +277,7 @@ test.for([...statesOf(claude.claudeMessages)])(
   async ([name, state]) => {
     const { done, isKept } = await tell(name);
     const isSilent = done.length === 0;
-    // A message that is used may change what nobody sees.
+    // A used message may change state that people do not see.
     const isOpen = state === 'used' && !name.startsWith('result/');
     const mustBeSilent = state === 'passed by' || state === 'kept';
     expect({ isKept, isSilent }).toEqual({
@@ -296,7 +296,7 @@ const opened = {
   sandbox: { type: 'readOnly' },
 };
 
-/** A session of a Codex that is at work on a message, and what its notifications do. */
+/** A session of a Codex that works on a message, and the effects of its notifications. */
 async function startCodex() {
   const drafts: EventDraft[] = [];
   const updates: SessionUpdate[] = [];
@@ -332,7 +332,7 @@ async function startCodex() {
   return { session, drafts, updates, requests };
 }
 
-test('notifications of Codex that are passed by do nothing', async () => {
+test('ignored notifications of Codex have no effect', async () => {
   const { session, drafts, updates, requests } = await startCodex();
   const before = [drafts.length, updates.length, requests.length];
   const item = { type: 'agentMessage', id: 'item', text: 'words' };
@@ -343,7 +343,7 @@ test('notifications of Codex that are passed by do nothing', async () => {
   }
 });
 
-/** The names that the code for Codex has as literals where it sends, or compares what it is sent. */
+/** The literal names in the code for Codex where it sends messages, or compares received ones. */
 async function namesInCode(): Promise<Set<string>> {
   const folder = new URL('../src/codex/', import.meta.url).pathname;
   const files = (await readdir(folder, { recursive: true })).filter(
@@ -358,7 +358,7 @@ async function namesInCode(): Promise<Set<string>> {
   );
 }
 
-test('the requests and notifications of Codex that the code names are those that are used or shown', async () => {
+test('the requests and notifications of Codex in the code are exactly the rows that are used or shown', async () => {
   const inCode = await namesInCode();
   for (const section of [codex.codexRequests, codex.codexNotifications]) {
     const named = [...statesOf(section).keys()].filter((name) => inCode.has(name));
@@ -366,7 +366,7 @@ test('the requests and notifications of Codex that the code names are those that
   }
 });
 
-test('Codex gets an answer to the requests that are used, and an error for others', async () => {
+test('Codex gets an answer to used requests, and an error for others', async () => {
   const requests = new CodexRequests(async () => ({ outcome: 'cancelled', reason: 'turn_ended' }));
   const { signal } = new AbortController();
   for (const [name, state] of statesOf(codex.codexServerRequests)) {
@@ -376,7 +376,7 @@ test('Codex gets an answer to the requests that are used, and an error for other
   }
 });
 
-test('the items of Codex that are shown are those that are read', () => {
+test('the items of Codex that are shown are exactly those that are read', () => {
   for (const [type, state] of statesOf(codex.codexItems)) {
     expect([type, ThreadItem.safeParse({ type, id: 'a' }).success]).toEqual([
       type,

@@ -1,4 +1,4 @@
-/** `inputTokens` are all of a turn's input for every agent: here 100 tokens new, 10 written to the cache, 20 read from it. */
+/** For every agent, `inputTokens` is the whole input of a turn: here 100 new tokens, 10 written to the cache, 20 read from it. */
 import type { Usage } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { TurnUsage } from '../src/acp/translate/usage.ts';
@@ -62,7 +62,7 @@ const agents: Record<string, [() => Promise<Usage | undefined>, Partial<Usage>]>
     },
     told,
   ],
-  'an ACP agent that counts the parts apart': [
+  'an ACP agent that counts the parts separately': [
     async () => TurnUsage.parse({ ...parts, inputTokens: 100, totalTokens: 135 }),
     all,
   ],
@@ -135,6 +135,6 @@ const agents: Record<string, [() => Promise<Usage | undefined>, Partial<Usage>]>
   ],
 };
 
-test.each(Object.entries(agents))('by %s the input is 130 tokens', async (_, [usage, expected]) => {
+test.each(Object.entries(agents))('the input of %s is 130 tokens', async (_, [usage, expected]) => {
   expect(await usage()).toMatchObject(expected);
 });

@@ -298,7 +298,7 @@ test('doctor shows how each configured URL is reached, without the proxy’s pas
 
 test.each([
   ['that is down', undefined, /ECONNREFUSED/],
-  ['that requires another password', 407, /the proxy wants another name and password/],
+  ['that requires another password', 407, /the proxy requires another user name and password/],
 ])('a proxy %s is named in every error', async (_, refusal, reason) => {
   const url =
     refusal === undefined

@@ -18,26 +18,26 @@ import { buildRequest } from './request.ts';
 import { AnswerTranslator } from './translate.ts';
 
 export interface AnthropicOptions {
-  /** Without the `/v1` of its paths. Default: Anthropic's own. */
+  /** The URL without the `/v1` of its paths. Default: Anthropic's own. */
   baseUrl?: string | undefined;
-  /** Servers on one's own machine often need none. */
+  /** Servers on the user's own machine often need no key. */
   apiKey?: string | undefined;
-  /** Headers of every request, as gateways want them. */
+  /** Headers of every request, for example for a gateway. */
   headers?: Record<string, string> | undefined;
-  /** Whether models may search the web by the server's own tool. */
+  /** Whether models may search the web with the server's own tool. */
   webSearch?: boolean | undefined;
 }
 
 const anthropic = 'https://api.anthropic.com';
-/** How long the whole list of models may take, ms. */
+/** Time limit for the whole list of models, ms. */
 const listTimeoutMs = 60_000;
 const modelsPerPage = 1_000;
-/** A server whose pages do not end is left here. */
+/** Limits of the list of models, because a server may send pages without end. */
 const [maxModels, maxPages] = [5_000, 10];
-/** The largest entry of the list, in characters of JSON; larger ones are left out. */
+/** The largest entry of the list, in characters of JSON; larger entries are left out. */
 const largestEntry = 64 * 1024;
 
-/** A server that speaks Anthropic's Messages API. Reads no environment, and never retries by itself. */
+/** A client for Anthropic's Messages API. It reads no environment variables, and never retries by itself. */
 export class AnthropicClient implements ModelClient {
   readonly providerId = 'anthropic';
   readonly #baseUrl: string;
@@ -45,7 +45,7 @@ export class AnthropicClient implements ModelClient {
   readonly #sdk: Anthropic;
   readonly #webSearch: boolean;
   readonly #refusals = new Refusals();
-  /** What the server has said of its models when it listed them. */
+  /** The facts from the server's list of models, by model. */
   readonly #listed = new Map<string, Partial<ModelFacts>>();
 
   constructor({
@@ -55,18 +55,18 @@ export class AnthropicClient implements ModelClient {
     webSearch = false,
   }: AnthropicOptions = {}) {
     this.#webSearch = webSearch;
-    // People copy it with the start of the paths.
+    // People copy the URL with the beginning of the paths.
     this.#baseUrl = baseUrl.replace(/(?<!\/)\/+(v1\/*)?$/, '');
     this.#secrets = secretsOf(apiKey, headers);
     this.#sdk = new Anthropic({
       baseURL: this.#baseUrl,
-      // An empty key keeps the SDK from looking for one in files and the environment.
+      // An empty key keeps the SDK from searching files and the environment for a key.
       apiKey,
       defaultHeaders: { ...(apiKey === '' && { authorization: null }), ...lowerCased(headers) },
       maxRetries: 0,
       timeout: longestTimer,
       fetch: (input, init) => modelFetch(input, init, statusOf),
-      // It would print what models say, when that cannot be read.
+      // The SDK would print a model's output that it cannot read.
       logLevel: 'off',
       openTelemetry: false,
     });
@@ -122,7 +122,7 @@ export class AnthropicClient implements ModelClient {
       .withResponse();
     const translator = new AnswerTranslator(writer);
     for await (const event of stream) translator.read(event);
-    // The SDK ends a stream that is aborted or cut as if it were whole.
+    // The SDK ends an aborted or broken stream as if the stream were whole.
     const type = response.headers.get('content-type') ?? '';
     if (!translator.isWhole && !type.includes('event-stream')) throw noStream(type);
     return translator.answer();
@@ -134,11 +134,11 @@ export class AnthropicClient implements ModelClient {
   }
 }
 
-/** A name in other letters would be another header to the SDK. */
+/** Lower-case header names: the SDK treats a name in other case as another header. */
 const lowerCased = (headers: Record<string, string> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** Other servers leave out most fields. */
+/** A listed model; other servers than Anthropic's leave out most fields. */
 function listedModel(entry: Partial<Anthropic.ModelInfo> & { id: string }): ListedModel {
   return {
     id: entry.id,

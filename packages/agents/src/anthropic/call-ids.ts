@@ -3,10 +3,10 @@ import type { OutputItem } from '@liminal/protocol';
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 type ResultItem = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/** The API takes only these characters in the id of a call, and each id once; other makers' ids differ. */
+/** The ids of calls that the API accepts. Each id must be unique; other makers' ids may differ. */
 const isTaken = /^[\w-]{1,64}$/;
 
-/** Which result belongs to which call, and a valid id for each call. */
+/** Assigns a valid id to each call, and its result to it. */
 export class CallIds {
   readonly #ids = new Map<CallItem, string>();
   readonly #results = new Map<CallItem, ResultItem>();
@@ -34,10 +34,10 @@ export class CallIds {
   }
 }
 
-/** Gives ids that the API takes, each once. */
+/** Makes unique ids that the API accepts. */
 class ValidIds {
   readonly #used = new Set<string>();
-  /** The last number behind an id that came again. */
+  /** The last number appended to each id that was repeated. */
   readonly #counts = new Map<string, number>();
 
   take(id: string): string {

@@ -1,4 +1,4 @@
-/** Why a server that speaks the Messages API gave no whole answer, in words for people. */
+/** Explains to people why a server of the Messages API gave no complete answer. */
 import { APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
 import { cutText, headOf, hideUrlSecrets, messageOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
@@ -7,9 +7,9 @@ import { refusalOfProxy, throughProxy } from '../proxy/index.ts';
 import type { Refusal } from '../models/refusals.ts';
 import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-error.ts';
 
-/** An error as the API words it, in an answer of its own or in the middle of a stream. */
+/** An error in the API's format, from an error response or within a stream. */
 interface ApiFailure {
-  /** Undefined in the middle of a stream, whose status was 200. */
+  /** Undefined for an error within a stream, whose status was 200. */
   status?: number | undefined;
   type?: string | undefined;
   /** The server's own words. */
@@ -23,7 +23,7 @@ interface ApiFailure {
 interface Kind {
   code: ModelErrorCode;
   isPassing?: boolean;
-  /** What is wrong and what to do, before the server's own words. */
+  /** The problem and the advice, which precede the server's own words. */
   sentence: string;
 }
 
@@ -48,27 +48,28 @@ const unavailable: Kind = {
 const rateLimit: Kind = {
   code: 'RATE_LIMIT',
   isPassing: true,
-  sentence: 'The model server takes no more requests for now. Wait, or use another key or model.',
+  sentence:
+    'The model server accepts no more requests at the moment. Wait, or use another key or model.',
 };
 const notFound: Kind = {
   code: 'MODEL_NOT_FOUND',
   sentence:
-    'The server knows no such model, or nothing at this address. Check the name of the model and the base URL.',
+    'The server does not have this model, or nothing is at this address. Check the name of the model and the base URL.',
 };
 const filtered: Kind = {
   code: 'CONTENT_FILTER',
-  sentence: 'The model server’s content filter stopped the answer. Ask in other words.',
+  sentence: 'The model server’s content filter stopped the answer. Rephrase the message.',
 };
 const noTools: Kind = {
   code: 'NO_TOOLS',
-  sentence: 'The model calls no tools. Choose another one.',
+  sentence: 'The model does not support tools. Choose another model.',
 };
 const refused: Kind = {
   code: 'MODEL_ERROR',
-  sentence: 'The model server did not take the request.',
+  sentence: 'The model server rejected the request.',
 };
 
-/** The statuses that the API's reference gives its types of errors. */
+/** The status of each error type, from the API's reference. */
 const statusOfType = new Map(
   Object.entries({
     invalid_request_error: 400,
@@ -85,7 +86,7 @@ const statusOfType = new Map(
   }),
 );
 
-/** The status of an error that came with none. */
+/** The status for an error that has none. */
 export const statusOf = ({ type }: Record<string, unknown>): number =>
   statusOfType.get(textOf(type) ?? '') ?? 400;
 
@@ -100,7 +101,7 @@ const kindOfStatus: Record<number, Kind> = {
   429: rateLimit,
 };
 
-/** For what has no type or status of its own; the words are those of the API and of local servers. */
+/** For errors without type and status, by the words of the API and of local servers. */
 const kindOfWords: [RegExp, Kind][] = [
   [lacksTools, noTools],
   [/prompt is too long|max_tokens.{0,3} exceed|context (length|window|size|limit)/i, context],
@@ -108,7 +109,7 @@ const kindOfWords: [RegExp, Kind][] = [
   [/content.?filter|blocked by/i, filtered],
 ];
 
-/** Limits that do not pass by waiting a moment. */
+/** Whether the error is a limit that waiting does not lift. */
 const isSpendLimit = (errorCode: string | undefined): boolean =>
   errorCode?.includes('spend_limit') ?? false;
 
@@ -134,7 +135,7 @@ function apiError(failure: ApiFailure): ModelError {
   });
 }
 
-/** The most of a server's words that are told: a proxy may answer with a whole page. */
+/** The most characters of a server's words that are shown: a proxy may return a whole page. */
 const maxSaid = 2_000;
 
 function inWords(sentence: string, said: string): string {
@@ -142,7 +143,7 @@ function inWords(sentence: string, said: string): string {
   return `${sentence} It says: ${said.length > maxSaid ? cutText(said, maxSaid) : said}`;
 }
 
-/** The error of an `error` event in the middle of a stream. */
+/** The error for an `error` event within a stream. */
 export function streamedError(error: unknown): ModelError {
   const { type, message, details } = isRecord(error) ? error : {};
   return apiError({
@@ -152,15 +153,15 @@ export function streamedError(error: unknown): ModelError {
   });
 }
 
-/** The conversation and its answer were together longer than the model can take. */
+/** The conversation and its answer together exceed the model's context. */
 export const contextFull = (): ModelError =>
   new ModelError('CONTEXT_LENGTH', inWords(context.sentence, 'model_context_window_exceeded'), {});
 
-/** The server has given an error as the reason for the end of an answer, and no words. */
+/** The server gave an error as the reason for the answer's end, without a message. */
 export const endedInError = (): ModelError =>
   new ModelError('MODEL_ERROR', 'The model server ended the answer with an error. Ask again.');
 
-/** The stream ended before the answer was whole. */
+/** The stream ended before the answer was complete. */
 export const brokenOff = (cause?: unknown): ModelError =>
   new ModelError(
     'CONNECTION_FAILED',
@@ -168,14 +169,14 @@ export const brokenOff = (cause?: unknown): ModelError =>
     { isPassing: true, cause },
   );
 
-/** Something else than a model server is at the address. */
+/** The address does not return a stream, so it is not a model server's. */
 export const noStream = (contentType: string): ModelError =>
   new ModelError(
     'MODEL_ERROR',
-    `The address did not answer with a stream of the Messages API, but with ${contentType === '' ? 'nothing that says its type' : contentType}. Check the base URL.`,
+    `The address did not answer with a stream of the Messages API, but with ${contentType === '' ? 'no content type' : contentType}. Check the base URL.`,
   );
 
-/** Anything that a request threw, of the SDK, the network or this folder. */
+/** The error for anything that a request threw: by the SDK, the network or this folder's code. */
 export function modelErrorOf(thrown: unknown, baseUrl?: string): ModelError {
   const refusal = ownRefusal(thrown);
   if (refusal !== undefined) return refusal;
@@ -189,17 +190,17 @@ export function modelErrorOf(thrown: unknown, baseUrl?: string): ModelError {
   return new ModelError(
     'MODEL_ERROR',
     inWords(
-      'The model server could not be asked, or its answer could not be read.',
+      'The request to the model server failed, or its answer could not be read.',
       messageOf(thrown),
     ),
     { cause: thrown },
   );
 }
 
-/** Characters of a server's words that are read. */
+/** The most characters of a server's words that are read. */
 const maxWords = 2_000;
 
-/** The complaint of a server that has not begun to answer; undefined if the server was not reached. */
+/** The complaint of a server that has not begun its answer; undefined if the server was not reached. */
 export function refusalIn(thrown: unknown): Refusal | undefined {
   if (!isApiError(thrown) || (thrown.status === undefined && thrown.error === undefined))
     return undefined;
@@ -243,7 +244,7 @@ function unreachable(baseUrl: string | undefined, said: string, cause: unknown):
   );
 }
 
-/** What `fetch` throws when a connection fails hides the reason in its causes. */
+/** The reason for a failed connection, which `fetch` hides in the causes of its error. */
 function reasonOf(error: unknown): string {
   let reason = error;
   while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
@@ -251,7 +252,7 @@ function reasonOf(error: unknown): string {
   return code ?? messageOf(reason);
 }
 
-/** The body of an answer broke off: `fetch` throws a TypeError then, and nothing else does with a cause. */
+/** Whether a body broke off: only then does `fetch` throw a TypeError with a cause. */
 const isNetworkError = (thrown: unknown): boolean =>
   thrown instanceof TypeError && (thrown.cause !== undefined || thrown.message === 'terminated');
 

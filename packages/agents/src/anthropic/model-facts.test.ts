@@ -21,7 +21,7 @@ test.each([
 });
 
 test.each(['claude-opus-4-6', 'anthropic/claude-sonnet-4.6', 'claude-opus-5-5', 'claude-next-9'])(
-  '%s is told how much to think by an effort',
+  '%s gets the amount of thinking as an effort',
   (model) => {
     expect(of(model, 'medium')).toEqual({
       max_tokens: 64_000,
@@ -54,25 +54,25 @@ test.each([
   ['claude-haiku-5-5', { type: 'disabled' }],
   ['claude-sonnet-5-5', { type: 'between_tools' }],
   ['qwen3', { type: 'disabled' }],
-])('%s is told not to think by %j', (model, thinking) => {
+])('thinking of %s is switched off by %j', (model, thinking) => {
   expect(of(model, 'none').thinking).toEqual(thinking);
   expect(of(model, 'none').output_config).toBeUndefined();
 });
 
 test.each(['claude-opus-5-5', 'claude-fable-5-1', 'claude-mythos-5'])(
-  '%s always thinks: without effort as little as it can',
+  '%s always thinks: as little as possible without an effort',
   (model) => {
     expect(of(model, 'none')).toMatchObject({ thinking: shown, output_config: { effort: 'low' } });
   },
 );
 
-test('without an effort, a model that thinks by itself is asked to show it', () => {
+test('without an effort, a model that thinks by default is asked to show its thinking', () => {
   expect(of('claude-opus-5')).toEqual({ max_tokens: 64_000, thinking: shown });
   expect(of('claude-opus-4-7')).toEqual({ max_tokens: 64_000 });
   expect(of('claude-sonnet-4-5', 'a lot')).toEqual({ max_tokens: 32_000 });
 });
 
-test('what the server says of a model counts more than its name', () => {
+test('facts listed by the server override facts from the model’s name', () => {
   const supports = (...types: string[]) => ({
     thinking: {
       types: Object.fromEntries(
@@ -97,7 +97,7 @@ test('what the server says of a model counts more than its name', () => {
     thinking: { type: 'enabled', budget_tokens: 4_500 },
   });
   expect(of('claude-opus-5-5', 'high', listed(9_000))).toEqual({ max_tokens: 9_000 });
-  // A budget must have 1,024 tokens.
+  // A budget must be at least 1,024 tokens.
   expect(of('own-model', 'high', listed(2_000, 'enabled'))).toEqual({ max_tokens: 2_000 });
   expect(factsListed({ id: 'x', max_tokens: null, capabilities: null })).toEqual({});
 });

@@ -1,24 +1,24 @@
 /**
- * What a model takes in a request: how long its answer may be, and how it is told to think. Sources: the overviews of
- * Anthropic's models, and the types of its SDK 1.12.
+ * The limits of models and the ways in which a request sets their thinking. Sources: the overviews of Anthropic's models,
+ * and the types of its SDK 1.12.
  *
  * The decision: `effort` is sent as adaptive thinking with `output_config.effort`, which is all that models since Claude
- * 4.7 take, and what 4.6 should get. Older models, and other makers' models behind the same interface, know only a
- * budget of tokens. What a server says of a model when it lists it counts more than the model's name. Thinking is asked
- * for as a summary: current models otherwise give only its signature, and people would see nothing.
+ * accept, and what 4.6 should get. Older models, and other makers' models behind the same interface, know only a
+ * budget of tokens. Facts listed by a server override those from the model's name. Thinking is requested as a summary:
+ * otherwise current models return only its signature, and people would see nothing.
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import { isRecord } from '../base/parse-line.ts';
 
 export interface ModelFacts {
-  /** The most that `max_tokens` may be. */
+  /** The largest `max_tokens`. */
   maxTokens: number;
-  /** Tokens for an answer, besides a budget for thinking. */
+  /** Tokens for an answer, in addition to a budget for thinking. */
   answerTokens: number;
   thinks: 'adaptive' | 'budget' | 'never';
-  /** It thinks although it was not told to. */
+  /** Whether the model thinks by default. */
   thinksUntold: boolean;
-  /** How it is told not to think: by nothing, by a type of `thinking`, or not at all. */
+  /** How thinking is switched off: by leaving it out, by a type of `thinking`, or not at all. */
   off: 'untold' | 'disabled' | 'between_tools' | 'impossible';
 }
 
@@ -42,7 +42,7 @@ const unthinking = (maxTokens: number): ModelFacts => ({
   thinks: 'never',
 });
 
-/** The first that fits counts. A name may have its maker or a region before it, and a date behind it. */
+/** The first match counts. A maker or a region may precede the name, and a date may follow. */
 const byName: [RegExp, ModelFacts][] = [
   [/claude-(3-(opus|sonnet|haiku)|2|instant)/, unthinking(4_096)],
   [/claude-3-5/, unthinking(8_192)],
@@ -56,7 +56,7 @@ const byName: [RegExp, ModelFacts][] = [
   [/claude/, adaptive],
 ];
 
-/** Another maker's model: its context is often small, and an answer's room is taken from it. */
+/** A model of another maker: its context is often small, and includes the answer. */
 const another: ModelFacts = {
   ...budgeted,
   maxTokens: 32_768,
@@ -64,14 +64,14 @@ const another: ModelFacts = {
   off: 'disabled',
 };
 
-/** @param listed - What the server said when it listed the model. */
+/** @param listed - The facts from the server's list of models. */
 export function factsOf(model: string, listed: Partial<ModelFacts> = {}): ModelFacts {
   const name = model.toLowerCase().replaceAll('.', '-');
   const [, facts] = byName.find(([pattern]) => pattern.test(name)) ?? [];
   return { ...(facts ?? another), ...listed };
 }
 
-/** What an entry of `/v1/models` says; other servers say less. */
+/** The facts in an entry of `/v1/models`; other servers have fewer fields. */
 export function factsListed(entry: object): Partial<ModelFacts> {
   const { max_tokens: maxTokens, capabilities } = entry as Record<string, unknown>;
   return {
@@ -108,7 +108,7 @@ const budgets: Record<Effort, number> = {
 const smallestBudget = 1_024;
 const isEffort = (effort: string): effort is Effort => Object.hasOwn(budgets, effort);
 
-/** The part of a request that says how much to think, and how long the answer may be with it. */
+/** The part of a request that sets the amount of thinking and the length of the answer. */
 export function thinkingOf(facts: ModelFacts, effort: string | undefined): Thinking {
   const unchanged = { max_tokens: Math.min(facts.maxTokens, facts.answerTokens) };
   if (facts.thinks === 'never') return unchanged;
@@ -132,7 +132,7 @@ function adaptiveThinking(facts: ModelFacts, effort: Effort | undefined): Partia
   };
 }
 
-/** The budget is a part of `max_tokens`; at least half of that is for the answer. */
+/** The budget is part of `max_tokens`; at least half of `max_tokens` is for the answer. */
 function budgetFor({ maxTokens, answerTokens }: ModelFacts, wanted: number): Thinking {
   const budget = Math.min(wanted, Math.floor(maxTokens / 2));
   if (budget < smallestBudget) return { max_tokens: Math.min(maxTokens, answerTokens) };

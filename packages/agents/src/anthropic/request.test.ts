@@ -54,7 +54,7 @@ const requestOf = (more: Partial<ModelRequest>): ModelRequest => ({
   ...more,
 });
 
-/** The messages of a conversation, without marks for the cache. */
+/** The messages of a conversation, without cache marks. */
 function messagesOf(conversation: OutputItem[], more: Partial<ModelRequest> = {}): unknown {
   const { messages } = buildRequest(requestOf({ conversation, ...more }));
   return JSON.parse(
@@ -84,7 +84,7 @@ test('roles alternate: successive items of one side are one message', () => {
   ]);
 });
 
-test('all results of a message’s calls come right after it, first in one message', () => {
+test('the next message begins with all results of a message’s calls', () => {
   expect(
     messagesOf([
       asks('go'),
@@ -106,7 +106,7 @@ test('all results of a message’s calls come right after it, first in one messa
   ]);
 });
 
-test('calls one after the other, without a word between, stay messages of their own', () => {
+test('successive calls without text between them stay separate messages', () => {
   expect(
     messagesOf([asks('go'), calls('c1'), gives('c1', 'one'), calls('c2'), gives('c2', 'two')]),
   ).toEqual([
@@ -118,7 +118,7 @@ test('calls one after the other, without a word between, stay messages of their 
   ]);
 });
 
-test('a call without a result gets one that says so', () => {
+test('a call without a result gets a result that says so', () => {
   const interrupted = result('c1', 'The call was interrupted: it has no result.', {
     is_error: true,
   });
@@ -134,7 +134,7 @@ test('a call without a result gets one that says so', () => {
   ]);
 });
 
-test('ids and names that the API does not take are changed, the same for call and result', () => {
+test('ids and names that the API rejects are changed, equally for call and result', () => {
   const messages = messagesOf([
     asks('go'),
     calls('functions.bash:0', '{}', { name: 'my tool!' }),
@@ -165,7 +165,7 @@ test.each([
   );
 });
 
-test('thinking goes back unchanged where it was, of every turn, also without text', () => {
+test('the thinking of every turn is sent back unchanged in its place, even without text', () => {
   const redacted = { type: 'redacted_thinking', data: 'x' };
   expect(
     messagesOf([
@@ -188,7 +188,7 @@ test('thinking goes back unchanged where it was, of every turn, also without tex
   ]);
 });
 
-test('another maker’s thinking, and thinking that broke off, stay out', () => {
+test('another maker’s thinking, and thinking that broke off, are left out', () => {
   const others: OutputItem = { ...thinks('x'), raw: { openai: { encrypted_content: 'y' } } };
   const unsigned = thinks('z', { type: 'thinking', signature: '' });
   expect(messagesOf([asks('a'), others, thinks('broke'), unsigned, says('b'), asks('c')])).toEqual([
@@ -198,14 +198,14 @@ test('another maker’s thinking, and thinking that broke off, stay out', () => 
   ]);
 });
 
-test('an answer that was stopped while it thought does not end in thinking', () => {
+test('an answer that was stopped during thinking does not end in thinking', () => {
   expect(messagesOf([asks('a'), signed('hm'), asks('b'), says('c'), signed('hm')])).toEqual([
     user(text('a'), text('b')),
     assistant(text('c')),
   ]);
 });
 
-test('what the API gave besides goes back with it', () => {
+test('additional data of the API is sent back with its item', () => {
   const citations = [{ type: 'char_location', cited_text: 'x' }];
   const caller = { type: 'direct' };
   const found = { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [] };
@@ -237,7 +237,7 @@ test('what the API gave besides goes back with it', () => {
   ]);
 });
 
-test('what is only for people, and the calls of scripts, stay out', () => {
+test('items for people, and the calls of scripts, are left out', () => {
   expect(
     messagesOf([
       asks('a'),
@@ -251,7 +251,7 @@ test('what is only for people, and the calls of scripts, stay out', () => {
   ).toEqual([user(text('a')), assistant(use('c1')), user(result('c1', 'y'))]);
 });
 
-test('texts without words are left out, and white space at the end of the last answer', () => {
+test('blank texts, and white space at the end of the last answer, are left out', () => {
   expect(messagesOf([asks(' '), asks('a'), says('\n'), says('Go on: \n')])).toEqual([
     user(text('a')),
     assistant(text('Go on:')),
@@ -259,7 +259,7 @@ test('texts without words are left out, and white space at the end of the last a
   expect(messagesOf([asks('a'), says('b\n'), asks('c')])).toContainEqual(assistant(text('b\n')));
 });
 
-test('a conversation that the agent began begins with its user', () => {
+test('a conversation that the agent began gets a message of the user first', () => {
   expect(messagesOf([says('Done.'), asks('a')])).toEqual([
     user(text('(No message.)')),
     assistant(text('Done.')),
@@ -272,7 +272,7 @@ const sentImage = {
   type: 'image',
   source: { type: 'base64', media_type: 'image/png', data: 'AAAA' },
 };
-const left = (what: string) => text(`(Left out, because this model cannot be given it: ${what}.)`);
+const left = (what: string) => text(`(Left out, because this model does not accept it: ${what}.)`);
 
 test.each<[string, ContentBlock, object]>([
   ['an image', image, sentImage],
@@ -329,12 +329,12 @@ test.each<[string, ContentBlock, object]>([
     { type: 'resource_link', uri: 'https://a.example', name: 'A' },
     text('A: https://a.example'),
   ],
-])('%s of a person is sent as the API takes it', (_, block, sent) => {
+])('%s of a person is sent in the API’s form', (_, block, sent) => {
   expect(messagesOf([asks('see', [block])])).toEqual([user(text('see'), sent)]);
   expect(messagesOf([asks('', [block])])).toEqual([user(sent)]);
 });
 
-test('images of a result are sent with it, unless the call failed', () => {
+test('images of a result are sent in the result, unless the call failed', () => {
   const blocks = [image];
   const shown = (more: object) => messagesOf([asks('a'), calls('c'), gives('c', 'Here:', more)]);
   expect(shown({ blocks })).toContainEqual(user(result('c', [text('Here:'), sentImage])));
@@ -347,7 +347,7 @@ test('images of a result are sent with it, unless the call failed', () => {
 
 const marked = { cache_control: { type: 'ephemeral' } };
 
-test('the cache is marked at the system prompt, and at the ends of the last two user messages', () => {
+test('cache marks are at the system prompt, and at the ends of the last two user messages', () => {
   const tools = [{ name: 'bash', description: 'Runs.', parameters: { type: 'object' } }];
   const conversation = [
     asks('a'),
@@ -386,7 +386,7 @@ test('the server’s search is offered after the tools, to a model that calls to
   expect(offered({ tools: [] })).toBeUndefined();
 });
 
-test('without a system prompt the last tool is marked', () => {
+test('without a system prompt, the last tool has a cache mark', () => {
   const tools = ['a', 'b'].map((name) => ({ name, description: name, parameters: {} }));
   const { system, tools: sent } = buildRequest(requestOf({ instructions: ' ', tools }));
   expect(system).toBeUndefined();
@@ -398,7 +398,7 @@ test('without a system prompt the last tool is marked', () => {
   expect(buildRequest(requestOf({})).tools).toBeUndefined();
 });
 
-test('a longer conversation begins as the shorter one did, but for the marks', () => {
+test('a conversation’s request begins with its earlier request, except for cache marks', () => {
   const all = [
     asks('a', [image]),
     signed('hm'),
@@ -416,8 +416,8 @@ test('a longer conversation begins as the shorter one did, but for the marks', (
   }
 });
 
-// A model that thinks by a budget must begin an answer that calls tools with thinking.
-test('an older model goes on without thinking where another one has called', () => {
+// With a thinking budget, an answer that calls tools must begin with thinking.
+test('after another model’s calls, an older model continues without thinking', () => {
   const thinkingOf = (model: string, conversation: OutputItem[]) =>
     buildRequest(requestOf({ model, effort: 'low', conversation })).thinking;
   const old = 'claude-sonnet-4-5';
@@ -431,7 +431,7 @@ test('an older model goes on without thinking where another one has called', () 
   expect(thinkingOf(old, own)).toEqual(budget);
 });
 
-test('a request for words alone still tells the tools, which the API wants with calls, and asks for no call', () => {
+test('a request for text only still lists the tools, which the API requires with calls, and forbids calls', () => {
   const tools = [{ name: 'f', description: '', parameters: { type: 'object' } }];
   const asked = { model: 'claude-sonnet-4-6', instructions: '', conversation: [asks('a')], tools };
   expect(buildRequest({ ...asked, isWithoutCalls: true })).toMatchObject({
@@ -441,7 +441,7 @@ test('a request for words alone still tells the tools, which the API wants with 
   expect(buildRequest(asked)).not.toHaveProperty('tool_choice');
 });
 
-test('many calls whose ids differ only at their end are given ids of their own without delay', () => {
+test('many calls whose ids differ only at their end get distinct ids quickly', () => {
   const many = Array.from({ length: 20_000 }, (_, index) => `${'x'.repeat(70)}${index}`);
   const conversation = many.flatMap((id) => [calls(id), gives(id, 'done')]);
   let { messages } = buildRequest(requestOf({}));

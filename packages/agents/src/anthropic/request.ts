@@ -1,8 +1,8 @@
 /**
- * A conversation as a request of Anthropic's Messages API. Pure, and the same conversation always gives the same request:
- * current models bind their thinking to all that stood before it, and refuse it after a change. So all thinking goes
- * back where it was, of every turn, and nothing that was sent once is left out later. Models that need only the last
- * turn's drop the rest themselves.
+ * Converts a conversation to a request of Anthropic's Messages API. Pure, and the same conversation always gives the same
+ * request: current models bind their thinking to everything before it, and reject it after a change. So the thinking of
+ * every turn is sent back in its place, and nothing that was sent once is left out later. Models that need only the last
+ * turn's thinking drop the rest themselves.
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { OutputItem } from '@liminal/protocol';
@@ -23,9 +23,9 @@ interface Message {
 }
 
 interface RequestOptions {
-  /** What the server said of the model when it listed it. */
+  /** The facts from the server's list of models. */
   listed?: Partial<ModelFacts> | undefined;
-  /** Whether the model may search the web by the server's own tool. */
+  /** Whether the model may search the web with the server's own tool. */
   webSearch?: boolean | undefined;
 }
 
@@ -33,7 +33,7 @@ export function buildRequest(request: ModelRequest, options: RequestOptions = {}
   const facts = factsOf(request.model, options.listed);
   const messages = messagesOf(request.conversation);
   const isBudgeted = facts.thinks === 'budget';
-  // Without its thinking, an older model can go on with its call only if it need not think.
+  // If the thinking before its call is missing, an older model can only continue with thinking switched off.
   const effort = isBudgeted && lacksThinking(messages) ? undefined : request.effort;
   return {
     model: request.model,
@@ -45,7 +45,7 @@ export function buildRequest(request: ModelRequest, options: RequestOptions = {}
   };
 }
 
-/** Direct calls only: else a model calls the search in programs of its own, which a server would have to keep. */
+/** Direct calls only: otherwise a model calls the search from its own programs, which a server would have to run. */
 const searchTool: Anthropic.WebSearchTool20260318 = {
   type: 'web_search_20260318',
   name: 'web_search',
@@ -54,7 +54,7 @@ const searchTool: Anthropic.WebSearchTool20260318 = {
 
 const cacheMark = { cache_control: { type: 'ephemeral' as const } };
 
-/** Up to here the server remembers what it has read: marks at the end of what stays, and of the last two user messages. */
+/** Marks what the server should cache: at the end of the constant part, and of the last two user messages. */
 function withCache(
   { instructions, tools }: ModelRequest,
   messages: Message[],
@@ -67,7 +67,7 @@ function withCache(
       description,
       input_schema: { ...parameters, type: 'object' as const },
     })),
-    // A model that calls no tools is asked without any.
+    // A model that calls no tools gets no search tool.
     ...(webSearch && tools.length > 0 ? [searchTool] : []),
   ];
   const marked = messages.filter(({ role }) => role === 'user').slice(-2);
@@ -76,7 +76,7 @@ function withCache(
     ...(offered.length > 0 && {
       tools: offered.map((tool, index) => ({
         ...tool,
-        // The system prompt comes after the tools, and its mark is for both.
+        // The system prompt follows the tools, so its mark covers both.
         ...(!hasSystem && index === offered.length - 1 && cacheMark),
       })),
     }),
@@ -87,11 +87,11 @@ function withCache(
 function markLast({ role, content }: Message): Message {
   const last = content.at(-1);
   if (last === undefined) return { role, content };
-  // Every block of a user's message can be marked.
+  // All kinds of blocks in a user's message can have a mark.
   return { role, content: [...content.slice(0, -1), { ...last, ...cacheMark }] };
 }
 
-/** Whether the model waits for results of a call that it made without thinking first. */
+/** Whether the model waits for the results of a call that it made without thinking first. */
 function lacksThinking(messages: readonly Message[]): boolean {
   const isResult = ({ type }: Content): boolean => type === 'tool_result';
   if (messages.at(-1)?.content.some(isResult) !== true) return false;
@@ -110,7 +110,7 @@ function messagesOf(conversation: readonly OutputItem[]): Message[] {
   const broken = brokenOff(conversation);
   for (const item of conversation) {
     if (broken.has(item)) continue;
-    // Calls that a script or a subagent made are not the model's own.
+    // Calls of a script or a subagent are not the model's own.
     if (item.parentCallId !== undefined) continue;
     if (item.type === 'message') addMessage(messages, item);
     if (item.type === 'reasoning') messages.answer(thinkingBlock(item));
@@ -121,8 +121,8 @@ function messagesOf(conversation: readonly OutputItem[]): Message[] {
 }
 
 /**
- * The calls of the server's own tools that have no result. The server refuses those, but for the last ones: with them a model
- * has paused.
+ * The calls of the server's own tools that have no result. The server rejects them, except at the end of the conversation,
+ * where the model has paused.
  */
 function brokenOff(conversation: readonly OutputItem[]): Set<OutputItem> {
   const isRunByServer = (item: OutputItem): boolean => {
@@ -142,13 +142,13 @@ function brokenOff(conversation: readonly OutputItem[]): Set<OutputItem> {
   return new Set(conversation.slice(0, last + 1).filter(isOpen));
 }
 
-/** The server's and our own notices are for people. */
+/** Adds a message; notices of the server and of Liminal are for people and are left out. */
 function addMessage(messages: Messages, item: Extract<OutputItem, { type: 'message' }>): void {
   if (item.origin === 'user') messages.ask(userContent(item.content, item.blocks ?? []));
   if (item.origin === 'agent') messages.answer(textBlock(item));
 }
 
-/** The API refuses a text of nothing but white space. */
+/** False for blank text, which the API rejects. */
 const hasWords = (text: string): boolean => text.trim() !== '';
 
 function textBlock(item: Extract<OutputItem, { type: 'message' }>): Content[] {
@@ -156,7 +156,7 @@ function textBlock(item: Extract<OutputItem, { type: 'message' }>): Content[] {
   return [givenBlock({ ...nativeOf(item), type: 'text', text: item.content })];
 }
 
-/** Thinking is sent only as this API gave it, with its signature; a kind of block that has no name here, whole. */
+/** Thinking of this API with its signature; a block of unknown type is sent whole. */
 function thinkingBlock(item: Extract<OutputItem, { type: 'reasoning' }>): Content[] {
   const native = nativeOf(item);
   if (native === undefined) return [];
@@ -166,9 +166,9 @@ function thinkingBlock(item: Extract<OutputItem, { type: 'reasoning' }>): Conten
   return [{ type: 'thinking', thinking: item.content, signature }];
 }
 
-/** The block of this API that an item came from, without what the item itself has. */
+/** The block of this API from which an item was made, without the item's own fields. */
 function nativeOf({ raw }: OutputItem): Record<string, unknown> | undefined {
-  // A turn's writer makes a list of several values.
+  // `TurnWriter` stores several raw values as a list.
   for (const kept of Array.isArray(raw) ? raw : [raw]) {
     const native = isRecord(kept) ? kept['anthropic'] : undefined;
     if (isRecord(native) && typeof native['type'] === 'string') return native;
@@ -176,14 +176,14 @@ function nativeOf({ raw }: OutputItem): Record<string, unknown> | undefined {
   return undefined;
 }
 
-/** The API gave it, and gets it back: its SDK's types name fewer kinds than there are. */
+/** A block that is returned to the API unchanged: the SDK's types lack some kinds. */
 const givenBlock = (block: Record<string, unknown>): Content => block as unknown as Content;
 
-/** Puts blocks into messages of alternating roles, with all results of a message's calls right after it. */
+/** Builds messages of alternating roles, in which all results of a message's calls follow it directly. */
 class Messages {
   readonly #messages: Message[] = [];
   readonly #ids: CallIds;
-  /** The calls of the last message that have no result in it, with their ids. */
+  /** The calls of the last message whose results have not been added yet, with their ids. */
   #open: { id: string; result: ResultItem | undefined }[] = [];
 
   constructor(conversation: readonly OutputItem[]) {
@@ -206,11 +206,11 @@ class Messages {
     const name = item.name.replaceAll(/[^\w-]/g, '_').slice(0, 128) || 'unknown';
     const block = { type: 'tool_use', ...native, id, name, input: inputOf(item.arguments) };
     this.answer([givenBlock(block)]);
-    // A server runs its own tools.
+    // Only for our tools: the server runs its own.
     if (block.type === 'tool_use') this.#open.push({ id, result: this.#ids.resultOf(item) });
   }
 
-  /** Ends the message that made the call; the result of a server's tool is a part of it. */
+  /** Ends the message that made the call; but the result of a server's tool is part of that message. */
   result(item: ResultItem): void {
     const native = nativeOf(item);
     if (native === undefined) this.#settle();
@@ -222,7 +222,7 @@ class Messages {
     this.#endAnswer();
     const last = this.#messages.at(-1);
     if (last?.role === 'assistant') this.#trim(last);
-    // The API wants a conversation to begin with its user, and an agent may have begun this one.
+    // The API requires a conversation to begin with the user, but an agent may have begun this one.
     if (this.#messages[0]?.role === 'assistant') {
       this.#messages.unshift({ role: 'user', content: [{ type: 'text', text: '(No message.)' }] });
     }
@@ -246,7 +246,7 @@ class Messages {
     else this.#messages.push({ role, content: [...content] });
   }
 
-  /** The API refuses an answer that ends in thinking, as one does that was stopped there. */
+  /** Removes thinking at the end of an answer that was stopped there, because the API rejects it. */
   #endAnswer(): void {
     const last = this.#messages.at(-1);
     if (last?.role !== 'assistant') return;
@@ -255,7 +255,7 @@ class Messages {
     if (end === 0) this.#messages.pop();
   }
 
-  /** The API refuses a conversation that ends in an answer with white space at its end. */
+  /** Removes white space at the end of the last answer, because the API rejects it. */
   #trim({ content }: Message): void {
     const last = content.at(-1);
     if (last?.type === 'text') content[content.length - 1] = { ...last, text: last.text.trimEnd() };
@@ -269,7 +269,7 @@ function resultBlock(id: string, result: ResultItem | undefined): Content {
   return { type: 'tool_result', tool_use_id: id, content, ...(isError && { is_error: true }) };
 }
 
-/** The API takes only an object. What the model wrote instead stays readable for it; the result says what was wrong. */
+/** The API accepts only an object. Any other text is wrapped, so that the model can read it; the result says what is wrong. */
 function inputOf(json: string): Record<string, unknown> {
   if (json.trim() === '') return {};
   const input = parseLine(json);

@@ -1,4 +1,4 @@
-/** What item a block of the Messages API becomes. */
+/** Converts blocks of the Messages API to items. */
 import type { OutputItem, ToolKind } from '@liminal/protocol';
 import { isRecord, parseLine } from '../base/parse-line.ts';
 import { webSearchCall } from '../base/web-search.ts';
@@ -7,7 +7,7 @@ type Fields = Record<string, unknown>;
 
 type Kind = 'text' | 'thinking' | 'call' | 'result' | 'other';
 
-/** Servers' own tools come in several kinds, each with its type of call and of result. */
+/** The kind of a block. Each of the servers' own tools has its own types of calls and results. */
 function kindOf({ type }: Fields): Kind {
   const name = typeof type === 'string' ? type : '';
   if (name === 'text' || name === 'thinking') return name;
@@ -15,7 +15,7 @@ function kindOf({ type }: Fields): Kind {
   return name.endsWith('tool_result') ? 'result' : 'other';
 }
 
-/** A block's item as it starts: without text that is streamed. */
+/** The initial item of a block, without streamed text. */
 export function itemOf(block: Fields, id: string): OutputItem {
   switch (kindOf(block)) {
     case 'text':
@@ -32,14 +32,14 @@ export function itemOf(block: Fields, id: string): OutputItem {
       const output = readable(content);
       return { type: 'function_call_output', id, callId, output, success, origin: 'system' };
     }
-    // Redacted thinking, and kinds of tomorrow, have nothing to read; but they have a place between the others.
+    // Redacted thinking and future kinds have no text, but keep their place between the other blocks.
     case 'thinking':
     case 'other':
       return { type: 'reasoning', id, content: '', origin: 'agent' };
   }
 }
 
-/** How a call of the server's search looks to people. @param json - Its input, as far as it is known. */
+/** How people see a call of the server's search. @param json - The call's input so far. */
 export function faceOf(block: Fields, json = ''): { title?: string; kind?: ToolKind } {
   if (block['type'] !== 'server_tool_use' || block['name'] !== 'web_search') return {};
   const input = parseLine(json);
@@ -56,14 +56,14 @@ const held: Record<Kind, string[]> = {
   other: [],
 };
 
-/** Whether a field of a block can be told from its item, or is gathered from its deltas. */
+/** Whether a field of a block is contained in its item, or is collected from its deltas. */
 export const heldByItem = (block: Fields, field: string): boolean =>
   held[kindOf(block)].includes(field);
 
-/** Whether a block is a call of a tool, ours or the server's. */
+/** Whether a block is a call of a tool, Liminal's or the server's. */
 export const isCall = (block: Fields): boolean => kindOf(block) === 'call';
 
-/** The input of a call that has streamed none. */
+/** The input of a call whose input was not streamed. */
 export function inputOf({ input }: Fields): string {
   if (typeof input === 'string' && input !== '') return input;
   return isRecord(input) ? JSON.stringify(input) : '{}';
@@ -73,7 +73,7 @@ const isFailure = ({ is_error: isError, content }: Fields): boolean =>
   isError === true ||
   (isRecord(content) && typeof content['type'] === 'string' && content['type'].endsWith('_error'));
 
-/** The result of a server's tool for people; all of it is in `raw`. */
+/** The result of a server's tool for people; `raw` has the whole result. */
 function readable(content: unknown): string {
   if (typeof content === 'string') return content;
   if (isRecord(content) && typeof content['error_code'] === 'string') {

@@ -57,7 +57,7 @@ const tool = (index: number, ...pieces: string[]): Event[] => [
   stop(index),
 ];
 
-/** What these events come to, in a turn that has said `before`. */
+/** The items and the answer of these events, in a turn whose earlier item ids are `before`. */
 function read(events: readonly Event[], before: readonly string[] = []) {
   const drafts: EventDraft[] = [];
   const writer = new TurnWriter('turn', (draft) => drafts.push(draft));
@@ -89,8 +89,8 @@ const call = (id: string, name: string, input: string, more: object = {}) => ({
   ...more,
 });
 
-// The reference's own example of a stream.
-test('a text becomes a message, with its tokens and the API’s word for its end', () => {
+// The example of a stream from the API's reference.
+test('a text becomes a message, with its tokens and the API’s finish reason', () => {
   const { items, open, translator } = read([
     begin(),
     start(0, { type: 'text', text: '' }),
@@ -135,7 +135,7 @@ test.each([
   [{ a: 1 }, '{"a":1}'],
   ['{"a":2}', '{"a":2}'],
   [undefined, '{}'],
-])('a call that streams no input has that of its start (%j)', (input, written) => {
+])('a call that streams no input has the input of its start event (%j)', (input, written) => {
   const block = { type: 'tool_use', id: 't', name: 'n', ...(input !== undefined && { input }) };
   const { items, translator } = read([begin(), start(0, block), stop(0), ...end('tool_use')]);
   expect(items).toEqual([call('t', 'n', written)]);
@@ -151,7 +151,7 @@ test('a call that breaks off at the limit of tokens keeps what was written', () 
   });
 });
 
-test('thinking keeps its signature, also in several pieces, for the next request', () => {
+test('thinking keeps its signature, even if it comes in pieces, for the next request', () => {
   const { items } = read([
     begin(),
     start(0, { type: 'thinking', thinking: '', signature: '' }),
@@ -182,7 +182,7 @@ test('thinking keeps its signature, also in several pieces, for the next request
   ]);
 });
 
-test('blocks that come in between each other stay apart', () => {
+test('interleaved blocks stay separate', () => {
   const { items } = read([
     begin(),
     start(0, { type: 'text', text: '' }),
@@ -205,7 +205,7 @@ test('blocks that come in between each other stay apart', () => {
   ]);
 });
 
-test('blocks without an end, and without a start, are whole at the message’s end', () => {
+test('blocks without an end or a start event are completed at the message’s end', () => {
   const { items, open, translator } = read([
     begin(),
     delta(0, { type: 'thinking_delta', thinking: 'Hm.' }),
@@ -222,13 +222,13 @@ test('blocks without an end, and without a start, are whole at the message’s e
   expect(translator.answer().calls).toHaveLength(1);
 });
 
-test('a text that stays empty is no message', () => {
+test('a text that stays empty makes no message', () => {
   expect(read([begin(), ...text(0, ''), ...text(1, 'Hi.'), ...end('end_turn')]).items).toEqual([
     said('msg_1:1', 'Hi.'),
   ]);
 });
 
-test('citations stay with the text that they are for', () => {
+test('citations stay with their text', () => {
   const citation = { type: 'web_search_result_location', url: 'https://example.com' };
   const { items } = read([
     begin(),
@@ -242,7 +242,7 @@ test('citations stay with the text that they are for', () => {
   expect(items).toEqual([{ ...said('msg_1:0', 'So they say.'), raw }]);
 });
 
-test('the server’s own tools are calls with their results, and the model waits for none of them', () => {
+test('the server’s own tools become calls with results, and the model waits for none of them', () => {
   const result = {
     type: 'web_search_tool_result',
     tool_use_id: 'srvtoolu_1',
@@ -294,12 +294,12 @@ test('the server’s own tools are calls with their results, and the model waits
   expect(translator.answer()).toMatchObject({ calls: [], finishReason: 'pause_turn' });
 });
 
-test('a paused turn goes on', () => {
+test('a paused turn continues', () => {
   expect(read([begin(), ...end('pause_turn')]).translator.answer().isPaused).toBe(true);
   expect(read([begin(), ...end('end_turn')]).translator.answer().isPaused).toBeUndefined();
 });
 
-test('what a later API may send is kept: blocks, deltas, fields and events', () => {
+test('unknown blocks, deltas, fields and events of a later API are kept', () => {
   const block = { type: 'hologram', data: [1] };
   const extras = { caller: { type: 'direct' }, toolset_name: null };
   const odd = { type: 'odd_delta', value: 1 };
@@ -327,7 +327,7 @@ test('what a later API may send is kept: blocks, deltas, fields and events', () 
   ]);
 });
 
-test('a refusal keeps what was said, and shows why', () => {
+test('a refusal keeps the text so far, and shows the reason', () => {
   const details = { type: 'refusal', category: 'cyber', explanation: 'That could harm others.' };
   const { items, translator } = read([
     begin(),
@@ -352,7 +352,7 @@ test.each(['stop_sequence', 'max_tokens', 'refusal'])('the answer ends with %s',
   expect(translator.answer().finishReason).toBe(reason);
 });
 
-test('an answer that names no reason for its end ends its turn, or waits for its calls', () => {
+test('an answer without a stop reason ends its turn, or waits for its calls', () => {
   const plain = [{ type: 'message_stop' }];
   expect(read([begin(), ...plain]).translator.answer().finishReason).toBe('end_turn');
   const calling = read([begin(), ...tool(0), ...plain]).translator.answer();
@@ -383,7 +383,7 @@ test('later counts of tokens replace earlier ones, unless they are null', () => 
   expect(read([{ type: 'message_stop' }]).translator.answer().usage).toBeUndefined();
 });
 
-test('ids that the turn has already are told apart, a call’s together with its item’s', () => {
+test('ids that the turn already has are made distinct, and a call’s id stays equal to its item’s', () => {
   const events = [begin(), ...text(0, 'Hi.'), ...tool(1), ...end('tool_use')];
   const { items, translator } = read(events, ['msg_1:0', 'toolu_1']);
   expect(items).toMatchObject([{ id: 'msg_1:0:2' }, { id: 'toolu_1:2', callId: 'toolu_1:2' }]);
@@ -396,7 +396,7 @@ test.each([
   ['rate_limit_error', 'RATE_LIMIT', true],
   ['invalid_request_error', 'MODEL_ERROR', false],
   ['error_of_tomorrow', 'MODEL_UNAVAILABLE', true],
-])('%s in the middle of a stream is thrown as %s', (type, code, isPassing) => {
+])('the error %s within a stream is thrown as %s', (type, code, isPassing) => {
   const failing = () =>
     read([begin(), ...text(0, 'Half'), { type: 'error', error: { type, message: 'Overloaded' } }]);
   expect(failing).toThrow(
@@ -404,22 +404,22 @@ test.each([
   );
 });
 
-test('a stream that ends before its message is broken off', () => {
+test('a stream that ends before its message has broken off', () => {
   const { translator } = read([begin(), ...text(0, 'Half')]);
   expect(() => translator.answer()).toThrow(
     expect.objectContaining({ code: 'CONNECTION_FAILED', isPassing: true }),
   );
 });
 
-test('a model without room for more says that the conversation is too long', () => {
+test('a full context is an error that says that the conversation is too long', () => {
   const { translator } = read([begin(), ...end('model_context_window_exceeded')]);
   expect(() => translator.answer()).toThrow(
     expect.objectContaining({ code: 'CONTEXT_LENGTH', isPassing: false }),
   );
 });
 
-// However a server cuts what it says, and mixes its blocks.
-test('any chunks, in any order of blocks, come to the same items: nothing is lost or doubled', () => {
+// The server may split its output anywhere, and interleave its blocks.
+test('any chunks, in any order of blocks, give the same items: nothing is lost or repeated', () => {
   const block = fc.oneof(
     fc.record({ type: fc.constant('text' as const), whole: fc.string({ minLength: 1 }) }),
     fc.record({ type: fc.constant('thinking' as const), whole: fc.string() }),
@@ -495,7 +495,7 @@ async function* stream(events: readonly Event[]): AsyncGenerator<Event> {
   await Promise.resolve();
 }
 
-/** A whole turn from one answer's events. What the model calls is not run. */
+/** A whole turn made of one answer's events. The model's calls are not run. */
 async function* translateMessages(
   events: AsyncIterable<MessagesEvent>,
   about: { turnId: string; modelId: string; now: () => string },
@@ -534,7 +534,7 @@ async function turnOf(events: readonly Event[]) {
   return { drafts, payloads: payloadsOf(drafts, 'turn'), response: foldTurn(drafts, 'turn') };
 }
 
-test('a whole turn of Anthropic’s is response_start, items and response_done', async () => {
+test('a whole turn of the Messages API is response_start, items and response_done', async () => {
   const { drafts, payloads } = await turnOf([begin(), ...text(0, 'Hi', '.'), ...end('end_turn')]);
   expect(payloads.map(({ type }) => type)).toEqual([
     'response_start',
@@ -572,7 +572,7 @@ test('a turn whose stream reports an error, or breaks off, ends as an error', as
   expect(cut.payloads.at(-1)).toMatchObject({ error: { code: 'CONNECTION_FAILED' } });
 });
 
-test('what found no item of the answer is a notice at its end', async () => {
+test('raw data without an item becomes a notice at the answer’s end', async () => {
   const event = { type: 'weather_report' };
   const { response } = await turnOf([begin(), ...text(0, 'Hi.'), event, ...end('end_turn')]);
   expect(response.outputItems.at(-1)).toMatchObject({

@@ -1,6 +1,6 @@
 /**
- * The answers of Anthropic's Messages API as items of a turn. Source: the API's reference of streaming messages, and the
- * types of its SDK 1.12.
+ * Translates answers of Anthropic's Messages API to items of a turn. Source: the API's reference of streaming messages, and
+ * the types of its SDK 1.12.
  */
 import type { OutputItem, Usage } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
@@ -19,22 +19,22 @@ export interface MessagesEvent {
 type Fields = Record<string, unknown>;
 
 interface Block {
-  /** As it was when it started. */
+  /** The block as it was when it started. */
   given: Fields;
-  /** Undefined for a text that is still empty: it may stay so. */
+  /** Undefined for a text that is still empty, because it may stay empty. */
   itemId: string | undefined;
-  /** The input of a tool as it was streamed. */
+  /** The streamed input of a tool. */
   json: string;
   signature: string;
   citations: unknown[];
-  /** Deltas that this program does not know. */
+  /** Deltas of unknown types. */
   unknown: unknown[];
 }
 
-/** Writes one answer of a model, event by event. Pure: it knows no clock and no connection. */
+/** Writes one answer of a model, event by event. Pure: it uses no clock and no connection. */
 export class AnswerTranslator {
   readonly #writer: AnswerWriter;
-  /** Open blocks by their index. */
+  /** Open blocks, by index. */
   readonly #blocks = new Map<number, Block>();
   readonly #calls: ModelCall[] = [];
   readonly #citations: Citation[] = [];
@@ -48,17 +48,17 @@ export class AnswerTranslator {
     this.#writer = writer;
   }
 
-  /** Whether the stream has told its end. */
+  /** Whether the stream has reported its end. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
 
-  /** Tokens, as far as they are known. */
+  /** The tokens, as far as they are known. */
   get usage(): Usage | undefined {
     return this.#usage.usage;
   }
 
-  /** Throws ModelError for an error that the server reports in its stream. */
+  /** Reads an event. Throws ModelError for an error that the server reports in its stream. */
   read(event: MessagesEvent): void {
     const fields: Fields = { ...event };
     const index = typeof fields['index'] === 'number' ? fields['index'] : 0;
@@ -85,7 +85,7 @@ export class AnswerTranslator {
     }
   }
 
-  /** What the answer came to. Throws ModelError if its stream ended before it, or if the model had no more room. */
+  /** The result of the answer. Throws ModelError if the stream ended too early, or if the model's context was full. */
   answer(): ModelAnswer {
     if (!this.#isWhole) throw brokenOff();
     if (this.#stopReason === 'error') throw endedInError();
@@ -108,7 +108,7 @@ export class AnswerTranslator {
 
   #start(index: number, given: Fields): Block {
     this.#stop(index);
-    // Its item, if any, begins with its first word.
+    // A text's item begins with its first word, or never.
     if (given['type'] === 'text') this.#writer.countPart();
     const block: Block = {
       given,
@@ -157,7 +157,7 @@ export class AnswerTranslator {
     }
   }
 
-  /** Some servers begin a block with its first delta. */
+  /** Starts a block whose first event is a delta, as from some servers. */
   #unannounced(index: number, delta: Fields): Block {
     return this.#start(index, { type: delta['type'] === 'thinking_delta' ? 'thinking' : 'text' });
   }
@@ -197,7 +197,7 @@ export class AnswerTranslator {
     this.#isWhole = true;
   }
 
-  /** The server's reason for a refusal is for people: the model did not say it. */
+  /** Shows people the server's reason for a refusal, which is not text of the model. */
   #explain(refusal: Fields): void {
     const reason = textIn(refusal, 'explanation') ?? textIn(refusal, 'category');
     this.#writer.add({
@@ -210,7 +210,7 @@ export class AnswerTranslator {
   }
 }
 
-/** What the item of a block has no field for; undefined if that is nothing. */
+/** The parts of a block for which an item has no field; undefined if there are none. */
 function rawOf({ given, signature, citations, unknown }: Block): OutputItem['raw'] {
   const rest = Object.fromEntries(
     Object.entries(given).filter(([name]) => !heldByItem(given, name)),

@@ -9,15 +9,15 @@ const fields = {
 } as const;
 
 /**
- * The tokens of one answer. The API counts anew in each message; what a later one leaves out, or has as null, stays. It
- * counts input that it had in its cache, or puts there, apart; here `inputTokens` are all of them.
+ * The tokens of one answer. The API reports totals in each message; fields that a later report lacks, or has as null, keep
+ * their value. The API counts input that is read from or written to its cache separately; `inputTokens` here includes it.
  */
 export class UsageCount {
   #counted: Partial<Usage> = {};
-  /** How often the server has searched the web; undefined if it does not say. */
+  /** The number of web searches by the server; undefined if the server does not report it. */
   searches: number | undefined;
 
-  /** @param usage - Of `message_start` or `message_delta`. */
+  /** @param usage - The `usage` of `message_start` or `message_delta`. */
   read(usage: unknown): void {
     if (!isRecord(usage)) return;
     this.#readSearches(usage['server_tool_use']);
@@ -32,7 +32,7 @@ export class UsageCount {
     if (typeof count === 'number' && count >= 0) this.searches = count;
   }
 
-  /** Undefined if the server has counted nothing. */
+  /** Undefined if the server has reported no tokens. */
   get usage(): Usage | undefined {
     if (Object.keys(this.#counted).length === 0) return undefined;
     const { inputTokens = 0, ...counted } = this.#counted;

@@ -1,4 +1,4 @@
-/** What a person attached, and what a tool gave back, as content of the Messages API. */
+/** Converts people's attachments and tools' results to content of the Messages API. */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { commonImages, fileInWords, linkInWords } from '../base/accepted-content.ts';
@@ -6,13 +6,13 @@ import { commonImages, fileInWords, linkInWords } from '../base/accepted-content
 type Resource = Extract<ContentBlock, { type: 'resource' }>['resource'];
 type Part = Anthropic.TextBlockParam | Anthropic.ImageBlockParam | Anthropic.DocumentBlockParam;
 
-/** A user's message; empty if it says nothing. */
+/** A user's message; empty if it has no content. */
 export function userContent(content: string, blocks: readonly ContentBlock[]): Part[] {
   const text = content.trim() === '' ? [] : [words(content)];
   return [...text, ...blocks.map(partOf)];
 }
 
-/** What the model reads of a tool's result. */
+/** The content of a tool's result. */
 export function resultContent(
   item: Extract<OutputItem, { type: 'function_call_output' }>,
 ): string | Part[] {
@@ -20,16 +20,16 @@ export function resultContent(
   const parts = (item.blocks ?? []).map(partOf);
   if (parts.length === 0) return output;
   const said = item.output.trim() === '' ? [] : [words(output)];
-  // The API takes only text in the result of a call that failed.
+  // The API accepts only text in the result of a failed call.
   return [...said, ...(item.success ? parts : parts.map(inText))];
 }
 
-/** The longest image that the API takes, in base64 characters; it refuses the whole conversation for a longer one. */
+/** The longest image that the API accepts, in base64 characters; for a longer one it rejects the whole conversation. */
 const longestImage = 10 * 1024 * 1024;
 
 const words = (text: string): Anthropic.TextBlockParam => ({ type: 'text', text });
 const leftOut = (what: string): Anthropic.TextBlockParam =>
-  words(`(Left out, because this model cannot be given it: ${what}.)`);
+  words(`(Left out, because this model does not accept it: ${what}.)`);
 const inText = (part: Part): Part =>
   part.type === 'text' ? part : leftOut(part.type === 'image' ? 'an image' : 'a document');
 
@@ -49,7 +49,7 @@ function partOf(block: ContentBlock): Part {
 function imageOf(mimeType: string, data: string | undefined): Part | undefined {
   if (data === undefined || data === '' || !commonImages.includes(mimeType)) return undefined;
   if (data.length > longestImage) return leftOut('an image of more than 7.5 MiB');
-  // The types that pass are those of the API.
+  // Only types that the API supports get here.
   const media_type = mimeType as Anthropic.Base64ImageSource['media_type'];
   return { type: 'image', source: { type: 'base64', media_type, data } };
 }

@@ -1,19 +1,19 @@
-/** The bytes of an answer, as the values that it is made of. */
+/** Splits the bytes of an answer into its JSON values. */
 import { createParser } from 'eventsource-parser';
 import { OpenAI } from 'openai';
 import { isRecord } from '../base/parse-line.ts';
 
-/** What came of an answer at once. */
+/** The values that arrived together. */
 export interface Arrived {
   chunks: unknown[];
-  /** The server has said that this is the end of its answer (`[DONE]`); one that does not stream has, by ending it. */
+  /** Whether the server has marked the end (`[DONE]`), or has ended an answer that is not streamed. */
   isEnd: boolean;
 }
 
 /**
- * The events of a streamed answer, as many at a time as have come; of a server that does not stream, the answer itself.
- * The SDK's own stream waits several times for each event, which a fast server has many of.
- * @throws OpenAI.APIError if it is an error, under whatever status. SyntaxError if an event is no JSON.
+ * The events of a streamed answer, in batches as they arrive; from a server that does not stream, the answer itself. The
+ * SDK's own stream waits several times for each event, which is slow with a fast server.
+ * @throws OpenAI.APIError if the answer is an error, whatever the status. SyntaxError if an event is not JSON.
  */
 export async function* chunksOf(response: Response): AsyncGenerator<Arrived> {
   if (/^application\/json\b/.test(response.headers.get('content-type') ?? '')) {
@@ -38,7 +38,7 @@ export async function* chunksOf(response: Response): AsyncGenerator<Arrived> {
     yield { chunks, isEnd };
     chunks = [];
   }
-  // Some servers end without the empty line that ends the last event.
+  // Some servers leave out the empty line after the last event.
   parser.feed(`${decoder.decode()}\n\n`);
   yield { chunks, isEnd };
 }

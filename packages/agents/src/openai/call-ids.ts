@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** Gives each call of an answer an id that no other call of the conversation has. */
+/** Assigns each call of an answer an id that is unique in the conversation. */
 export class CallIds {
   readonly #taken: Set<string>;
   readonly #make: () => string;
@@ -11,7 +11,7 @@ export class CallIds {
     this.#make = make;
   }
 
-  /** The server's own id, or a new one if it has given none, or one that another call has. */
+  /** The server's own id; a new one if the server sent none, or the id of another call. */
   take(own: string | undefined): string {
     const callId = own === undefined || own === '' || this.#taken.has(own) ? this.#make() : own;
     this.#taken.add(callId);

@@ -1,4 +1,4 @@
-/** What both interfaces need to know of a conversation's items before they say them to a model. */
+/** Code for items of a conversation that both of OpenAI's interfaces need. */
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { commonImages, fileInWords, linkInWords } from '../base/accepted-content.ts';
 import { isRecord } from '../base/parse-line.ts';
@@ -7,14 +7,14 @@ import { wellFormed } from '../models/sendable.ts';
 export type FunctionCall = Extract<OutputItem, { type: 'function_call' }>;
 export type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/** What this adapter has kept with an item; undefined with items of others. */
+/** The raw data that this adapter has kept with an item; undefined for items of other makers. */
 export function ownRaw({ raw }: OutputItem): Record<string, unknown> | undefined {
   const kept: unknown[] = Array.isArray(raw) ? raw : [raw];
   for (const one of kept) if (isRecord(one) && isRecord(one['openai'])) return one['openai'];
   return undefined;
 }
 
-/** A call's arguments as JSON of an object, which servers expect, also where the model wrote none. */
+/** A call's arguments as a JSON object, which servers expect; any other text is wrapped in an object. */
 export function validArguments(text: string): string {
   if (text.trim() === '') return '{}';
   try {
@@ -23,21 +23,21 @@ export function validArguments(text: string): string {
     // A lone surrogate may be written as an escape.
     if (isRecord(whole)) return whole === input ? text : JSON.stringify(whole);
   } catch {
-    // It goes as it is.
+    // Not JSON: the text is wrapped below.
   }
   return JSON.stringify({ arguments: text });
 }
 
-/** A tool's name with the characters that servers take. */
+/** A tool's name, reduced to the characters that servers accept. */
 export const validName = (name: string): string =>
   name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'unknown';
 
-/** A part of a message: words, or bytes with their type and name. */
+/** A part of a message: text, or bytes with their type and name. */
 export type Part =
   | { type: 'text'; text: string }
   | { type: 'image' | 'audio' | 'file'; mimeType: string; data: string; name: string };
 
-/** A message in parts: its text first, then each block. Bytes that are not there are named. */
+/** A message in parts: its text first, then each block. Blocks without bytes are only named. */
 export function partsOf(text: string, blocks: readonly ContentBlock[] = []): Part[] {
   const words: Part[] = text === '' ? [] : [{ type: 'text', text }];
   return [...words, ...blocks.map(partOf)];
@@ -56,7 +56,7 @@ function partOf(block: ContentBlock): Part {
     case 'resource': {
       const { uri, text, blob, name = uri, mimeType = 'application/octet-stream' } = block.resource;
       if (text !== undefined) return { type: 'text', text: fileInWords(block.resource) };
-      // A server refuses the whole conversation for a type that it does not read.
+      // For a type that it cannot read, a server rejects the whole conversation.
       if (blob === undefined || mimeType !== 'application/pdf') return missing(name, mimeType);
       return { type: 'file', mimeType, data: blob, name };
     }
@@ -65,7 +65,7 @@ function partOf(block: ContentBlock): Part {
   }
 }
 
-/** A part that this interface, or this conversation, cannot show to the model. */
+/** A text that names a part that this interface, or this conversation, cannot show to the model. */
 export const missing = (name: string, mimeType: string): Part => ({
   type: 'text',
   text: `[${name} (${mimeType}) cannot be shown here]`,

@@ -81,23 +81,26 @@ test.each([
     { error: { message: '"auto" tool choice requires --enable-auto-tool-choice to be set' } },
   ],
   ['NO_TOOLS', false, 404, { error: { message: 'No endpoints found that support tool use.' } }],
-] as const)('%s (passing: %j) is status %j with %j', (code, isPassing, status, body) => {
-  expect(errorOf(status, body)).toMatchObject({ code, isPassing, details: { body } });
-});
+] as const)(
+  '%s (temporary: %j) is the code for status %j with %j',
+  (code, isPassing, status, body) => {
+    expect(errorOf(status, body)).toMatchObject({ code, isPassing, details: { body } });
+  },
+);
 
-test('the message is a sentence with the server’s words, and says what to do', () => {
+test('the message is a sentence with the server’s words and advice', () => {
   expect(errorOf(404, { error: 'model "x" not found' }).message).toBe(
-    'The server has no such model: model "x" not found. Choose one of those that it lists.',
+    'The server does not have this model: model "x" not found. Choose a model that it lists.',
   );
   expect(errorOf(502, '<html><h1>Bad Gateway</h1></html>').message).toBe(
     'The model’s server cannot answer at the moment: status 502.',
   );
   expect(errorOf(422, { detail: [{ loc: ['body', 'x'] }] }).message).toBe(
-    'The model’s server did not take the request: [{"loc":["body","x"]}].',
+    'The model’s server rejected the request: [{"loc":["body","x"]}].',
   );
 });
 
-test('of a long page little is kept', () => {
+test('only a little of a long page is kept', () => {
   const { message, details } = errorOf(400, 'x'.repeat(1_000_000));
   expect(message.length).toBeLessThan(3_000);
   expect(JSON.stringify(details).length).toBeLessThan(3_000);
@@ -109,11 +112,11 @@ test.each([
   [{ 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' }, 0],
   [{ 'retry-after': 'soon' }, undefined],
   [{}, undefined],
-])('with the headers %j a server asks to wait %j ms', (headers, ms) => {
+])('the headers %j ask for a delay of %j ms', (headers, ms) => {
   expect(errorOf(429, openAi('Slow down'), headers).retryAfterMs).toBe(ms);
 });
 
-test('a date to wait for is a time from now', () => {
+test('a date in the header is converted to a delay', () => {
   const soon = new Date(Date.now() + 60_000).toUTCString();
   const { retryAfterMs } = errorOf(429, openAi('Slow down'), { 'retry-after': soon });
   expect(retryAfterMs).toBeGreaterThan(50_000);
@@ -132,6 +135,6 @@ test.each([
   [false, 400, openAi('Unknown parameter: store')],
   [false, 401, openAi('Unknown endpoint')],
   [false, 500, 'Broken'],
-])('it is %j that an endpoint is lacking when status %j says %j', (isLacking, status, body) => {
+])('whether an endpoint is missing is %j for status %j with %j', (isLacking, status, body) => {
   expect(lacksEndpoint(readComplaint(body, status))).toBe(isLacking);
 });

@@ -1,4 +1,4 @@
-/** Why a server that speaks OpenAI's interfaces gave no answer, in one set of codes whatever the server. */
+/** Explains why a server of OpenAI's interfaces gave no answer, with the same codes for all servers. */
 import { headOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import type { Complaint } from '../models/complaints.ts';
@@ -27,19 +27,19 @@ export function readComplaint(body: unknown, status?: number): Complaint {
   };
 }
 
-/** Some servers give the status as the code, with status 200 or in a stream that has begun. */
+/** The status in an error's code: some servers send it with status 200, or in a stream that has begun. */
 const statusIn = (code: unknown): number | undefined =>
   typeof code === 'number' || (typeof code === 'string' && /^[45]\d\d$/.test(code))
     ? Number(code)
     : undefined;
 
-/** Characters of a server's words that are kept. */
+/** The most characters of a server's words that are kept. */
 const maxWords = 2_000;
 
 function wordsOf(message: unknown): string {
   if (message === undefined || message === null) return '';
   const text = typeof message === 'string' ? message.trim() : JSON.stringify(message);
-  // The page of a gateway.
+  // A gateway's page has no useful words.
   if (/^<(!doctype|html)/i.test(text)) return '';
   return headOf(text, maxWords);
 }
@@ -47,9 +47,9 @@ function wordsOf(message: unknown): string {
 interface Kind {
   code: ModelErrorCode;
   isPassing?: boolean;
-  /** A sentence, or the beginning of one that the server's words end. */
+  /** A sentence, or the beginning of a sentence that ends with the server's words. */
   says: string;
-  /** What to do. */
+  /** What the user can do. */
   advice?: string;
   fits: (complaint: Complaint) => boolean;
 }
@@ -74,18 +74,18 @@ const isUnknownModel = (complaint: Complaint): boolean =>
       complaint.words,
     ));
 
-/** From the most to the least certain: the first that fits is it. */
+/** From the most to the least certain: the first match counts. */
 const kinds: Kind[] = [
   {
     code: 'RATE_LIMIT',
-    says: 'The account of this key has used up what it may spend',
+    says: 'The account of this key has reached its spending limit',
     advice: 'Add credit to it, or use another key.',
     fits: has('insufficient_quota', 'billing_hard_limit_reached', 'billing_not_active'),
   },
   {
     code: 'RATE_LIMIT',
     isPassing: true,
-    says: 'The model’s server takes no more requests for now',
+    says: 'The model’s server accepts no more requests at the moment',
     fits: (complaint) => complaint.status === 429 || has('rate_limit_exceeded')(complaint),
   },
   {
@@ -95,8 +95,8 @@ const kinds: Kind[] = [
   },
   {
     code: 'CONTENT_FILTER',
-    says: 'The model’s server refused the request for its content',
-    advice: 'Say it differently.',
+    says: 'The model’s server refused the request because of its content',
+    advice: 'Rephrase the message.',
     fits: (complaint) =>
       has('content_filter', 'content_policy_violation', 'invalid_prompt')(complaint) ||
       /_policy(_violation)?$/.test(complaint.code) ||
@@ -104,14 +104,14 @@ const kinds: Kind[] = [
   },
   {
     code: 'NO_TOOLS',
-    says: 'The model calls no tools',
-    advice: 'Choose another one.',
+    says: 'The model does not support tools',
+    advice: 'Choose another model.',
     fits: ({ status, words }) => [400, 404, 422].includes(status ?? 0) && lacksTools.test(words),
   },
   {
     code: 'MODEL_NOT_FOUND',
-    says: 'The server has no such model',
-    advice: 'Choose one of those that it lists.',
+    says: 'The server does not have this model',
+    advice: 'Choose a model that it lists.',
     fits: isUnknownModel,
   },
   {
@@ -147,10 +147,10 @@ const kinds: Kind[] = [
 
 const other: Omit<Kind, 'fits'> = {
   code: 'MODEL_ERROR',
-  says: 'The model’s server did not take the request',
+  says: 'The model’s server rejected the request',
 };
 
-/** The error for a complaint, with the server's words in it. */
+/** The error for a complaint, which includes the server's words. */
 export function errorOfComplaint(
   complaint: Complaint,
   options: { headers?: Headers | undefined; cause?: unknown } = {},
@@ -183,7 +183,7 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : undefined;
 }
 
-/** Whether a server says that it has no such endpoint; not that it has no such model. */
+/** Whether a server reports that the endpoint is missing, and not that the model is. */
 export function lacksEndpoint(complaint: Complaint): boolean {
   if (isUnknownModel(complaint)) return false;
   if ([404, 405, 501].includes(complaint.status ?? 0)) return true;
@@ -195,11 +195,11 @@ export function lacksEndpoint(complaint: Complaint): boolean {
   );
 }
 
-/** The server has given an error as the reason for the end of an answer, and no words. */
+/** The server gave an error as the reason for the answer's end, without a message. */
 export const endedInError = (): ModelError =>
   new ModelError('MODEL_ERROR', 'The model’s server ended the answer with an error. Ask again.');
 
-/** A stream that has ended before its answer was whole. */
+/** A stream ended before its answer was complete. */
 export const brokeOff = (cause?: unknown): ModelError =>
   new ModelError('CONNECTION_FAILED', 'The answer broke off before its end.', {
     isPassing: true,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonOf } from './json.ts';
 
-test('a request is the JSON that JSON.stringify makes, the first time and again', () => {
+test('a request’s JSON equals that of JSON.stringify, the first time and later', () => {
   const field = fc.oneof(
     fc.jsonValue(),
     fc.constant(undefined),
@@ -16,7 +16,7 @@ test('a request is the JSON that JSON.stringify makes, the first time and again'
   );
 });
 
-test('an element that has been written is not written again', () => {
+test('the JSON of an element is made only once', () => {
   let writings = 0;
   const element = { toJSON: () => (writings += 1) };
   expect([jsonOf({ list: [element] }), jsonOf({ list: [element, 2] })]).toEqual([

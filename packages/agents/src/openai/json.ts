@@ -1,11 +1,11 @@
 import { wellFormed } from '../models/sendable.ts';
 
-/** The JSON of what has been written before, by the object that it is of. */
+/** The JSON of objects that have been written before. */
 const written = new WeakMap<object, string>();
 
 /**
- * The JSON of a request, as `JSON.stringify` writes it, without lone surrogates. What stands in a list of its fields must never change: a
- * conversation only grows, and each of its requests has the earlier one in it.
+ * The JSON of a request, as `JSON.stringify` writes it, without lone surrogates. Elements of the lists in its fields must never
+ * change: a conversation only grows, and each of its requests contains the earlier one.
  */
 export function jsonOf(request: object): string {
   const fields = Object.entries(request).flatMap(([name, value]: [string, unknown]) => {

@@ -6,17 +6,17 @@ const list = (...ids: string[]) => ({
   data: ids.map((id, index) => ({ id, object: 'model', created: 100 + index })),
 });
 
-test('of OpenAI’s own list the newest model that holds conversations comes first', () => {
+test('OpenAI’s own list begins with the newest model for conversations', () => {
   const answer = list('gpt-4o', 'text-embedding-3-large', 'gpt-5', 'gpt-image-1', 'whisper-1');
   expect(readOwnModels(answer).map(({ id }) => id)).toEqual(['gpt-5', 'gpt-4o']);
 });
 
-test('the list of any other server is as it says, with what it says of its models', () => {
+test('other servers’ lists keep their order and the facts about their models', () => {
   expect(readModels(list('b', 'a')).map(({ id }) => id)).toEqual(['b', 'a']);
   expect(readModels({ data: [{ id: 'a', max_model_len: 8_192 }] })).toEqual([
     { id: 'a', name: undefined, contextWindow: 8_192 },
   ]);
-  // llama.cpp’s server may have been started with less than the model could take.
+  // llama.cpp’s server may have been started with a smaller context than the model supports.
   expect(
     readModels({ data: [{ id: 'a', meta: { n_ctx: 2_048, n_ctx_train: 4_096 } }] }),
   ).toMatchObject([{ contextWindow: 2_048 }]);
@@ -33,6 +33,6 @@ test.each([
   [false, { capabilities: { completion_chat: true, function_calling: false } }],
   [undefined, { capabilities: ['completion'] }],
   [undefined, {}],
-])('that a model calls tools is %s by the entry %j', (callsTools, entry) => {
+])('whether a model calls tools is %s for the entry %j', (callsTools, entry) => {
   expect(readModels({ data: [{ id: 'a', ...entry }] })[0]?.callsTools).toBe(callsTools);
 });

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { ListedModel } from '../models/model-client.ts';
 
-/** The most models that are read of a list. */
+/** The most models that are read from a list. */
 const maxModels = 2_000;
 
 const name = z.string().optional().catch(undefined);
 const size = z.number().positive().optional().catch(undefined);
 
-/** OpenAI gives `id`; the rest is other servers’: vLLM, OpenRouter, Groq, LM Studio, llama.cpp, Ollama's own list. */
+/** OpenAI sends `id`; the rest is from other servers: vLLM, OpenRouter, Groq, LM Studio, llama.cpp, Ollama's own list. */
 const Entry = z.looseObject({
   id: name,
   /** Seconds since the epoch. */
@@ -19,14 +19,14 @@ const Entry = z.looseObject({
   context_length: size,
   context_window: size,
   max_context_length: size,
-  /** OpenRouter’s: the fields of a request that it takes. */
+  /** OpenRouter’s: the request fields that the model supports. */
   supported_parameters: z.array(z.unknown()).optional().catch(undefined),
   /** Mistral’s. */
   capabilities: z
     .looseObject({ function_calling: z.boolean().optional().catch(undefined) })
     .optional()
     .catch(undefined),
-  /** As it was started, and as the model was made. */
+  /** llama.cpp’s: the context as the server was started, and as the model was trained. */
   meta: z.looseObject({ n_ctx: size, n_ctx_train: size }).nullish().catch(undefined),
 });
 
@@ -35,11 +35,11 @@ const List = z.looseObject({
   models: z.array(z.unknown()).nullish().catch(undefined),
 });
 
-/** OpenAI lists all of its models, most of which hold no conversation. */
+/** Models without conversations, which are most of OpenAI's list. */
 const speechless =
   /embedding|whisper|tts|dall-e|image|audio|realtime|transcribe|moderation|search|instruct|davinci|babbage|sora|computer-use/i;
 
-/** OpenAI's own models that hold conversations, the newest first; its list has no order. */
+/** OpenAI's own models for conversations, newest first; OpenAI's list has no order. */
 export function readOwnModels(answer: unknown): ListedModel[] {
   const entries = entriesOf(answer)
     .map((entry) => Entry.safeParse(entry).data)
@@ -48,7 +48,7 @@ export function readOwnModels(answer: unknown): ListedModel[] {
   return modelsOf(speaking.toSorted((a, b) => (b.created ?? 0) - (a.created ?? 0)));
 }
 
-/** The models of an answer to `/models`; a server without any may answer `data: null`. */
+/** The models in a response to `/models`; a server without models may respond with `data: null`. */
 export function readModels(answer: unknown): ListedModel[] {
   return modelsOf(entriesOf(answer));
 }

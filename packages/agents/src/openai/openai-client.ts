@@ -31,20 +31,20 @@ import { Sdk } from './sdk.ts';
 type Api = 'responses' | 'chat';
 
 export interface OpenAiClientOptions {
-  /** Where the server is; most end in `/v1`. Default: OpenAI's own. */
+  /** The server's address; most end in `/v1`. Default: OpenAI's own. */
   baseUrl?: string | undefined;
-  /** A local server needs none; without it no key is sent. */
+  /** A local server needs no key; without this option none is sent. */
   apiKey?: string | undefined;
-  /** Headers of every request, as gateways want them. */
+  /** Headers of every request, for example for a gateway. */
   headers?: Record<string, string> | undefined;
-  /** The interface to speak. Default: Responses, and Chat Completions where a server lacks it. */
+  /** The interface to use. Default: Responses, or Chat Completions if the server lacks Responses. */
   api?: Api | undefined;
-  /** Whether models may search the web by the server's own tool. Only the Responses API has that. */
+  /** Whether models may search the web with the server's own tool. Only the Responses API has one. */
   webSearch?: boolean | undefined;
 }
 
 const openAi = 'https://api.openai.com/v1';
-/** How long a list of models may take, ms. */
+/** Time limit for a list of models, ms. */
 const listTimeoutMs = 15_000;
 
 const noSearch =
@@ -65,7 +65,7 @@ const interfaces = {
   },
 };
 
-/** OpenAI, and every server that speaks one of its interfaces: Ollama, vLLM, llama.cpp, gateways. */
+/** A client for OpenAI and every server with one of its interfaces: Ollama, vLLM, llama.cpp, gateways. */
 export class OpenAiClient implements ModelClient {
   readonly providerId = 'openai';
   readonly #sdk: Sdk;
@@ -74,7 +74,7 @@ export class OpenAiClient implements ModelClient {
   readonly #webSearch: boolean;
   readonly #fields = new RefusedFields();
   readonly #refusals = new Refusals();
-  /** Undefined until a server has answered. */
+  /** The interface that the server has; undefined until the server has answered. */
   #api: Api | undefined;
 
   constructor({
@@ -163,7 +163,7 @@ export class OpenAiClient implements ModelClient {
   /** Whether the server has only the other interface. */
   #isOfOther(api: Api, error: unknown): boolean {
     const complaint = complaintIn(error);
-    // Some answer with their page at every address that they do not know.
+    // Some servers return their web page at every unknown address.
     const isLacking =
       pageErrorIn(error) !== undefined || (complaint !== undefined && lacksEndpoint(complaint));
     return this.#api === undefined && api !== 'chat' && isLacking;
@@ -204,16 +204,16 @@ export class OpenAiClient implements ModelClient {
   }
 }
 
-/** The server's complaint; undefined if the server has answered, or was not reached. */
+/** The server's complaint; undefined if the server has begun its answer, or was not reached. */
 function refusalIn(error: unknown): Refusal | undefined {
   const complaint = complaintIn(error);
   if (complaint === undefined) return undefined;
   return { complaint, isUnknown: errorOfComplaint(complaint).code === 'MODEL_ERROR' };
 }
 
-/** What a server has answered; undefined if it has not. */
+/** The server's error response; undefined if there is none. */
 function complaintIn(error: unknown): Complaint | undefined {
-  // An answer that began with 200.
+  // The response began with status 200.
   if (error instanceof ModelError && isRecord(error.details)) {
     const { status, body } = error.details;
     return readComplaint(body, typeof status === 'number' ? status : undefined);
@@ -221,26 +221,26 @@ function complaintIn(error: unknown): Complaint | undefined {
   if (!(error instanceof OpenAI.APIError) || error.status === undefined) return undefined;
   const status = error.status as number;
   const body: unknown = error.error;
-  // The SDK puts the status before a text.
+  // The SDK puts the status before a plain text.
   return readComplaint(
     body ?? error.message.replace(/^\d+ (status code \(no body\))?/, ''),
     status,
   );
 }
 
-/** The SDK takes what `fetch` throws for a failed connection. */
+/** The error of a web page: the SDK treats anything that `fetch` throws as a failed connection. */
 const pageErrorIn = (error: unknown): PageError | undefined => {
   const cause = error instanceof Error ? error.cause : undefined;
   return [error, cause].find((one) => one instanceof PageError);
 };
 
-/** Also when a list takes too long, which is our own limit. */
+/** Whether the connection failed, which includes our own time limit for a list. */
 const isOfConnection = (error: unknown): boolean =>
   error instanceof OpenAI.APIConnectionError ||
   error instanceof OpenAI.APIUserAbortError ||
   (error instanceof DOMException && error.name === 'TimeoutError');
 
-/** The system's own word for what went wrong with a connection. */
+/** The system's code for a connection error. */
 function networkCode(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if ('code' in at && typeof at.code === 'string') return at.code;

@@ -13,7 +13,7 @@ const openAi = (message: string, param: string | null = null, code: string | nul
   error: { message, type: 'invalid_request_error', param, code },
 });
 
-/** What is left of a request after the complaint; undefined if it is not understood. */
+/** The request without the refused field; undefined if the complaint is not understood. */
 function left(body: object, said: unknown, status = 400): object | undefined {
   const refused = new RefusedFields();
   if (!refused.learn('m', body, readComplaint(said, status))) return undefined;
@@ -50,7 +50,7 @@ test.each([
   [chat, withoutOptions, 400, openAi('No', 'stream_options', 'invalid_value')],
   [responses, withoutReasoning, 400, openAi('No', 'reasoning.effort', 'unsupported_parameter')],
   [responses, withoutReasoning, 400, { error: 'unknown field "reasoning"' }],
-])('of %j is left %j when status %j says %j', (body, expected, status, said) => {
+])('%j becomes %j after status %j with %j', (body, expected, status, said) => {
   expect(left(body, said, status)).toEqual(expected);
 });
 
@@ -60,16 +60,16 @@ test.each([
   [400, openAi('Unknown parameter', 'tools')],
   [400, openAi('Unsupported value', 'reasoning.effort', 'unsupported_value')],
   [500, openAi('No', 'store')],
-])('status %j with %j is no refusal of a field', (status, said) => {
+])('status %j with %j is not the refusal of a field', (status, said) => {
   expect(left(responses, said, status)).toBeUndefined();
 });
 
-test('a value of the effort that is not taken is for a person to change', () => {
+test('a rejected value of the effort is left for a person to change', () => {
   const complaint = openAi('Unsupported value', 'reasoning_effort', 'unsupported_value');
   expect(left(chat, complaint)).toBeUndefined();
 });
 
-test('a field is learnt once, for one model', () => {
+test('a refused field is recorded once, for one model', () => {
   const refused = new RefusedFields();
   const complaint = readComplaint(openAi('No', 'store'), 400);
   expect(refused.learn('m', responses, complaint)).toBe(true);

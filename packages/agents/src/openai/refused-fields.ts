@@ -1,7 +1,7 @@
 import { isRecord } from '../base/parse-line.ts';
 import type { Complaint } from '../models/complaints.ts';
 
-/** Fields that a request can do without; the narrower one first. */
+/** Fields that a request can do without; narrower fields first. */
 const optional = [
   'stream_options',
   'include',
@@ -14,22 +14,22 @@ const optional = [
 ] as const;
 type Field = (typeof optional)[number];
 
-/** What a server has refused of its models' requests because it does not know it. */
+/** The fields that a server has refused, by model, because it does not know them. */
 export class RefusedFields {
   readonly #byModel = new Map<string, Set<Field>>();
 
-  /** A request without what was refused of this model's before. */
+  /** A request without the fields that were refused for this model before. */
   without<Body extends object>(model: string, body: Body): Body {
     const refused = [...(this.#byModel.get(model) ?? [])];
     return refused.reduce<object>(leaveOut, body) as Body;
   }
 
-  /** Whether the complaint is about a field of this request that it can do without; it is left out from then on. */
+  /** Whether the complaint is about an optional field of this request; the field is left out from then on. */
   learn(model: string, body: object, complaint: Complaint): boolean {
     if (![400, 422].includes(complaint.status ?? 0)) return false;
     const field = optional.find((name) => isIn(body, name) && isAbout(complaint, name));
     if (field === undefined) return false;
-    // A value that a person has chosen is for people to change.
+    // Only a person may change a value that a person has chosen.
     if (complaint.code.endsWith('_value') && isChosen(body, field)) return false;
     this.#byModel.set(model, (this.#byModel.get(model) ?? new Set()).add(field));
     return true;
@@ -42,7 +42,7 @@ const isIn = (body: object, field: Field): boolean => {
   return inner === undefined ? value !== undefined : Object.hasOwn(value ?? {}, inner);
 };
 
-/** Whether a person has chosen the value of a field: the effort. All others are Liminal's. */
+/** Whether a person has chosen a field's value: the effort. All other values are Liminal's. */
 const isChosen = (body: object, field: Field): boolean =>
   field === 'reasoning_effort' ||
   (field === 'reasoning' && isRecord(body) && Object.hasOwn(body['reasoning'] ?? {}, 'effort'));
@@ -55,7 +55,7 @@ function leaveOut(body: object, field: Field): object {
   return Object.keys(kept).length === 0 ? rest : { ...rest, [outer]: kept };
 }
 
-/** How servers refuse a field without its name. */
+/** How servers refuse a field without naming it. */
 const saidOf: Partial<Record<Field, RegExp>> = {
   include: /encrypted content is not supported/i,
   'reasoning.summary': /reasoning summar(y|ies)/i,
@@ -68,11 +68,11 @@ function isAbout({ param, words, body }: Complaint, field: Field): boolean {
   if (saidOf[field]?.test(words) === true) return true;
   const name = field.replace('.', String.raw`\.`);
   const said = `${words} ${JSON.stringify(body) ?? ''}`;
-  // Most of the names are English words, too.
+  // Most of the names are also English words.
   const isQuoted = new RegExp(`["'\`]${name}(?:[.[][^"'\`]*)?\\\\?["'\`]`).test(said);
   return isQuoted || (field.includes('_') && new RegExp(String.raw`\b${name}\b`).test(said));
 }
 
-/** What follows `start` in `text`; empty if it does not begin so. */
+/** The text after the prefix `start`; empty if `text` does not begin with it. */
 const after = (text: string, start: string): string =>
   text.startsWith(start) ? text.slice(start.length) : '';

@@ -2,17 +2,17 @@ import { OpenAI } from 'openai';
 import { modelFetch } from '../models/model-fetch.ts';
 import { longestTimer } from '../models/patient-fetch.ts';
 
-/** For the SDK, which wants a key; it is never sent. */
+/** For the SDK, which requires a key; it is never sent. */
 const noKey = 'none';
 
 const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];
 
 /**
- * OpenAI's SDK, without what it does by itself: it asks once, waits as long as it must, logs nothing, and takes nothing
- * from the environment, where a key for one server would go to another.
+ * OpenAI's SDK without its own defaults: it makes one attempt, waits without a limit, logs nothing, and reads no environment
+ * variables, which could send one server's key to another server.
  */
 export class Sdk extends OpenAI {
-  /** @param more - Headers of every request; they override its own. */
+  /** @param more - Headers of every request; they override the SDK's own. */
   constructor(baseURL: string, apiKey: string | undefined, more: Record<string, string> = {}) {
     super({
       baseURL,

@@ -1,11 +1,11 @@
-/** Requests of undici and of Node's `fetch` and `WebSocket` through the environment's proxies. */
+/** Routes requests of undici and of Node's `fetch` and `WebSocket` through the environment's proxies. */
 import { Agent, type Dispatcher, ProxyAgent, setGlobalDispatcher } from 'undici';
 import { wayTo } from './proxy-choice.ts';
 
 /**
- * Sends each request directly or through a proxy, by the environment at that time: undici's own `EnvHttpProxyAgent` knows
- * neither `ALL_PROXY` nor ranges of addresses, and would ask a proxy for this machine. Requests to https addresses go
- * through a tunnel (CONNECT); for http addresses the proxy is given the whole address. Dispatching throws an Error if a
+ * Sends each request directly or through a proxy, as the environment says at that time: undici's own `EnvHttpProxyAgent`
+ * supports neither `ALL_PROXY` nor ranges of addresses, and would use a proxy for this machine. Requests to https addresses
+ * go through a tunnel (CONNECT); for http addresses the proxy gets the whole URL. Dispatching throws an Error if a
  * variable is unusable.
  */
 export function proxyingDispatcher(): Dispatcher {
@@ -21,5 +21,5 @@ export function proxyingDispatcher(): Dispatcher {
   });
 }
 
-/** From now on the `fetch` and `WebSocket` of this process go through the environment's proxies. */
+/** Makes the `fetch` and `WebSocket` of this process use the environment's proxies. */
 export const proxyFetch = (): void => setGlobalDispatcher(proxyingDispatcher());

@@ -1,4 +1,4 @@
-/** Requests of Node's own HTTP client through the environment's proxies. */
+/** Routes requests of Node's own HTTP client through the environment's proxies. */
 import { Agent, type AgentOptions } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { wayTo } from './proxy-choice.ts';

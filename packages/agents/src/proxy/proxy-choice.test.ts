@@ -4,7 +4,7 @@ import { shownProxy, wayTo } from './proxy-choice.ts';
 
 const proxy = 'http://proxy.example:3128';
 
-/** How a request goes: the proxy with its variable, or why it goes without one. */
+/** The way of a request: the proxy with its variable, or the reason for sending it directly. */
 function way(address: string, env: Record<string, string>): string {
   const found = wayTo(new URL(address), env);
   if (found.kind === 'proxy') return shownProxy(found.proxy);
@@ -45,7 +45,7 @@ test.each([
   '[::1]',
   '[::ffff:127.0.0.1]',
   ...own,
-])('this machine, as %s, is asked directly', (host) => {
+])('requests to this machine, as %s, are sent directly', (host) => {
   const env = { HTTP_PROXY: proxy, ALL_PROXY: proxy, NO_PROXY: 'none.example' };
   expect(way(`http://${host}:8080/v1`, env)).toBe('this machine');
 });
@@ -88,13 +88,13 @@ test.each([
 });
 
 test.each(['socks5://proxy.example', 'http://', 'a b', 'file:///proxy'])(
-  'the value %s is named as unusable',
+  'the value %s is reported as unusable',
   (value) => {
     expect(way('https://a.example', { HTTPS_PROXY: value })).toMatch(/^HTTPS_PROXY must be/);
   },
 );
 
-test('SAFE: a proxy is shown without its name and password', () => {
+test('SAFE: a proxy is shown without its user name and password', () => {
   const shown = way('https://a.example', { HTTPS_PROXY: 'http://me:secret@proxy.example:3128' });
   expect(shown).toBe('http://***@proxy.example:3128 of HTTPS_PROXY');
 });

@@ -1,6 +1,6 @@
 /**
- * Which proxy a request goes through, from the environment's variables. One decision for all requests, since Node's HTTP
- * client, undici and `liminal doctor` must agree. The variables are those of curl and undici.
+ * Chooses the proxy of a request from the environment's variables. There is one decision for all requests, because Node's
+ * HTTP client, undici and `liminal doctor` must agree. The variables are those of curl and undici.
  */
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -10,23 +10,23 @@ import ipaddr from 'ipaddr.js';
 /** The proxy of a request. */
 export interface Proxy {
   url: URL;
-  /** The environment variable that names it. */
+  /** The environment variable that names the proxy. */
   variable: string;
 }
 
-/** How a request goes: through a proxy, directly (and why), or not at all, since a variable cannot be read. */
+/** The way of a request: through a proxy, directly (with the reason), or not at all if a variable is invalid. */
 export type Way =
   | { kind: 'proxy'; proxy: Proxy }
   | { kind: 'direct'; reason: 'no proxy is set' | 'this machine' | 'NO_PROXY' }
   | { kind: 'unusable'; problem: string };
 
-/** In this order. As with undici, a proxy for http also serves https if there is no other. */
+/** In order of precedence. As with undici, a proxy for http also serves https if there is no other. */
 const variables: Record<string, readonly string[]> = {
   'http:': ['http_proxy', 'HTTP_PROXY', 'all_proxy', 'ALL_PROXY'],
   'https:': ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'http_proxy', 'HTTP_PROXY'],
 };
 
-/** How a request to this http or https address goes. */
+/** The way of a request to this http or https address. */
 export function wayTo(address: URL, env: NodeJS.ProcessEnv = process.env): Way {
   const variable = variables[protocolOf(address)]?.find((name) => valueIn(env, name) !== '');
   if (variable === undefined) return { kind: 'direct', reason: 'no proxy is set' };
@@ -56,17 +56,17 @@ export function throughProxy(address: string | URL): string {
   return way?.kind === 'proxy' ? ` through the proxy ${shownProxy(way.proxy)}` : '';
 }
 
-/** What a proxy has answered in the place of a server, by the error of a request; undefined if it is another error. */
+/** A proxy's answer in place of the server's, from the error of a request; undefined for any other error. */
 export function refusalOfProxy(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const [, status] = refusals.map((pattern) => pattern.exec(at.message)).find(Boolean) ?? [];
-    if (status === '407') return 'the proxy wants another name and password';
+    if (status === '407') return 'the proxy requires another user name and password';
     if (status !== undefined) return `the proxy answered with status ${status}`;
   }
   return undefined;
 }
 
-/** The words of undici for a tunnel and for a plain request, and of Node's HTTP client. */
+/** The error messages of undici for a tunnel and for a plain request, and of Node's HTTP client. */
 const refusals = [
   /^Proxy response \((\d+)\)/,
   /^Proxy Authentication Required \((407)\)/,
@@ -77,7 +77,7 @@ const valueIn = (env: NodeJS.ProcessEnv, name: string): string => env[name]?.tri
 
 const protocolOf = ({ protocol }: URL): string => protocol.replace(/^ws/, 'http');
 
-/** Without brackets, and without the dot of a whole name. */
+/** The host without brackets, and without the final dot of a full name. */
 const hostOf = ({ hostname }: URL): string =>
   hostname.replace(/^\[|\]$/g, '').replace(/(?<=.)\.$/, '');
 
@@ -90,7 +90,7 @@ function proxyIn(text: string): URL | undefined {
   return isHttp && url.hostname !== '' ? url : undefined;
 }
 
-/** Whether a host is this machine, by a name or an address. A proxy would look for it on its own machine. */
+/** Whether a host is this machine, by name or address. A proxy would look for it on the proxy's own machine. */
 function isOwn(host: string): boolean {
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
   if (!ipaddr.isValid(host)) return false;
@@ -101,7 +101,7 @@ function isOwn(host: string): boolean {
     .some((one) => ipaddr.process(one.address).toString() === address.toString());
 }
 
-/** NO_PROXY: names with all that ends in them, addresses, ranges of addresses (CIDR), each with a port or without; `*`. */
+/** Whether NO_PROXY has the host: names (which include subdomains), addresses, CIDR ranges, each with or without a port; `*`. */
 function isExcepted(host: string, port: number, exceptions: string): boolean {
   return exceptions
     .split(/[\s,]+/)

@@ -2,7 +2,7 @@ import type { ToolFace } from '../models/model-client.ts';
 
 type Schema = Record<string, unknown>;
 
-/** Types that are written for one tool at most, and how deep: what comes after them is `unknown`. */
+/** The most types that are written for one tool, and their depth: further types are `unknown`. */
 const mostTypes = 1_000;
 const mostLevels = 10;
 
@@ -10,8 +10,8 @@ const mostLevels = 10;
 const nothing = '{}';
 
 /**
- * What a model is told of the functions that its scripts have: TypeScript declarations, made of the tools' JSON Schemas
- * (draft 2020-12). What TypeScript has no word for, as the range of a number, is left out.
+ * TypeScript declarations of the functions that a script can call, made from the tools' JSON Schemas (draft 2020-12), for a
+ * model. Constraints that TypeScript cannot express, such as the range of a number, are left out.
  */
 export function describeTools(tools: readonly ToolFace[]): string {
   const functions = tools.map(({ name, description, parameters }) => {
@@ -36,7 +36,7 @@ class TypeWriter {
     this.#root = root;
   }
 
-  /** @param indent - Of the line that the type begins in. */
+  /** @param indent - The indentation of the line in which the type begins. */
   typeOf(schema: unknown, indent: string): string {
     this.#left -= 1;
     if (!isSchema(schema) || this.#left < 0 || indent.length > 2 * mostLevels) return 'unknown';
@@ -89,7 +89,7 @@ class TypeWriter {
     return `{\n${fields.join('')}${indent}}`;
   }
 
-  /** What a reference within the schema, a JSON Pointer (`#/$defs/name`), leads to. */
+  /** The schema at a reference, which is a JSON Pointer within the schema (`#/$defs/name`). */
   #find(reference: string): unknown {
     if (!reference.startsWith('#')) return undefined;
     let found: unknown = this.#root;
@@ -106,7 +106,7 @@ const isSchema = (value: unknown): value is Schema =>
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** As a property's name: in quotes unless it is an identifier. */
+/** A property's name: in quotes unless it is an identifier. */
 const keyOf = (name: string): string =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 

@@ -27,36 +27,40 @@ test.each([
   ['a longer name', '```liminal-scripts\nreturn 1\n```'],
   ['the name amid a line', 'So: ```liminal-script\nreturn 1\n```'],
   ['an indented block', '    ```liminal-script\n    return 1\n    ```'],
-  ['a quoted one', '> ```liminal-script\n> return 1\n> ```'],
-  ['one within another block', `\`\`\`\`markdown\n${block('return 1')}\n\`\`\`\``],
-  ['one within another block that is not closed', `\`\`\`\`markdown\n${block('return 1')}`],
-  ['one within tildes', `~~~\n${block('return 1')}\n~~~`],
-])('a message asks to run nothing: %s', (_what, message) => {
+  ['a quoted block', '> ```liminal-script\n> return 1\n> ```'],
+  ['a block within another block', `\`\`\`\`markdown\n${block('return 1')}\n\`\`\`\``],
+  ['a block within another block that is not closed', `\`\`\`\`markdown\n${block('return 1')}`],
+  ['a block within tildes', `~~~\n${block('return 1')}\n~~~`],
+])('a message requests no script: %s', (_what, message) => {
   expect(findScript(message)).toBeUndefined();
 });
 
 test.each([
-  ['one that is not closed', '```liminal-script\nreturn 1', /not closed/],
-  ['one that is not closed after another', `${block('1')}\n\`\`\`liminal-script\n2`, /not closed/],
-  ['one that is closed by fewer backticks', '````liminal-script\nreturn 1\n```', /not closed/],
-  ['one whose end has words behind it', '```liminal-script\nreturn 1\n``` done', /not closed/],
-  ['several', `${block('return 1')}\nor\n${block('return 2')}`, /more than one/],
-  ['more words behind the name', '```liminal-script once\nreturn 1\n```', /does not open/],
-  ['tildes', block('return 1', '~~~'), /does not open/],
-  ['an empty one', '```liminal-script\n```', /is empty/],
-])('of a script that is not as it must be it is said why it is not run: %s', (_what, said, why) => {
+  ['a block that is not closed', '```liminal-script\nreturn 1', /not closed/],
+  [
+    'a block that is not closed, after another block',
+    `${block('1')}\n\`\`\`liminal-script\n2`,
+    /not closed/,
+  ],
+  ['a block that is closed by fewer backticks', '````liminal-script\nreturn 1\n```', /not closed/],
+  ['a block with words after its end', '```liminal-script\nreturn 1\n``` done', /not closed/],
+  ['several blocks', `${block('return 1')}\nor\n${block('return 2')}`, /more than one/],
+  ['more words after the name', '```liminal-script once\nreturn 1\n```', /opening line is wrong/],
+  ['tildes', block('return 1', '~~~'), /opening line is wrong/],
+  ['an empty block', '```liminal-script\n```', /is empty/],
+])('an invalid script gives the reason why it is not run: %s', (_what, said, why) => {
   expect(findScript(said)).toEqual({ problem: expect.stringMatching(why) });
 });
 
-test('a script may have fences of its own within longer ones', () => {
+test('a script may contain shorter fences than its own', () => {
   const fenced = 'print(`\n```js\n```\n`)';
   expect(findScript(block(fenced, '````'))).toMatchObject({ code: fenced });
   const other = 'const a = 1;\n~~~\n``';
   expect(findScript(block(other, '```'))).toMatchObject({ code: other });
 });
 
-test('a long message takes time by its length', { timeout: 120_000 }, () => {
-  // If each fence looked at all others, it would take hours.
+test('the time for a long message grows linearly with its length', { timeout: 120_000 }, () => {
+  // Comparing each fence with all others would take hours.
   expect(findScript(`${'`'.repeat(1_000_000)}x\``)).toBeUndefined();
   expect(findScript('```\n'.repeat(250_000))).toBeUndefined();
   expect(findScript('```liminal-script\n1\n```\n'.repeat(50_000))).toMatchObject({

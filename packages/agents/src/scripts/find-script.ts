@@ -1,34 +1,34 @@
-/** The word after the backticks of a script that is to be run. */
+/** The word after the opening backticks of a script that is to be run. */
 export const scriptFence = 'liminal-script';
 
-/** What a message asks for: a script to be run, or one of which it is not sure that it is meant so. */
+/** The script of a message, or the reason why its block cannot be run. */
 export type FoundScript =
   | {
       code: string;
-      /** What the message says before its block. */
+      /** The message before its block. */
       before: string;
     }
-  /** Why it is not run, and what to write instead: a sentence for the model. */
+  /** Why the script is not run, and what to write instead: a sentence for the model. */
   | { problem: string };
 
-/** A code block that names itself a script: the lines that open and close it. */
+/** A code block that names itself a script: its opening and closing lines. */
 interface Block {
   from: number;
   to: number;
-  /** In backticks, with the word and nothing else. */
+  /** Whether the block is opened by backticks and exactly the word. */
   isExact: boolean;
 }
 
 const again = `Write one block, opened by a line with \`\`\`${scriptFence} and nothing else, closed by a line with \`\`\`, at the end of your answer.`;
 const unclosed = `It was not run: the block is not closed. ${again}`;
 const several = `Nothing was run: the answer has more than one script. ${again}`;
-const misnamed = `It was not run: the block does not open as it must. ${again}`;
+const misnamed = `It was not run: the block’s opening line is wrong. ${again}`;
 const empty = `Nothing was run: the block is empty. ${again}`;
 
 /**
- * The script that a message asks to be run: a code block in backticks with the word `liminal-script`, closed, the only one, and
- * the last thing in the message. Blocks begin and end as in CommonMark (section 4.5), so one that is quoted in another block
- * does not count. Undefined if the message does not end in a script: it may speak of one.
+ * The script that a message asks to run: a closed code block in backticks with the word `liminal-script`, which is the only
+ * one and the last part of the message. Blocks begin and end as in CommonMark (section 4.5), so a block within another block
+ * does not count. Undefined if the message does not end in a script: it may only discuss one.
  */
 export function findScript(message: string): FoundScript | undefined {
   const lines = message.split(/\r?\n/);

@@ -1,13 +1,13 @@
-/** What a script may use; beyond it, it is ended. */
+/** Limits of a script; a script that exceeds one is ended. */
 export interface ScriptLimits {
-  /** Its own work, in ms of CPU time; waiting for a tool, and so for a person, costs nothing. */
+  /** CPU time of the script itself, ms; time spent waiting for a tool, and so for a person, does not count. */
   timeMs: number;
   memoryBytes: number;
-  /** Calls of tools, all in all. */
+  /** Calls of tools in total. */
   calls: number;
-  /** Calls that run at once; the others wait. */
+  /** Calls that run at the same time; further calls wait. */
   parallelCalls: number;
-  /** What it prints, and apart from that its result as JSON. */
+  /** Characters of printed text, and separately of the result as JSON. */
   outputCharacters: number;
 }
 
@@ -19,5 +19,5 @@ export const defaultLimits: ScriptLimits = {
   outputCharacters: 100_000,
 };
 
-/** Characters of a script, and of a call's input: more would keep the server busy with reading it. */
+/** The most characters of a script, and of a call's input: parsing more would keep the server busy. */
 export const longestInput = 4 * 1024 * 1024;

@@ -17,24 +17,24 @@ import {
 } from './script-error.ts';
 import type { Answer, Said, Task } from './script-worker.ts';
 
-/** What a script can use. */
+/** The tools and callbacks of a script. */
 export interface ScriptHost {
   readonly tools: readonly { readonly name: string }[];
   /**
    * Runs a tool for the script.
-   * @param input - A JSON value of the script's making: nobody has checked it.
-   * @param signal - Aborts when the script ends before the call. The script's promise waits until the call has settled.
+   * @param input - An unchecked JSON value that the script made.
+   * @param signal - Aborts when the script ends before the call. The script's outcome waits until the call has settled.
    */
   call(name: string, input: unknown, signal: AbortSignal): Promise<ToolAnswer>;
-  /** The script has had all answers so far, and does nothing until the next one. */
+  /** Called when the script has handled all answers so far and does nothing until the next answer. */
   waits?(): void;
 }
 
 interface ToolAnswer {
-  /** What the script gets; without success, the message of the Error that is thrown there. */
+  /** The script's result of the call; if it failed, the message of the Error that the script's call throws. */
   output: string;
   success: boolean;
-  /** When it came (ISO 8601 UTC); default now. */
+  /** When the answer came (ISO 8601 UTC); default now. */
   endedAt?: string;
 }
 
@@ -46,21 +46,21 @@ export type ScriptOutcome =
 export interface ScriptOptions {
   limits?: Partial<ScriptLimits>;
   signal: AbortSignal;
-  /** When it begins by its own clock (ISO 8601 UTC), which is moved on only by answers; default now. */
+  /** The start by the script's own clock (ISO 8601 UTC), which only advances with answers; default now. */
   startedAt?: string;
 }
 
-/** Between two looks at a script that may be beyond stopping itself, ms. */
+/** Interval of the checks whether a script must be ended from outside, ms. */
 const lookMs = 250;
-/** The thread's stack in MiB: QuickJS must come to the end of its own before this one ends. */
+/** The thread's stack in MiB: QuickJS must reach the limit of its own stack first. */
 const stackSizeMb = 16;
-/** MiB of the thread's own heap, where texts lie on their way. */
+/** Heap limit of the thread in MiB; the heap holds texts that are being passed on. */
 const maxOldGenerationSizeMb = 256;
 
 /**
- * Runs the body of an async JavaScript function in a sandbox, with the tools as `tools.name(input)`, `print`, and nothing
- * else. Resolves when nothing of it is left: its thread has ended and its calls have settled. Rejects only for faults of ours.
- * Time and random numbers depend on nothing but `startedAt` and the answers: with the same ones it does the same again.
+ * Runs the body of an async JavaScript function in a sandbox, which has the tools as `tools.name(input)`, `print`, and nothing
+ * else. Resolves when its thread has ended and its calls have settled. Rejects only because of a fault of Liminal. Time and
+ * random numbers depend only on `startedAt` and the answers, so a script with the same ones does the same again.
  */
 export async function runScript(
   code: string,
@@ -152,9 +152,9 @@ async function answerOf(
 }
 
 /**
- * Whether the script has computed much longer than it may. It stops itself once its CPU time is over, but not within a
- * built-in function that goes on and on. What is known of the thread from here is how long it did not wait, and in that time
- * other work of the machine may have held it up.
+ * Whether the script has computed much longer than allowed. It stops itself when its CPU time is over, but not within a
+ * built-in function that does not return. From here only the time is known in which the thread did not wait; during that
+ * time other work of the machine may have delayed it.
  */
 function isBeyondStopping(worker: Worker, { timeMs }: ScriptLimits): boolean {
   return worker.performance.eventLoopUtilization().active > 3 * timeMs + 2_000;

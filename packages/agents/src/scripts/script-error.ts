@@ -2,46 +2,46 @@ import type { ScriptLimits } from './limits.ts';
 import type { Thrown } from './sandbox/inside.ts';
 
 export type ScriptErrorCode =
-  /** It is no JavaScript. */
+  /** The code is not JavaScript. */
   | 'SCRIPT_SYNTAX'
-  /** It threw something, or could never have ended. */
+  /** The script threw something, or could never have ended. */
   | 'SCRIPT_FAILED'
   | 'SCRIPT_TIMEOUT'
   | 'SCRIPT_MEMORY'
   | 'SCRIPT_CALLS'
   | 'SCRIPT_OUTPUT'
   | 'SCRIPT_CANCELLED'
-  /** It was run again from its beginning, and did something else than before. */
+  /** The script was run again from its beginning, and did something else than before. */
   | 'SCRIPT_DEPARTED';
 
-/** Why a script has no result. The message is a sentence for the model; lines are those of its own code. */
+/** Why a script has no result. The message is a sentence for the model; lines are lines of the script's code. */
 export interface ScriptError {
   code: ScriptErrorCode;
   message: string;
-  /** What was said, and the places in the script, innermost first. */
+  /** The message, and the places in the script, innermost first. */
   stack?: string;
-  /** What was thrown, where that was no Error. */
+  /** The thrown value, if it was not an Error. */
   details?: unknown;
 }
 
 /** The name of the script's code in stacks. */
 export const scriptFile = 'script.js';
-/** What stands before the code in its first line. */
+/** The text before the code in its first line. */
 export const scriptHead = '(async () => {';
-/** What stands after it, in a line of its own, since its last line may be a comment. */
+/** The text after the code, on a line of its own, because the last line of the code may be a comment. */
 export const scriptTail = '\n})';
 
-/** Places that a stack has at most. */
+/** The most places in a stack. */
 const mostPlaces = 20;
 
 interface Place {
-  /** Of the function, if it has one. */
+  /** The function's name, if it has one. */
   name: string | undefined;
   line: number;
   column: number;
 }
 
-/** What a script threw. */
+/** The error for a value that a script threw. */
 export function failureOf(thrown: Thrown, { outputCharacters }: ScriptLimits): ScriptError {
   const { name, message, stack, value } = thrown;
   const said = (name === undefined ? `It threw ${message}` : `${name}: ${message}`).slice(
@@ -56,14 +56,14 @@ export function failureOf(thrown: Thrown, { outputCharacters }: ScriptLimits): S
   };
 }
 
-/** Why a script could not be read. */
+/** The error for a script that could not be parsed. */
 export function syntaxErrorOf(thrown: Thrown, limits: ScriptLimits): ScriptError {
   return { ...failureOf(thrown, limits), code: 'SCRIPT_SYNTAX' };
 }
 
 export const neverEnds: ScriptError = {
   code: 'SCRIPT_FAILED',
-  message: 'The script waits for a promise that nothing settles any more.',
+  message: 'The script waits for a promise that nothing can settle.',
 };
 
 export const cancelled: ScriptError = {
@@ -122,7 +122,7 @@ function placed(said: string, places: Place[]): { message: string; stack?: strin
   return { message: `${said} (line ${first.line})`, stack: said + shown.join('') };
 }
 
-/** The places in the script, of a stack as QuickJS writes it: `at name (script.js:2:10)`, or of a syntax error `at script.js:2:10`. */
+/** The places in a stack as QuickJS writes it: `at name (script.js:2:10)`, or for a syntax error `at script.js:2:10`. */
 function placesIn(stack = ''): Place[] {
   return stack.split('\n').flatMap((text) => {
     const found = /^ +at (?:(.*) \()?script\.js:(\d+):(\d+)\)?$/.exec(text);

@@ -1,4 +1,4 @@
-/** Runs in a thread of its own, one for each script: see `run-script.ts`. */
+/** The code of the thread that runs one script: see `run-script.ts`. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ScriptLimits } from './limits.ts';
 import { Printed } from './sandbox/printed.ts';
@@ -6,37 +6,37 @@ import { type Ending, Sandbox } from './sandbox/sandbox.ts';
 
 export interface Task {
   code: string;
-  /** Their names. */
+  /** The tools' names. */
   tools: string[];
   limits: ScriptLimits;
-  /** Of a `Printed`. */
+  /** The memory of a `Printed`. */
   printed: SharedArrayBuffer;
   /** QuickJS, compiled. */
   wasm: WebAssembly.Module;
-  /** When it begins, by its own clock: ms since 1970. */
+  /** The start by the script's own clock: ms since 1970. */
   now: number;
 }
 
-/** What the thread says. The input is JSON. */
+/** A message from the thread. The input is JSON. */
 export type Said =
   | { type: 'call'; id: number; name: string; input: string }
-  /** The script does nothing but wait for its calls. @param answers - How many it has had. */
+  /** The script only waits for its calls. @param answers - How many answers it has had. */
   | { type: 'waits'; answers: number }
   | { type: 'end'; ending: Ending };
 
-/** What it is told. */
+/** A message to the thread. */
 export interface Answer {
   id: number;
   success: boolean;
   output: string;
-  /** When it came, by the script's clock. */
+  /** When the answer came, by the script's clock. */
   now: number;
 }
 
 const { code, printed, now: begin, ...task } = workerData as Task;
 const say = (said: Said) => parentPort?.postMessage(said);
 
-// QuickJS asks this thread for the time, and begins its random numbers with it. Time moves on only with an answer: a script
+// QuickJS asks this thread for the time, and seeds its random numbers with it. Time only advances with an answer: a script
 // that is run again with the same answers does the same.
 let now = begin;
 Date.now = () => now;

@@ -11,13 +11,13 @@ import { ToolError } from './tool-error.ts';
 
 const defaultTimeout = 120_000;
 const maxTimeout = 600_000;
-/** Of its output the model reads the beginning and the end (characters). */
+/** Characters of the output's beginning and end that the model reads. */
 const forModel = { head: 12_000, tail: 18_000 };
 
-/** The longest command (characters): the system takes no longer one. */
+/** The longest command (characters): the system accepts no longer one. */
 const maxCommand = 30_000;
 
-/** Keys of models are for us, not for what a model runs. */
+/** Variables with keys of models, which commands do not get. */
 const keys = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
 
 const Input = z.object({
@@ -32,12 +32,12 @@ const Input = z.object({
     .min(1)
     .max(maxTimeout)
     .optional()
-    .describe(`When it is ended, in ms; ${defaultTimeout} if not given.`),
+    .describe(`Time until it is ended, in ms; ${defaultTimeout} if not given.`),
 });
 type Input = z.infer<typeof Input>;
 
 /**
- * Runs shell commands in the project folder. They may do all that the server's user may.
+ * Runs shell commands in the project folder, with all rights of the server's user.
  * @param hiddenVariables - Names of further variables that commands do not get.
  */
 export function bashTool(
@@ -56,7 +56,7 @@ export function bashTool(
       return { title: command };
     },
     async needs({ command }, { projectDir }) {
-      // In such a repository no command is known to only read.
+      // If the repository may start programs, no command counts as one that only reads.
       const mayStart =
         hasReading(command) &&
         (await mayStartPrograms(projectDir, { onlyReads: onlyReads(command), hidden }));
@@ -98,7 +98,7 @@ export function bashTool(
 }
 
 function refuseNul(command: string): void {
-  if (command.includes('\0')) throw new ToolError('A command cannot have a NUL character in it.');
+  if (command.includes('\0')) throw new ToolError('A command must not contain a NUL character.');
 }
 
 function sentence({ exitCode, signal, cause }: CommandEnd, timeout: number): string | undefined {

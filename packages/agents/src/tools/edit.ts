@@ -10,16 +10,16 @@ import type { Tool } from './tool.ts';
 import { ToolError } from './tool-error.ts';
 
 const Input = z.object({
-  path: z.string().min(1).describe('The file, from the project folder on.'),
+  path: z.string().min(1).describe('The file, relative to the project folder.'),
   oldText: z
     .string()
     .min(1)
-    .describe('The text to replace, exactly as it stands in the file, without line numbers.'),
+    .describe('The text to replace, exactly as it is in the file, without line numbers.'),
   newText: z.string().describe('What to put there; empty to delete.'),
   replaceAll: z
     .boolean()
     .optional()
-    .describe('Replace it wherever it stands; else it must stand once.'),
+    .describe('Replace every occurrence; otherwise it must occur once.'),
 });
 type Input = z.infer<typeof Input>;
 
@@ -27,18 +27,18 @@ interface Planned {
   place: ProjectPlace;
   found: FoundText;
   text: string;
-  /** Lines, counted from 1, that a replaced text begins in. */
+  /** The lines, counted from 1, in which the replaced texts begin. */
   lines: number[];
 }
 
 /** Replaces a part of a text file. */
 export function editTool(hiddenFolders: HiddenFolders): Tool<Input> {
-  /** Where people were shown the change before they allowed a call. */
+  /** The real path of the file whose change people were shown, for each call. */
   const shown = new WeakMap<Input, string>();
   return {
     name: 'edit',
     description:
-      'Replaces a text in a file of the project. The old text must match exactly, and stand once in the file unless replaceAll is set: give enough of the lines around it.',
+      'Replaces a text in a file of the project. The old text must match exactly, and occur once in the file unless replaceAll is set: give enough of the lines around it.',
     kind: 'edit',
     input: Input,
     async face(input, folders, files) {
@@ -56,14 +56,14 @@ export function editTool(hiddenFolders: HiddenFolders): Tool<Input> {
     },
     needs: ({ path }, folders) => [editPermission(findPlace(folders, path, hiddenFolders))],
     async run(input, { files, ...folders }) {
-      // Matched anew: whatever has changed since then around the text stays, and the text itself must still be there.
+      // Match again: changes around the text are kept, but the text itself must still be there.
       const { place, found, text, lines } = await planEdit(
         input,
         findPlace(folders, input.path, hiddenFolders),
         files,
       );
       if ((shown.get(input) ?? place.real) !== place.real) {
-        throw new ToolError(`“${input.path}” leads elsewhere by now: nothing was changed.`);
+        throw new ToolError(`“${input.path}” now leads elsewhere: nothing was changed.`);
       }
       await putText(place, text, found, files);
       const where = lines.length === 1 ? `line ${lines[0]}` : `${lines.length} places`;

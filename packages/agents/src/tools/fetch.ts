@@ -6,9 +6,9 @@ import type { Tool, ToolResult } from './tool.ts';
 import { ToolError } from './tool-error.ts';
 
 const maxRedirects = 5;
-/** For all redirects together, ms. */
+/** Time for all redirects together, ms. */
 const timeLimit = 30_000;
-/** The most characters that the model is given. */
+/** The most characters that the model gets. */
 const maxLength = 100_000;
 
 const Input = z.object({
@@ -35,11 +35,11 @@ export function fetchTool(options: RequestOptions = {}): Tool<z.infer<typeof Inp
         const answer = await get(at, inTime, options);
         if (answer.location === undefined) return shown(answer, at, signal);
         const next = webAddress(answer.location, at);
-        // What was allowed is this host, not where it would like to lead.
+        // The permission is for this host, not for the host that it redirects to.
         if (next.host !== at.host) {
           return { output: `${at.href} leads to ${next.href}: fetch that.`, success: true };
         }
-        if (redirects === maxRedirects) throw new ToolError(`${url} leads on and on.`);
+        if (redirects === maxRedirects) throw new ToolError(`${url} redirects too often.`);
         at = next;
       }
     },
@@ -56,7 +56,7 @@ async function shown(
   const isText = /^(text\/|$)|[/+](json|xml|javascript|x-javascript|yaml|x-yaml|toml)$/.test(mime);
   if (!isText || head.includes(0)) {
     throw new ToolError(
-      `${href} is no text (${mime || 'of an unknown kind'}, ${body.length} bytes).`,
+      `${href} is not text (${mime || 'of an unknown kind'}, ${body.length} bytes).`,
     );
   }
   const text = decoded(body, charset);

@@ -1,4 +1,4 @@
-/** The built-in tools of our own tool loop. File tools reach nothing outside of the session's project folder. */
+/** The built-in tools of Liminal's own tool loop. File tools access nothing outside of the session's project folder. */
 import { FairLimit } from '../base/fair-limit.ts';
 import { HiddenFolders } from '../hidden-folders.ts';
 import { bashTool } from './bash.ts';
@@ -18,25 +18,25 @@ export * from './tool.ts';
 export { ToolError } from './tool-error.ts';
 
 export interface BuiltInOptions {
-  /** Whether models may fetch pages from the internet; off unless asked for. */
+  /** Whether models may fetch pages from the internet; default no. */
   fetch?: boolean | undefined;
   /** Folders that no tool reads or changes: Liminal's own data folder. */
   hiddenFolders?: readonly string[];
-  /** Names of variables that shell commands do not get, such as those with the keys of models. */
+  /** Names of environment variables that shell commands do not get, such as those with the keys of models. */
   hiddenVariables?: readonly string[];
   /** For tests: how the tool `search` finds ripgrep. */
   search?: SearchOptions;
-  /** Leads to workers that run what `toolsForWorkers` lists; else all of it runs here. */
+  /** Queue to workers that run the tools of `toolsForWorkers`; without it, all tools run here. */
   workers?: ToolQueue | undefined;
 }
 
 /**
- * What runs programs, or may take long. All else takes less time than to ask for it; and whether a file is still as
- * people were shown it before they allowed a change is known here alone.
+ * Tools that run programs, or may take long. All other tools take less time than a request to a worker; and only this
+ * process knows whether a file is still as people saw it before they allowed a change.
  */
 const forWorkers = new Set(['bash', 'search', 'fetch']);
 
-/** For one session, or several. */
+/** The tools, for one session or several. */
 export function builtInTools({ workers, ...options }: BuiltInOptions = {}): Tool[] {
   const tools = toolsHere(options);
   if (workers === undefined) {
@@ -47,10 +47,10 @@ export function builtInTools({ workers, ...options }: BuiltInOptions = {}): Tool
   );
 }
 
-/** How many calls of one tool run at the same time: those of a session, and all of this server. The others wait. */
+/** How many calls of one tool run at the same time, per session and on this server. Further calls wait. */
 const atOnce = { each: 8, total: 32 };
 
-/** A tool whose calls start processes or threads. A worker bounds its calls by itself. */
+/** Limits the calls of a tool that starts processes or threads. A worker limits its calls itself. */
 function limited(tool: Tool): Tool {
   const limit = new FairLimit(atOnce);
   return {
@@ -60,7 +60,7 @@ function limited(tool: Tool): Tool {
   };
 }
 
-/** Those that a worker runs. */
+/** The tools that a worker runs. */
 export function toolsForWorkers(options: Omit<BuiltInOptions, 'workers'>): Tool[] {
   return toolsHere(options).filter(({ name }) => forWorkers.has(name));
 }

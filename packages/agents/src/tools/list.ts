@@ -5,7 +5,7 @@ import { walk, type Entry } from './project/walk.ts';
 import type { Tool } from './tool.ts';
 
 const maxShown = 500;
-/** A folder tree is looked through for no longer (ms). */
+/** The time limit for walking a folder tree (ms). */
 const timeLimit = 10_000;
 
 const Input = z.object({
@@ -13,10 +13,15 @@ const Input = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('The folder, from the project folder on; else that one.'),
-  depth: z.int().min(1).max(20).default(1).describe('How deep: 1 is what lies in the folder.'),
-  hidden: z.boolean().optional().describe('Also names that begin with a dot.'),
-  ignored: z.boolean().optional().describe('Also what .gitignore names.'),
+    .describe('The folder, relative to the project folder; default: the project folder.'),
+  depth: z
+    .int()
+    .min(1)
+    .max(20)
+    .default(1)
+    .describe('How deep: 1 is only the folder’s own entries.'),
+  hidden: z.boolean().optional().describe('Whether to include names that begin with a dot.'),
+  ignored: z.boolean().optional().describe('Whether to include names in .gitignore.'),
 });
 
 /** Lists folders. */
@@ -38,8 +43,8 @@ export const listTool = (hiddenFolders: HiddenFolders): Tool<z.infer<typeof Inpu
     let why: string | undefined;
     for await (const entry of walk(place, { depth, hidden, ignored })) {
       if (lines.length >= maxShown)
-        why = `There is more than ${maxShown} entries: list a folder of these.`;
-      else if (inTime.aborted) why = 'The time was too short for the rest.';
+        why = `There are more than ${maxShown} entries: list a folder of these.`;
+      else if (inTime.aborted) why = 'The time limit was reached before the rest.';
       if (why !== undefined) break;
       lines.push(described({ ...entry, name: shownIn(place, entry.name) }));
     }

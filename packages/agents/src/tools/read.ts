@@ -9,19 +9,19 @@ import { unsavedText } from './project/text-file.ts';
 import type { Tool, ToolResult } from './tool.ts';
 import { ToolError } from './tool-error.ts';
 
-/** The largest image that a model is given (bytes); in base64 it has 5 MiB, which every maker takes. */
+/** The largest image that a model gets (bytes); in base64 it has 5 MiB, which every maker accepts. */
 const maxImageBytes = (5 * 1024 * 1024 * 3) / 4;
-/** So much of a file is looked at to find lines (bytes). */
+/** The most bytes of a file that are scanned for lines. */
 const maxScannedBytes = 256 * 1024 * 1024;
-/** A NUL character within so many first bytes tells a binary file. */
+/** A file with a NUL character within this many first bytes is binary. */
 const sampleBytes = 8 * 1024;
 const chunkBytes = 256 * 1024;
 const defaultLines = 2_000;
-/** Those that models can look at. */
+/** The image types that models can read. */
 const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 const Input = z.object({
-  path: z.string().min(1).describe('The file, from the project folder on.'),
+  path: z.string().min(1).describe('The file, relative to the project folder.'),
   offset: z.int().min(1).optional().describe('The first line, counted from 1.'),
   limit: z.int().min(1).max(defaultLines).optional().describe('How many lines at most.'),
 });
@@ -44,7 +44,7 @@ export const readTool = (hiddenFolders: HiddenFolders): Tool<Input> => ({
   needs: () => undefined,
   async run(input, { signal, files, ...folders }) {
     const place = findPlace(folders, input.path, hiddenFolders);
-    // What is no text is looked at on the disk.
+    // A file that is not text is read from the disk.
     const unsaved = await unsavedText(place, files).catch(ignoreToolError);
     if (unsaved !== undefined) return linesOf(unsaved.text, input);
     const file = await openFile(place);
@@ -73,7 +73,10 @@ function linesOf(text: string, input: Input): ToolResult {
   const lines = new NumberedLines(offset, limit);
   lines.end(text, true);
   const shown = shownLines(lines, input);
-  return { ...shown, output: `${shown.output}\n(So the editor has it: not all of it is saved.)` };
+  return {
+    ...shown,
+    output: `${shown.output}\n(This is the editor’s text: not all of it is saved.)`,
+  };
 }
 
 async function readImage(
@@ -94,7 +97,7 @@ async function readImage(
   };
 }
 
-/** The next part of a file; empty at its end. @param size - What the file is thought to have, bytes. */
+/** The next part of a file; empty at its end. @param size - The expected size of the file, bytes. */
 async function readChunk(handle: FileHandle, at: number, size: number): Promise<Buffer> {
   const wanted = Math.min(Math.max(size - at, sampleBytes), chunkBytes);
   const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, at);

@@ -15,7 +15,7 @@ const Input = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('A folder or file, from the project folder on; else the project.'),
+    .describe('A folder or file, relative to the project folder; default: the project.'),
   glob: z
     .string()
     .min(1)
@@ -45,7 +45,7 @@ export function searchTool(hiddenFolders: HiddenFolders, options: SearchOptions 
     needs: () => undefined,
     async run({ path = '.', ignoreCase = false, context = 0, ...input }, { signal, ...folders }) {
       if (/[\0\n]/.test(input.pattern + (input.glob ?? ''))) {
-        throw new ToolError('A pattern is for one line, and has no NUL character in it.');
+        throw new ToolError('A pattern is for one line, and must not contain a NUL character.');
       }
       const place = findPlace(folders, path, hiddenFolders);
       const found = await stat(place.real).catch((error: unknown) => {
@@ -72,7 +72,7 @@ export function searchTool(hiddenFolders: HiddenFolders, options: SearchOptions 
 export interface SearchOptions {
   /** In ms. */
   timeLimit?: number;
-  /** For tests: where ripgrep is, if anywhere. */
+  /** For tests: finds ripgrep, if there is one. */
   findProgram?: () => Promise<string | undefined>;
 }
 
@@ -103,7 +103,8 @@ async function shownLines(
     lines.push(shown);
     length += shown.length + name.length;
   }
-  if (note === undefined && inTime.aborted) note = 'The time was too short to search the rest.';
+  if (note === undefined && inTime.aborted)
+    note = 'The time limit was reached before the rest was searched.';
   if (lines.length === 0) return note === undefined ? 'Nothing matches.' : `(${note})`;
   return [...lines, ...(note === undefined ? [] : ['', `(${note})`])].join('\n');
 }

@@ -1,2 +1,2 @@
-/** A wrong use of a tool, in a sentence that tells the model what to do instead. */
+/** A wrong use of a tool. The message is a sentence that says what the model should do instead. */
 export class ToolError extends Error {}

@@ -9,14 +9,14 @@ import type { Tool } from './tool.ts';
 import { ToolError } from './tool-error.ts';
 
 const Input = z.object({
-  path: z.string().min(1).describe('The file, from the project folder on.'),
+  path: z.string().min(1).describe('The file, relative to the project folder.'),
   content: z.string().describe('The whole new text of the file.'),
 });
 type Input = z.infer<typeof Input>;
 
 /** Writes whole files. */
 export function writeTool(hiddenFolders: HiddenFolders): Tool<Input> {
-  /** What people were shown before they allowed a call. */
+  /** The file and text that people were shown before they allowed a call. */
   const shown = new WeakMap<Input, { real: string; oldText: string | undefined }>();
   return {
     name: 'write',

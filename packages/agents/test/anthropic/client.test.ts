@@ -62,7 +62,7 @@ const requestOf = (conversation: OutputItem[], more: Partial<ModelRequest> = {})
   ...more,
 });
 
-/** A turn for answers: what they wrote can be read at any time. */
+/** A turn for answers, whose items can be read at any time. */
 function turn() {
   const drafts: EventDraft[] = [];
   const writer = new TurnWriter('turn', (draft) => drafts.push(draft));
@@ -77,14 +77,14 @@ function turn() {
 
 const never = (): AbortSignal => new AbortController().signal;
 
-/** The answer to `go`, and the items that it wrote. */
+/** The answer to `go`, and its items. */
 async function ask(client: AnthropicClient, request = requestOf([asks('go')])) {
   const { writer, items } = turn();
   const answer = await client.answer(request, writer(), never());
   return { answer, items: items() };
 }
 
-/** How an answer to `go` fails. */
+/** The error of an answer to `go`. */
 async function failure(client: AnthropicClient, request?: ModelRequest): Promise<ModelError> {
   const error: unknown = await ask(client, request).catch((thrown: unknown) => thrown);
   if (!(error instanceof ModelError)) throw new Error('It did not fail.', { cause: error });
@@ -105,7 +105,7 @@ const outputs = (items: readonly OutputItem[]): OutputItem[] =>
       : [],
   );
 
-test('FR-001-24: thinking, text and a call are written as they stream, and counted', async () => {
+test('FR-001-24: thinking, text and a call are written while they stream, and counted', async () => {
   const usage = { input_tokens: 12, output_tokens: 34, cache_read_input_tokens: 5 };
   const { client } = await start([
     reply(
@@ -132,7 +132,7 @@ test('FR-001-24: thinking, text and a call are written as they stream, and count
   });
 });
 
-test('the second request has what the API gave in the first answer, unchanged', async () => {
+test('the second request contains the first answer’s blocks unchanged', async () => {
   const redacted = { type: 'redacted_thinking', data: 'ZW5jcnlwdGVk' };
   const search = { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { q: 'x' } };
   const found = { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [] };
@@ -188,7 +188,7 @@ test('the second request has what the API gave in the first answer, unchanged', 
   expect(sent[1]).toEqual(redacted);
 });
 
-test('the request names the model, the tools, the key and how much to think', async () => {
+test('the request names the model, the tools, the key and the amount of thinking', async () => {
   const { api, client } = await start([reply('Hi.')]);
   const shown: OutputItem = {
     ...asks('see'),
@@ -212,7 +212,7 @@ test('the request names the model, the tools, the key and how much to think', as
   });
 });
 
-test('neither key nor address is taken from the environment', async () => {
+test('neither key nor address is read from the environment', async () => {
   const { api } = await start([reply('Hi.')]);
   vi.stubEnv('ANTHROPIC_API_KEY', 'sk-of-another');
   vi.stubEnv('ANTHROPIC_AUTH_TOKEN', 'token-of-another');
@@ -222,7 +222,7 @@ test('neither key nor address is taken from the environment', async () => {
   expect(JSON.stringify(api.requests[0]?.headers)).not.toMatch(/of-another|authorization|api-key/);
 });
 
-test('interleaved blocks stay apart, a paused turn goes on, and a refusal is shown', async () => {
+test('interleaved blocks stay separate, a paused turn continues, and a refusal is shown', async () => {
   const { client } = await start([
     reply([text(['on', 'e']), toolUse('read', { x: 1 }), text(['tw', 'o'])], {
       isInterleaved: true,
@@ -261,14 +261,14 @@ test.each([
   [429, 'slow down', 'RATE_LIMIT', true],
   [500, 'Internal server error', 'MODEL_UNAVAILABLE', true],
   [529, 'Overloaded', 'MODEL_UNAVAILABLE', true],
-])('an answer of %i, “%s”, is %s', async (status, message, code, isPassing) => {
+])('the status %i with “%s” is %s', async (status, message, code, isPassing) => {
   const { api, client } = await start([apiError(status, message)]);
   const error = await failure(client);
   expect({ code: error.code, isPassing: error.isPassing }).toEqual({ code, isPassing });
   expect(error.message).toMatch(/^[A-Z].*\. It says: /);
   expect(error.message).toContain(message);
   expect(error.details).toMatchObject({ status });
-  // The caller decides whether to ask again.
+  // The caller decides whether to retry.
   expect(api.requests).toHaveLength(1);
 });
 
@@ -278,12 +278,12 @@ test.each([
   [{}, undefined],
   [{ 'retry-after': 'soon' }, undefined],
   [{ 'retry-after': new Date(0).toUTCString() }, 0],
-])('a server that says %j is asked again after %s ms', async (headers, retryAfterMs) => {
+])('after the headers %j the next attempt is made after %s ms', async (headers, retryAfterMs) => {
   const { client } = await start([apiError(429, 'slow down', headers)]);
   expect((await failure(client)).retryAfterMs).toBe(retryAfterMs);
 });
 
-test('a limit of spending does not pass by waiting', async () => {
+test('a spending limit is not a temporary error', async () => {
   const error = { type: 'rate_limit_error', message: 'Limit reached.' };
   const details = { error_code: 'enforced_spend_limit_reached' };
   const limit = { ...apiError(429), error: { ...error, details } };
@@ -295,14 +295,14 @@ test('a limit of spending does not pass by waiting', async () => {
   });
 });
 
-test('of a long answer of an error, the beginning is told', async () => {
+test('only the beginning of a long error response is shown', async () => {
   const { client } = await start([apiError(502, `Bad gateway. ${'x'.repeat(10_000)}`)]);
   const { message } = await failure(client);
   expect(message).toContain('Bad gateway. xxx');
   expect(message.length).toBeLessThan(2_300);
 });
 
-test('a key that the server repeats is not told', async () => {
+test('a key that the server repeats is not shown', async () => {
   const { client } = await start([apiError(401, 'The key sk-secret is wrong.')]);
   const error = await failure(client);
   expect(error.message).toContain('The key *** is wrong.');
@@ -312,7 +312,7 @@ test('a key that the server repeats is not told', async () => {
 test.each([
   ['overloaded_error', 'MODEL_UNAVAILABLE'],
   ['rate_limit_error', 'RATE_LIMIT'],
-])('%s in the middle of an answer is %s, and what was said stays', async (type, code) => {
+])('%s in the middle of an answer is %s, and the text so far stays', async (type, code) => {
   const { client } = await start([reply([text('One.'), text(['Ha', streamError(type, 'Busy')])])]);
   const { writer, items } = turn();
   const asking = client.answer(requestOf([asks('go')]), writer(), never());
@@ -328,7 +328,7 @@ test('a connection that breaks off in the middle of an answer is CONNECTION_FAIL
   expect(items()).toMatchObject([{ content: 'Half' }]);
 });
 
-test('a server that is not there is CONNECTION_FAILED, with its address', async () => {
+test('a server that does not run is CONNECTION_FAILED, with its address', async () => {
   const { api, client } = await start([]);
   await api.close();
   ended.length = 0;
@@ -337,7 +337,7 @@ test('a server that is not there is CONNECTION_FAILED, with its address', async 
   expect(error.message).toContain(`${api.url} could not be reached (ECONNREFUSED)`);
 });
 
-/** A server that answers everything with this. */
+/** A client for a server that responds to every request with this body. */
 async function serve(contentType: string, body: string): Promise<AnthropicClient> {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': contentType });
@@ -354,7 +354,7 @@ async function serve(contentType: string, body: string): Promise<AnthropicClient
   return new AnthropicClient({ baseUrl: `http://127.0.0.1:${port}` });
 }
 
-test('an address with something else than the API says so', async () => {
+test('an address without the API is an error that says so', async () => {
   expect(await failure(await serve('text/html', '<h1>Hello</h1>'))).toMatchObject({
     code: 'MODEL_ERROR',
     isPassing: false,
@@ -364,14 +364,14 @@ test('an address with something else than the API says so', async () => {
   });
 });
 
-test('a stream that is whole as HTTP, but not as an answer, has broken off', async () => {
+test('a stream that ends regularly in HTTP, but within an answer, has broken off', async () => {
   expect(await failure(await serve('text/event-stream', ''))).toMatchObject({
     code: 'CONNECTION_FAILED',
     isPassing: true,
   });
 });
 
-test('a stream that is no JSON is a MODEL_ERROR, and nothing of it is printed', async () => {
+test('a stream that is not JSON is a MODEL_ERROR, and nothing of it is printed', async () => {
   vi.stubEnv('ANTHROPIC_LOG', 'error');
   const printed = vi.spyOn(console, 'error');
   const client = await serve('text/event-stream', 'event: message_start\ndata: {"type\n\n');
@@ -384,7 +384,7 @@ test('a model may be silent for longer than fetch waits by itself', async () => 
   const inUse = Symbol.for('undici.globalDispatcher.1');
   const before: object = Reflect.get(globalThis, inUse) as object;
   const Dispatcher = before.constructor as new (options: object) => object;
-  // Its clock is coarse.
+  // The clock of fetch is coarse.
   const slow = reply(text(['One, ', pause(2_500), 'two.']));
   const { api, client } = await start([slow, slow]);
   Reflect.set(globalThis, inUse, new Dispatcher({ bodyTimeout: 200 }));
@@ -416,7 +416,7 @@ test.each([
   expect(api.requests).toHaveLength(1);
 });
 
-test('an aborted signal asks nothing', async () => {
+test('with an aborted signal no request is made', async () => {
   const { api, client } = await start([]);
   const asking = client.answer(requestOf([asks('go')]), turn().writer(), AbortSignal.abort());
   await expect(asking).rejects.toThrow('aborted');
@@ -438,13 +438,13 @@ test('a conversation whose thinking the server refuses is sent once more without
   expect(second.items).toMatchObject([{ content: 'Hello again.' }]);
   const sent = api.requests.slice(1).map(({ body }) => body.messages[1]?.content);
   expect(sent).toMatchObject([[{ type: 'thinking' }, { type: 'text' }], [{ type: 'text' }]]);
-  // It is left out at once from then on; if that does not help, the request fails.
+  // From then on it is left out at once; if that does not help, the request fails.
   expect(await failure(client, requestOf(conversation))).toMatchObject({ code: 'MODEL_ERROR' });
   expect(api.requests).toHaveLength(4);
   expect(api.requests[3]?.body.messages[1]?.content).toMatchObject([{ type: 'text' }]);
 });
 
-test('models are listed, of all pages', async () => {
+test('models of all pages are listed', async () => {
   const models = [
     { id: 'claude-b', display_name: 'Claude B', max_input_tokens: 1_000_000 },
     { id: 'claude-a' },
@@ -459,7 +459,7 @@ test('models are listed, of all pages', async () => {
   expect(api.modelRequests).toHaveLength(2);
 });
 
-test('what the server lists of a model decides how it is asked', async () => {
+test('facts that the server lists for a model decide the request', async () => {
   const types = { adaptive: { supported: true } };
   const capabilities = { thinking: { supported: true, types } };
   const { api, client } = await start(
@@ -475,14 +475,14 @@ test('what the server lists of a model decides how it is asked', async () => {
   });
 });
 
-test('a list of models without an end is left', async () => {
+test('an endless list of models is abandoned', async () => {
   const data = Array.from({ length: 1_000 }, (_, index) => ({ id: `m${index}` }));
   const endless = { data, has_more: true, first_id: 'm0', last_id: 'm999' };
   const client = await serve('application/json', JSON.stringify(endless));
   expect(await client.listModels(never())).toHaveLength(1_000);
 });
 
-test('a server that lists no models says why', async () => {
+test('a failed list of models gives the reason', async () => {
   const { client } = await start([]);
   await expect(client.listModels(never())).rejects.toMatchObject({ code: 'MODEL_NOT_FOUND' });
   const aborted = client.listModels(AbortSignal.abort());

@@ -25,7 +25,7 @@ const prompts = {
   error: 'Fail.',
 };
 
-/** The prompt that a request ends with: an agent may send the one of a killed turn again before the next. */
+/** The prompt at the end of a request: an agent may repeat the prompt of a killed turn before the next one. */
 const asked = (words: string): string | undefined =>
   Object.values(prompts)
     .filter((one) => words.includes(one))

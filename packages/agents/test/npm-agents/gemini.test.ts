@@ -24,7 +24,7 @@ const runGemini = (
     files,
   });
 
-test('creates a file that is not there, and changes another', async () => {
+test('creates a new file, and changes another', async () => {
   const { create, provider, projectDir } = await runGemini(
     ({ projectDir: folder }) => [
       geminiReply(

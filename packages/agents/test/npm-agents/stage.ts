@@ -1,4 +1,4 @@
-/** A real agent from npm with a scripted model, configured with a command and nothing else. */
+/** A real agent from npm with a scripted model; only its command is configured. */
 import { randomUUID } from 'node:crypto';
 import { makeWorkspace, npmAgent, type Workspace } from '@liminal/testkit';
 import { onTestFinished } from 'vitest';
@@ -17,7 +17,7 @@ interface StageOptions<Model> {
   files?: Record<string, string>;
 }
 
-/** A stage whose maker closes it. */
+/** A stage that the caller closes. */
 export async function npmStage<Model extends ScriptedModel>({
   agent,
   startModel,
@@ -36,7 +36,7 @@ export async function npmStage<Model extends ScriptedModel>({
   };
   const provide = (): AcpProvider => {
     const names = { cliType: agent, name: agent, description: 'Named, not known.' };
-    // A busy machine takes long to start such a large program.
+    // Such a large program starts slowly on a busy machine.
     const limits = { startLimitMs: 100_000, openLimitMs: 100_000 };
     const provider = new AcpProvider({ ...names, ...limits, command, args: ['--acp'], inherited });
     providers.push(provider);
@@ -45,7 +45,7 @@ export async function npmStage<Model extends ScriptedModel>({
   return { model, workspace, projectDir: workspace.projectDir, provide, close };
 }
 
-/** Everything is ended after the test. */
+/** A stage with a provider; everything is ended after the test. */
 export async function runNpmAgent<Model extends ScriptedModel>(options: StageOptions<Model>) {
   const { close, ...stage } = await npmStage(options);
   onTestFinished(close);

@@ -20,7 +20,7 @@ const requestOf = (more: Partial<ModelRequest> = {}): ModelRequest => ({
   ...more,
 });
 
-/** One question, and what comes of it. */
+/** One request, and its result. */
 export class Asking {
   readonly payloads: EventPayload[] = [];
   readonly answer: Promise<ModelAnswer>;
@@ -30,7 +30,7 @@ export class Asking {
     const turn = new TurnWriter('t', ({ payload }) => this.payloads.push(payload));
     const writer = new AnswerWriter(turn, new Set());
     this.answer = client.answer(requestOf(more), writer, this.#stop.signal);
-    // A test that looks only at the server leaves it.
+    // A test that only checks the server ignores the answer.
     this.answer.catch(() => undefined);
   }
 
@@ -38,7 +38,7 @@ export class Asking {
     return doneItems(this.payloads);
   }
 
-  /** The text that was said so far, of items that have not ended too. */
+  /** The text so far, including items that have not ended. */
   get text(): string {
     return this.payloads
       .map((payload) => (payload.type === 'item_delta' ? payload.deltaContent : ''))
@@ -50,7 +50,7 @@ export class Asking {
   }
 }
 
-/** The items that an answer comes to. */
+/** The items of an answer. */
 export async function itemsOf(
   client: OpenAiClient,
   more: Partial<ModelRequest> = {},

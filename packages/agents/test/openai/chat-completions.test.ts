@@ -69,9 +69,9 @@ test.each([
   ['no end mark', { ...call({}), isMarked: false }],
   ['the reason stop', { ...call({}), finishReason: 'stop' }],
   ['no reason', { ...call({}), finishReason: null }],
-  ['other line ends', { ...call({}), lineEnd: '\r\n' as const }],
+  ['CR LF line ends', { ...call({}), lineEnd: '\r\n' as const }],
   ['comments', { ...call({}), comment: 'ping' }],
-  ['events and letters in pieces', { ...call({}), pieceBytes: 3, finishReason: null }],
+  ['events and characters in pieces', { ...call({}), pieceBytes: 3, finishReason: null }],
 ])('a server with %s gives the same call', async (_case, reply) => {
   const client = await start([reply]);
   const asking = new Asking(client);
@@ -81,12 +81,12 @@ test.each([
   expect(usage).toMatchObject({ inputTokens: 100 });
 });
 
-test('a server without usage gives none', async () => {
+test('an answer without usage has no usage', async () => {
   const client = await start([chat.answer('a', { usagePlace: 'never' })]);
   expect((await new Asking(client).answer).usage).toBeUndefined();
 });
 
-test.each(['length', 'content_filter'])('an answer that ends by %s says so', async (reason) => {
+test.each(['length', 'content_filter'])('an answer that ends by %s reports it', async (reason) => {
   const client = await start([chat.answer('ha', { finishReason: reason })]);
   expect((await new Asking(client).answer).finishReason).toBe(reason);
 });
@@ -111,23 +111,20 @@ test.each([
   ['At most 0 image(s) may be provided in one prompt.', {}, [png]],
   ['qwen3 is not a multimodal model', {}, [wav, png]],
   ['This model does not support the format you provided.', { code: 'unsupported_format' }, [wav]],
-])(
-  'where a server says “%s”, the files that it means are only named',
-  async (says, more, named) => {
-    const client = await start([chat.httpError(400, says, more), chat.answer('ok')]);
-    const blocks: ContentBlock[] = [
-      { type: 'audio', mimeType: 'audio/wav', data: 'UklGRg==', name: 'a.wav' },
-      { type: 'image', mimeType: 'image/png', data: pixel, name: 'a.png' },
-    ];
-    const said: OutputItem = { type: 'message', id: 'u', origin: 'user', content: 'hi', blocks };
-    expect(await itemsOf(client, { conversation: [said] })).toMatchObject([{ content: 'ok' }]);
-    const [first, second] = api.requests.map(({ body }) => JSON.stringify(body.messages));
-    expect(first).not.toContain('cannot be shown');
-    expect(second?.match(/\[a\.\w+ \(\S+\)(?= cannot be shown here\])/g)).toEqual(named);
-  },
-);
+])('if a server says “%s”, the refused files are only named', async (says, more, named) => {
+  const client = await start([chat.httpError(400, says, more), chat.answer('ok')]);
+  const blocks: ContentBlock[] = [
+    { type: 'audio', mimeType: 'audio/wav', data: 'UklGRg==', name: 'a.wav' },
+    { type: 'image', mimeType: 'image/png', data: pixel, name: 'a.png' },
+  ];
+  const said: OutputItem = { type: 'message', id: 'u', origin: 'user', content: 'hi', blocks };
+  expect(await itemsOf(client, { conversation: [said] })).toMatchObject([{ content: 'ok' }]);
+  const [first, second] = api.requests.map(({ body }) => JSON.stringify(body.messages));
+  expect(first).not.toContain('cannot be shown');
+  expect(second?.match(/\[a\.\w+ \(\S+\)(?= cannot be shown here\])/g)).toEqual(named);
+});
 
-test('an error in the middle of a stream is the answer’s error', async () => {
+test('an error within a stream is the answer’s error', async () => {
   const error = { message: 'The engine died.', code: 500 };
   const client = await start([chat.answer('half', { error })]);
   await expect(new Asking(client).answer).rejects.toMatchObject({
@@ -136,18 +133,18 @@ test('an error in the middle of a stream is the answer’s error', async () => {
   });
 });
 
-test('an event that is no JSON is an error that says so', async () => {
+test('an event that is not JSON is an error that says so', async () => {
   const logged = vi.spyOn(console, 'error');
   const client = await start([chat.answer(chat.chunk('{"half'))]);
   await expect(new Asking(client).answer).rejects.toMatchObject({
     code: 'MODEL_ERROR',
     message: expect.stringContaining('cannot be read'),
   });
-  // Nothing is logged but by Liminal.
+  // Only Liminal may log.
   expect(logged).not.toHaveBeenCalled();
 });
 
-test('an answer that is not streamed is read as well', async () => {
+test('an answer that is not streamed can also be read', async () => {
   const message = { role: 'assistant', content: 'whole' };
   const choices = [{ message, finish_reason: 'stop' }];
   const body = { object: 'chat.completion', choices };
@@ -200,14 +197,17 @@ test.each([
     'as FastAPI does',
     chat.otherError(422, { detail: [{ loc: ['body', 'stream_options'], msg: 'Not permitted' }] }),
   ],
-])('a field that the server refuses, %s, is left out, then and later', async (_case, refusal) => {
-  const client = await start([refusal, chat.answer('one'), chat.answer('two')]);
-  await new Asking(client).answer;
-  await new Asking(client).answer;
-  expect(api.requests.map(({ body }) => 'stream_options' in body)).toEqual([true, false, false]);
-});
+])(
+  'a field that the server refuses, %s, is left out, at once and later',
+  async (_case, refusal) => {
+    const client = await start([refusal, chat.answer('one'), chat.answer('two')]);
+    await new Asking(client).answer;
+    await new Asking(client).answer;
+    expect(api.requests.map(({ body }) => 'stream_options' in body)).toEqual([true, false, false]);
+  },
+);
 
-test('a field that is refused although it is not there is asked for only once', async () => {
+test('the refusal of a field that was not sent leads to no endless repetition', async () => {
   const refusal = chat.httpError(400, 'Unknown parameter: stream_options', {
     param: 'stream_options',
   });

@@ -1,4 +1,4 @@
-/** Which interface a server has, its models, its key, and whether it is there. */
+/** Finds out which interface and models a server has, and whether it accepts the key and is reachable. */
 import { createServer } from 'node:http';
 import {
   answer,
@@ -43,19 +43,19 @@ test.each([
     chat.otherError(200, { error: 'Unexpected endpoint or method. (POST /v1/responses)' }),
   ],
 ])(
-  'a server that lacks Responses, and says it %s, is asked by Chat Completions',
+  'a server that reports %s that it lacks Responses is asked by Chat Completions',
   async (_case, notFound) => {
     const script = [chat.answer('one'), chat.answer('two')];
     const api = await chatServer({ script, notFound });
     const client = new OpenAiClient({ baseUrl: api.url });
     expect(await itemsOf(client)).toMatchObject([{ content: 'one' }]);
     expect(await itemsOf(client)).toMatchObject([{ content: 'two' }]);
-    // Found once, and remembered.
+    // Determined once, and remembered.
     expect(api.unknown).toEqual(['POST /v1/responses']);
   },
 );
 
-test('a server that has neither interface says what to check', async () => {
+test('a server that has neither interface is an error that says what to check', async () => {
   const api = await chatServer({ script: [] });
   const client = new OpenAiClient({ baseUrl: api.url.replace('/v1', '/v2') });
   await expect(new Asking(client).answer).rejects.toMatchObject({
@@ -65,7 +65,7 @@ test('a server that has neither interface says what to check', async () => {
   expect(api.unknown).toEqual(['POST /v2/responses', 'POST /v2/chat/completions']);
 });
 
-test('a server that lacks Responses, which a search of the web needs, is not asked by Chat Completions', async () => {
+test('with web search, a server that lacks Responses is not asked by Chat Completions', async () => {
   const api = await chatServer({ script: [], notFound: chat.otherError(404, 'Not found') });
   const client = new OpenAiClient({ baseUrl: api.url, webSearch: true });
   await expect(new Asking(client).answer).rejects.toThrow(
@@ -74,7 +74,7 @@ test('a server that lacks Responses, which a search of the web needs, is not ask
   expect(api.unknown).toEqual(['POST /v1/responses']);
 });
 
-test('FR-001-26: a server that has answered by Responses is asked by nothing else', async () => {
+test('FR-001-26: a server that has answered by Responses is always asked by Responses', async () => {
   const api = await responsesServer({ script: [answer('one'), httpError(404, 'It is gone')] });
   const client = new OpenAiClient({ baseUrl: api.url });
   expect(await itemsOf(client)).toMatchObject([{ content: 'one' }]);
@@ -85,18 +85,21 @@ test.each([
   [undefined, undefined],
   ['', undefined],
   ['sk-own', 'Bearer sk-own'],
-])('with the key %j the server is sent %j, whatever the environment has', async (apiKey, sent) => {
-  vi.stubEnv('OPENAI_API_KEY', 'sk-environment');
-  vi.stubEnv('OPENAI_ORG_ID', 'org');
-  vi.stubEnv('OPENAI_CUSTOM_HEADERS', 'x-secret: yes');
-  const api = await responsesServer({ script: [answer('ok')] });
-  await new Asking(new OpenAiClient({ baseUrl: api.url, apiKey })).answer;
-  const headers = api.requests[0]!.headers;
-  expect(headers['authorization']).toBe(sent);
-  expect(Object.keys(headers).filter((name) => /^(openai|x)-/.test(name))).toEqual([]);
-});
+])(
+  'with the key %j the server gets %j, whatever the environment contains',
+  async (apiKey, sent) => {
+    vi.stubEnv('OPENAI_API_KEY', 'sk-environment');
+    vi.stubEnv('OPENAI_ORG_ID', 'org');
+    vi.stubEnv('OPENAI_CUSTOM_HEADERS', 'x-secret: yes');
+    const api = await responsesServer({ script: [answer('ok')] });
+    await new Asking(new OpenAiClient({ baseUrl: api.url, apiKey })).answer;
+    const headers = api.requests[0]!.headers;
+    expect(headers['authorization']).toBe(sent);
+    expect(Object.keys(headers).filter((name) => /^(openai|x)-/.test(name))).toEqual([]);
+  },
+);
 
-test('an error never has the key in it', async () => {
+test('an error never contains the key', async () => {
   const says = chat.httpError(401, 'Incorrect API key provided: sk-own.');
   const api = await chatServer({ script: [says] });
   const client = new OpenAiClient({ baseUrl: api.url, apiKey: 'sk-own', api: 'chat' });
@@ -109,7 +112,7 @@ test('an error never has the key in it', async () => {
   });
 });
 
-test('a server that is not there is named', async () => {
+test('a server that does not run is named', async () => {
   const origin = `http://127.0.0.1:${await freePort()}`;
   const client = new OpenAiClient({ baseUrl: `${origin}/v1`, apiKey: 'sk-own' });
   const message = `The model’s server could not be reached at ${origin} (ECONNREFUSED). Check that it runs there.`;
@@ -118,7 +121,7 @@ test('a server that is not there is named', async () => {
   await expect(client.listModels(never)).rejects.toMatchObject(expected);
 });
 
-test('models are listed, with what a server says of them', async () => {
+test('models are listed with the facts that the server reports', async () => {
   const entries = [
     { id: 'gpt-5', object: 'model', owned_by: 'openai' },
     { id: 'qwen3:8b', object: 'model', created: 1, owned_by: 'library' },
@@ -137,7 +140,7 @@ test('models are listed, with what a server says of them', async () => {
   ]);
 });
 
-/** A server that answers everything with this. */
+/** A server that responds to every request with this body. */
 async function plainServer(body: string, type = 'application/json'): Promise<string> {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': type }).end(body);
@@ -161,7 +164,7 @@ test.each([
   expect(await new OpenAiClient({ baseUrl }).listModels(never)).toEqual(models);
 });
 
-test('a list without end, or of something else, is an error', async () => {
+test('an endless list, or a list of something else, is an error', async () => {
   const endless = await plainServer(`{"data":[${'{"id":"a"},'.repeat(500_000)}{"id":"a"}]}`);
   const expected = { code: 'MODEL_ERROR', message: expect.stringContaining('cannot be read') };
   await expect(new OpenAiClient({ baseUrl: endless }).listModels(never)).rejects.toMatchObject(

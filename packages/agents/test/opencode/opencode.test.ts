@@ -1,4 +1,4 @@
-/** The real opencode; only its command is configured: what holds for it holds for any configured agent. */
+/** The real opencode, of which only the command is configured: the same is true of any configured agent. */
 import { randomUUID } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ test('a session is forked whole: the fork knows the earlier turn, and both sessi
   expect(asked('Third')).not.toContain('Second question');
 });
 
-/** A session whose model edits `notes.txt` and waits for leave to do so. */
+/** A session whose model edits `notes.txt` and waits for permission. */
 async function editing() {
   const input = { oldString: 'two', newString: 'zwei' };
   const running = await runOpencode(
@@ -87,7 +87,7 @@ async function editing() {
 }
 
 testAtLength(
-  'an edit waits for leave: the request tells the file, the call its input and what it would change',
+  'an edit waits for permission: the request names the file, and the call has its input and the change',
   async () => {
     const { listener, turnId, request, path, input, diff } = await editing();
 
@@ -143,7 +143,7 @@ testAtLength(
 );
 
 testAtLength(
-  'a turn that is cancelled in the middle of a text keeps what was said, and the session goes on',
+  'a turn that is cancelled during a text keeps the text so far, and the session continues',
   async () => {
     const { create, provider } = await runOpencode(() => [
       reply(text(['Half of', gate(), ' it.'])),
@@ -207,7 +207,7 @@ testAtLength('a session is listed for its folder, by its own id', async () => {
   ]);
 });
 
-test('INV-8: what the model says twice is shown twice, to the letter; nothing that a command has started outlives its session', async () => {
+test('INV-8: repeated text of the model is shown exactly as written; nothing that a command has started outlives its session', async () => {
   const all = ['slow '.repeat(40), 'The fox. The fox.', 'The fox. '.repeat(20), 'no\n\nno\n\n.'];
   const sayings = atLength ? all : all.slice(2);
   const chunks = atLength ? [1, 4, 9] : [9];

@@ -12,11 +12,11 @@ import { onTestFinished } from 'vitest';
 import { AcpProvider } from '../../src/acp/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 
-/** The real opencode with a scripted model, as from a configuration. */
+/** The real opencode with a scripted model, configured as a user would. */
 export interface OpencodeStage {
   api: MessagesApi;
   workspace: Workspace;
-  /** A provider for that home, as a new server has it. */
+  /** A new provider for the same home, as after a restart of the server. */
   provide(): AcpProvider;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function opencodeStage(
 /** A stage with a provider; it is closed after the test. */
 export interface RunningOpencode extends OpencodeStage {
   provider: AcpProvider;
-  /** Creates a session and listens to it from before its beginning. */
+  /** Creates a session, with a listener from before its start. */
   create(): Promise<Listener>;
 }
 

@@ -1,9 +1,9 @@
 import { firstOf } from '@liminal/testkit/at-length';
-/** Nothing of the host can be reached from a script, or changed by what it says. */
+/** A script cannot access or change anything of its host. */
 import { expect, test } from 'vitest';
 import { echo, resultOf, run } from './running-script.ts';
 
-test('SAFE: a script has nothing of its host', async () => {
+test('SAFE: a script has no access to its host', async () => {
   const names = ['process', 'require', 'fetch', 'setTimeout', 'WebAssembly', 'Worker', 'std', 'os'];
   const types = `[${names.map((name) => `typeof ${name}`).join()}]`;
   const none = names.map(() => 'undefined');
@@ -37,7 +37,7 @@ test('SAFE: there are no modules to import', async () => {
   expect(await resultOf('return import.meta.url')).toMatchObject({ code: 'SCRIPT_SYNTAX' });
 });
 
-test('SAFE: a key named __proto__ is a key like others, on its way out and in', async () => {
+test('SAFE: a key named __proto__ is passed like other keys, in both directions', async () => {
   const given: unknown[] = [];
   const note = (input: unknown) => {
     given.push(input);
@@ -57,7 +57,7 @@ test('SAFE: a key named __proto__ is a key like others, on its way out and in', 
   ]);
 });
 
-test('SAFE: a tool named __proto__ is a tool like others', async () => {
+test('SAFE: a tool named __proto__ works like other tools', async () => {
   const tools = Object.fromEntries([['__proto__', echo]]);
   expect(await resultOf('return [await tools["__proto__"](1), {}.call ?? 0]', tools)).toEqual([
     '1',
@@ -80,7 +80,7 @@ test.each(
     'Map.prototype.get = Map.prototype.set = () => {};',
     'Array.prototype[Symbol.iterator] = () => {};',
   ]),
-)('SAFE: a script that changes what all share changes nothing outside: %s', async (change) => {
+)('SAFE: a script that changes shared prototypes changes nothing outside: %s', async (change) => {
   const called: unknown[] = [];
   const secret = () => {
     called.push('secret');
@@ -110,7 +110,7 @@ test('SAFE: a script has only its own tools, and cannot change them', async () =
   expect(await resultOf(code)).toEqual([['TypeError', 'TypeError'], ['echo'], 'undefined', '1']);
 });
 
-test('SAFE: code that ends its function early is no way out', async () => {
+test('SAFE: code that closes its function early does not escape', async () => {
   expect(await resultOf('}); throw new Error("out"); (async () => {')).toMatchObject({
     code: 'SCRIPT_FAILED',
   });
@@ -135,7 +135,7 @@ test('SAFE: getters, proxies and toJSON of a result run inside', async () => {
   });
 });
 
-test('NUL and half surrogate pairs are kept in code, results and what is printed', async () => {
+test('NUL and half surrogate pairs are kept in code, results and printed text', async () => {
   const text = 'a\0b\ud800c😀';
   const outcome = await run(
     `print(${JSON.stringify(text)}); return { ${JSON.stringify(text)}: 1, raw: "${text}" };`,

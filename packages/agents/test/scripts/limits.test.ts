@@ -1,4 +1,4 @@
-/** What a script may use, and every way around it that is known. */
+/** Limits of a script, and every known way around them. */
 import { firstOf } from '@liminal/testkit/at-length';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { echo, hang, resultOf, run } from './running-script.ts';
@@ -30,7 +30,7 @@ test.each(
 });
 
 test('SAFE: a script that computes too long stops itself before its thread is ended', async () => {
-  // Nobody looks at the thread from outside.
+  // Disable the check of the thread from outside.
   vi.useFakeTimers({ toFake: ['setInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const outcome = await run('for (;;);', {}, { limits: { timeMs: 500 } });
@@ -42,7 +42,7 @@ test.each(
     '[].lastIndexOf.call({ length: 2 ** 53 - 1 }, 1)',
     'new Array(2 ** 32 - 1).join("")',
   ]),
-)('SAFE: a built-in function that goes on and on is ended with its thread: %s', async (code) => {
+)('SAFE: a built-in function that does not return is ended with its thread: %s', async (code) => {
   expect(await run(`print('begun');\n${code}`, {}, { limits })).toEqual(timeout);
 });
 
@@ -59,7 +59,7 @@ test.each(
     'return "x".repeat(1e8)',
     'const all = []; for (;;) { const call = tools.hang("x".repeat(1e6)); all.push(call); await Promise.race([call, 0]); }',
   ]),
-)('SAFE: a script that takes too much memory is stopped: %s', async (code) => {
+)('SAFE: a script that uses too much memory is stopped: %s', async (code) => {
   expect(await run(code, { hang }, { limits: { calls: 1e9 } })).toMatchObject({
     error: {
       code: 'SCRIPT_MEMORY',
@@ -75,7 +75,7 @@ test.each(
     ['new ArrayBuffer(2 ** 40)', 'RangeError: invalid array buffer length'],
     ['2n ** (2n ** 40n)', 'RangeError: BigInt is too large'],
   ]),
-)('SAFE: what is too large is an error: %s', async (code, message) => {
+)('SAFE: a value that is too large is an error: %s', async (code, message) => {
   expect(await resultOf(code)).toMatchObject({
     code: 'SCRIPT_FAILED',
     message: expect.stringContaining(message),
@@ -97,7 +97,7 @@ test.each(
     'eval("(".repeat(1e6))',
     'eval("[".repeat(1e6))',
   ]),
-)('SAFE: recursion without an end is an error: %s', async (code) => {
+)('SAFE: endless recursion is an error: %s', async (code) => {
   expect(await resultOf(code)).toMatchObject({
     code: 'SCRIPT_FAILED',
     message: expect.stringMatching(/^\w+Error: stack overflow( \(line 1\))?$/),
@@ -111,7 +111,7 @@ test('a deep stack shows its innermost places', async () => {
   });
 });
 
-test('SAFE: a script has the memory that it is given', async () => {
+test('SAFE: a script can use the memory of its limit, and no more', async () => {
   const ofMemory = async (code: string) => run(code, {}, { limits: { memoryBytes: 4 * 2 ** 20 } });
   expect(await ofMemory('return new Uint8Array(2 ** 21).length')).toMatchObject({
     result: 2 ** 21,
@@ -124,7 +124,7 @@ test('SAFE: a script has the memory that it is given', async () => {
   });
 });
 
-test('what a script catches, it survives', async () => {
+test('a script that catches an error of a limit continues', async () => {
   const code = `
     const caught = [];
     for (const fill of [() => new Array(1e9).fill(0), () => { const down = () => down() + 1; down(); }]) {
@@ -134,7 +134,7 @@ test('what a script catches, it survives', async () => {
   expect(await resultOf(code)).toEqual(['out of memory', 'stack overflow']);
 });
 
-test('SAFE: a script makes at most as many calls as it may, whatever it catches', async () => {
+test('SAFE: a script cannot exceed its limit of calls, whatever it catches', async () => {
   let calls = 0;
   const count = () => {
     calls += 1;
@@ -149,7 +149,7 @@ test('SAFE: a script makes at most as many calls as it may, whatever it catches'
   expect(await run(flood, { count })).toMatchObject({ error: { code: 'SCRIPT_CALLS' } });
 });
 
-test('SAFE: a script prints at most as much as it may', async () => {
+test('SAFE: a script cannot exceed its limit of printed text', async () => {
   const most = { limits: { outputCharacters: 10 } };
   const error = { code: 'SCRIPT_OUTPUT', message: 'The script printed more than 10 characters.' };
   const flood = 'for (let n = 0; ; n++) { try { print(n) } catch {} }';
@@ -165,7 +165,7 @@ test('SAFE: a script prints at most as much as it may', async () => {
   });
 });
 
-test('SAFE: a result has at most as many characters as it may, and is not nested too deeply', async () => {
+test('SAFE: the length and the nesting of a result are limited', async () => {
   const most = { limits: { outputCharacters: 10 } };
   expect(await run('return "x".repeat(8)', {}, most)).toMatchObject({ result: 'xxxxxxxx' });
   expect(await run('return "x".repeat(9)', {}, most)).toMatchObject({
@@ -184,7 +184,7 @@ test('SAFE: a result has at most as many characters as it may, and is not nested
   });
 });
 
-test('SAFE: what is thrown has at most as many characters as there may be', async () => {
+test('SAFE: the length of a thrown error is limited', async () => {
   const outcome = await run(
     'throw new Error("x".repeat(1e6))',
     {},
@@ -199,7 +199,7 @@ test('SAFE: what is thrown has at most as many characters as there may be', asyn
   expect(thrown).toMatchObject({ error: { code: 'SCRIPT_FAILED', message: 'It threw {' } });
 });
 
-test('SAFE: a script and an input of a call may be long, but not of any length', async () => {
+test('SAFE: a script and the input of a call may be long, up to a limit', async () => {
   const mebibyte = 2 ** 20;
   expect(
     await resultOf(`// ${'x'.repeat(mebibyte)}\nreturn "${'y'.repeat(mebibyte)}".length`),

@@ -19,10 +19,10 @@ test('a script is the body of an async function, and returns a JSON value', asyn
 
 test.each(
   firstOf(3, [
-    ['return { mean: NaN }', '"mean" in the result is NaN, for which JSON has no word'],
-    ['return -Infinity', 'the result is -Infinity, for which JSON has no word'],
-    ['return [5n]', '"0" in the result is a bigint, for which JSON has no word'],
-    ['return print', 'the result is a function, for which JSON has no word'],
+    ['return { mean: NaN }', '"mean" in the result is NaN, which JSON cannot express'],
+    ['return -Infinity', 'the result is -Infinity, which JSON cannot express'],
+    ['return [5n]', '"0" in the result is a bigint, which JSON cannot express'],
+    ['return print', 'the result is a function, which JSON cannot express'],
     ['return { text: tools.echo() }', '"text" in the result is a promise: await it first'],
     ['return new Map([[1, 2]])', 'the result is a Map: make a plain object or an array of it'],
     ['const a = {}; a.a = a; return a', 'circular reference'],
@@ -31,14 +31,14 @@ test.each(
       'the input of echo is a Set: make a plain object or an array of it',
     ],
   ]),
-)('what is no JSON value is an error: %s', async (code, message) => {
+)('a value that is not JSON is an error: %s', async (code, message) => {
   expect(await resultOf(code)).toMatchObject({
     code: 'SCRIPT_FAILED',
     message: expect.stringContaining(`TypeError: ${message}`),
   });
 });
 
-test('tools are async functions that get JSON and give their output', async () => {
+test('tools are async functions that get JSON and return their output', async () => {
   const given: unknown[] = [];
   const note = (input: unknown) => {
     given.push(input);
@@ -71,7 +71,7 @@ test('a call that fails throws an Error with its output, which the script may ca
   ]);
 });
 
-test('calls run in parallel, as many at once as they may', async () => {
+test('calls run in parallel, up to the limit', async () => {
   let running = 0;
   let most = 0;
   const together = Promise.withResolvers<void>();
@@ -80,7 +80,7 @@ test('calls run in parallel, as many at once as they may', async () => {
     most = Math.max(most, running);
     if (running === 3) together.resolve();
     await together.promise;
-    // Calls that were begun with it are counted before it ends.
+    // Calls that began together are counted before this one ends.
     await new Promise((resolve) => setImmediate(resolve));
     running -= 1;
     return String(input);
@@ -91,7 +91,7 @@ test('calls run in parallel, as many at once as they may', async () => {
   expect(most).toBe(3);
 });
 
-test('thousands of calls at once are made one after the other', async () => {
+test('thousands of calls at once are made in turn', async () => {
   const code = `
     const all = await Promise.all(Array.from({ length: 5_000 }, (_, n) => tools.echo(n)));
     return all.map(Number).reduce((a, b) => a + b);`;
@@ -100,7 +100,7 @@ test('thousands of calls at once are made one after the other', async () => {
   });
 });
 
-test('what is printed comes beside the result, values as people read them', async () => {
+test('printed text is returned with the result, with values in readable form', async () => {
   const code = `
     print('a', 1, { b: [true, null] }, undefined);
     console.log(new Map([[1, new Set('x')]]), 5n, [6n], new TypeError('bad'), [() => 1]);
@@ -121,7 +121,7 @@ test('what is printed comes beside the result, values as people read them', asyn
   });
 });
 
-test('an error says where in the script it was thrown, and nothing of what is around it', async () => {
+test('an error names its place in the script, and nothing of the surrounding code', async () => {
   const code = `const outer = () => inner();
 function inner() { return nothing.here; }
 print('before');
@@ -149,7 +149,7 @@ test.each(
     ['let a = 1;\n\nlet a = 2;', 3, 7],
     ['import fs from "fs"', 1, 8],
   ]),
-)('what is no JavaScript is told with its place: %j', async (code, line, column) => {
+)('code that is not JavaScript is an error with its place: %j', async (code, line, column) => {
   expect(await resultOf(code)).toMatchObject({
     code: 'SCRIPT_SYNTAX',
     message: expect.stringMatching(new RegExp(`^SyntaxError: .* \\(line ${line}\\)$`)),
@@ -157,7 +157,7 @@ test.each(
   });
 });
 
-test('what is thrown may be anything', async () => {
+test('any value may be thrown', async () => {
   const thrown = async (what: string) => resultOf(`throw ${what}`);
   const failed = { code: 'SCRIPT_FAILED' };
   expect(await thrown('"a text"')).toEqual({ ...failed, message: 'It threw a text' });
@@ -178,14 +178,14 @@ test('what is thrown may be anything', async () => {
   expect(await thrown(proxy)).toMatchObject(failed);
 });
 
-test('a script that can never end is told so', async () => {
+test('a script that can never end is an error that says so', async () => {
   expect(await resultOf('print(1); await new Promise(() => {});')).toEqual({
     code: 'SCRIPT_FAILED',
-    message: 'The script waits for a promise that nothing settles any more.',
+    message: 'The script waits for a promise that nothing can settle.',
   });
 });
 
-test('calls that are under way when the script ends are aborted and awaited', async () => {
+test('calls that are running when the script ends are aborted and awaited', async () => {
   const ended: string[] = [];
   const slow = async (_input: unknown, signal: AbortSignal) => {
     await once(signal, 'abort');
@@ -215,14 +215,14 @@ test.each(['await tools.hang()', 'for (;;);', 'for (;;) await 0'])(
   },
 );
 
-test('a script that is cancelled before does not run', async () => {
+test('a script that is cancelled before its start does not run', async () => {
   const outcome = await run('print(1)', {}, { signal: AbortSignal.abort() });
   expect(outcome).toMatchObject({ printed: '', error: { code: 'SCRIPT_CANCELLED' } });
 });
 
-test('waiting for a tool takes none of the time that a script has', async () => {
+test('waiting for a tool does not count as the script’s time', async () => {
   const wait = async () => {
-    // A thread that computed for so long would be ended.
+    // A thread that computed for this long would be ended.
     await new Promise((resolve) => setTimeout(resolve, 2_700));
     return 'waited';
   };
@@ -230,7 +230,7 @@ test('waiting for a tool takes none of the time that a script has', async () => 
   expect(outcome).toMatchObject({ result: 'waited' });
 });
 
-test('nothing is left behind', async () => {
+test('a run leaves no thread or call behind', async () => {
   await run('return 1');
   const held = () =>
     process

@@ -27,7 +27,7 @@ async function run(input: { command: string; timeout?: number }, signal?: AbortS
   return { ...result, printed: printed.join(''), project };
 }
 
-/** Processes with a mark of this server that has this word in its environment. */
+/** Processes with this server's mark that have this word in their environment. */
 function marked(word: string): number[] {
   return listProcesses()
     .map(({ pid }) => pid)
@@ -38,7 +38,7 @@ function marked(word: string): number[] {
 }
 
 describe('a command', () => {
-  test('runs in the project folder, with its output and errors in the order in which they came', async () => {
+  test('runs in the project folder, with its output and errors in the order in which they were printed', async () => {
     const { output, success, exitCode, printed, project } = await run({
       command: 'pwd; for n in 1 2 3; do echo out $n; echo err $n >&2; done',
     });
@@ -63,14 +63,14 @@ describe('a command', () => {
     expect(await run({ command })).toMatchObject(expected);
   });
 
-  test('has no input and no terminal to wait at', async () => {
+  test('has no input and no terminal', async () => {
     expect(await run({ command: 'cat; read x; echo "$?"' })).toMatchObject({ output: '1\n' });
     expect(await run({ command: '(: < /dev/tty) 2>/dev/null; echo $?' })).toMatchObject({
       output: '1\n',
     });
   });
 
-  test('gets the environment, but no key of a model, and nothing of the server’s own but its mark', async () => {
+  test('gets the environment without models’ keys, and of the server’s own variables only its mark', async () => {
     vi.stubEnv('OPENAI_API_KEY', 'hide-1');
     vi.stubEnv('ANTHROPIC_API_KEY', 'hide-2');
     vi.stubEnv('ANTHROPIC_AUTH_TOKEN', 'hide-3');
@@ -82,7 +82,7 @@ describe('a command', () => {
     expect(output).not.toContain('hide-');
   });
 
-  test('with a NUL character is refused', async () => {
+  test('with a NUL character is rejected', async () => {
     expect(await refusal(run({ command: 'echo \0' }))).toContain('NUL');
   });
 
@@ -108,7 +108,7 @@ describe('a command', () => {
     expect((await calling).output).toBe('first\nlast\n');
   });
 
-  test('that floods is bounded for people and the model, and ended', async () => {
+  test('that prints too much is ended, and its output is cut for people and the model', async () => {
     const before = process.memoryUsage().rss;
     const { output, printed, success } = await run({ command: 'echo begin; yes', timeout: 60_000 });
     expect(success).toBe(false);
@@ -120,7 +120,7 @@ describe('a command', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
   });
 
-  test('of much output keeps its beginning and its end', async () => {
+  test('with much output keeps its beginning and its end', async () => {
     const { output } = await run({ command: 'seq 1 100000' });
     expect(output.startsWith('1\n2\n3\n')).toBe(true);
     expect(output.endsWith('99999\n100000\n')).toBe(true);
@@ -128,12 +128,12 @@ describe('a command', () => {
 });
 
 const untilUp = 'while [ ! -e up ]; do :; done';
-/** Each prints the pid of what would outlive it. */
+/** Each prints the pid of a process that would outlive it. */
 const shapes: Record<string, string> = {
-  'puts something into the background': 'sleep 300 & echo $!',
-  'detaches something that keeps the pipe': `setsid sh -c '(sleep 300 & echo $!)'; true`,
+  'starts a background process': 'sleep 300 & echo $!',
+  'detaches a process that keeps the pipe': `setsid sh -c '(sleep 300 & echo $!)'; true`,
   'forks twice, and closes everything': `(setsid sh -c 'echo $$; : > up; exec sleep 300 >/dev/null 2>&1' &); ${untilUp}`,
-  'leaves something that ignores SIGTERM': `sh -c 'trap "" TERM; echo $$; : > up; exec sleep 300' & ${untilUp}`,
+  'leaves a process that ignores SIGTERM': `sh -c 'trap "" TERM; echo $$; : > up; exec sleep 300' & ${untilUp}`,
   'uses nohup': 'nohup sleep 300 & echo $!',
 };
 
@@ -189,7 +189,7 @@ describe('nothing is left of a command that', () => {
     expect(output).toContain('It was ended after 2000 ms');
   });
 
-  test('that is stopped has time to put its things in order', async () => {
+  test('that is stopped has time to clean up', async () => {
     const project = await makeProject();
     const abort = new AbortController();
     await call(
@@ -209,7 +209,7 @@ describe('nothing is left of a command that', () => {
   });
 });
 
-test('git takes no folder of files that the file tools can make for a repository', async () => {
+test('git does not accept a folder of files that the file tools can create as a repository', async () => {
   const project = await makeProject();
   const evil =
     '[core]\n\trepositoryformatversion = 0\n\tworktree = .\n\tfsmonitor = "touch ran;false"\n';
@@ -222,7 +222,7 @@ test('git takes no folder of files that the file tools can make for a repository
     return output;
   };
   expect(await status()).toContain('safe.bareRepository');
-  // Nor does it with settings of the user's own in the environment.
+  // The same holds if the user has git settings in the environment.
   vi.stubEnv('GIT_CONFIG_COUNT', '1');
   vi.stubEnv('GIT_CONFIG_KEY_0', 'user.name');
   vi.stubEnv('GIT_CONFIG_VALUE_0', 'Ada');
@@ -233,7 +233,7 @@ test('git takes no folder of files that the file tools can make for a repository
   expect(output).toBe('Ada\nHEAD\nconfig\nobjects\nrefs\n');
 });
 
-test('SAFE: git compares no file outside of the project without a question, by links in it either', async () => {
+test('SAFE: git compares no file outside of the project without a question, not even through links', async () => {
   const project = await makeProject();
   project.write('a.txt', 'a');
   project.write('src/b.txt', 'b');
@@ -263,7 +263,7 @@ test('SAFE: git compares no file outside of the project without a question, by l
   }
 });
 
-test('whatever bash makes of a command that a rule of its beginning allows, it runs nothing else', () => {
+test('however bash parses a command that a rule for its beginning allows, it runs nothing else', () => {
   const folder = mkdtempSync(join(tmpdir(), 'liminal-rules-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const [bin, work] = [join(folder, 'bin'), join(folder, 'work')];

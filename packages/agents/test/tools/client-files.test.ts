@@ -1,4 +1,4 @@
-/** Files that a client has open, such as an editor: what it has not saved counts. */
+/** Files that a client, such as an editor, has open: their unsaved text counts. */
 import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -25,7 +25,7 @@ function editor(open: Record<string, string>, { writes = true } = {}) {
   return { files, buffers, asked };
 }
 
-test('a text that is not saved is read as the editor has it, and that is said', async () => {
+test('unsaved text is read from the editor, with a note that says so', async () => {
   const project = await makeProject();
   const path = project.write('a.txt', 'saved\n');
   const { files } = editor({ [path]: 'one\nunsaved\nthree\n' });
@@ -36,13 +36,13 @@ test('a text that is not saved is read as the editor has it, and that is said', 
     { files },
   );
   expect(output).toBe(
-    '     2\tunsaved\n(Lines 2 to 2 of 3. To read on, set offset to 3.)\n(So the editor has it: not all of it is saved.)',
+    '     2\tunsaved\n(Lines 2 to 2 of 3. To read on, set offset to 3.)\n(This is the editor’s text: not all of it is saved.)',
   );
   const past = call(readTool(nothingHidden), project, { path: 'a.txt', offset: 9 }, { files });
   expect(await refusal(past)).toBe('“a.txt” has 3 lines: there is no line 9.');
 });
 
-test('a text that was never saved is there, too; an emptied one is empty', async () => {
+test('a file that was never saved can be read, and an emptied file is empty', async () => {
   const project = await makeProject();
   const fresh = join(project.dir, 'new.txt');
   const emptied = project.write('emptied.txt', 'saved\n');
@@ -54,7 +54,7 @@ test('a text that was never saved is there, too; an emptied one is empty', async
   expect(await refusal(read('missing.txt'))).toContain('does not exist');
 });
 
-test('a saved text is read from the disk, whatever line ends the editor has for it', async () => {
+test('a saved text is read from the disk, even if the editor has other line ends', async () => {
   const project = await makeProject();
   const path = project.write('a.txt', '\uFEFFone\r\ntwo\r\n');
   const { files } = editor({ [path]: 'one\ntwo\n' }, { writes: false });
@@ -69,7 +69,7 @@ test('a saved text is read from the disk, whatever line ends the editor has for 
   expect(project.read('a.txt')).toBe('\uFEFFone\r\n2\r\n');
 });
 
-test('an edit finds its text in the editor, and changes it there alone', async () => {
+test('an edit matches the editor’s text, and changes only the editor’s text', async () => {
   const project = await makeProject();
   const path = project.write('a.txt', 'saved\n');
   const { files, buffers } = editor({ [path]: 'saved\nunsaved\n' });
@@ -80,7 +80,7 @@ test('an edit finds its text in the editor, and changes it there alone', async (
   expect(diffs).toMatchObject([{ oldText: 'saved\nunsaved\n', newText: 'saved\nchanged\n' }]);
 });
 
-test('where the editor only reads, what it had not saved is on the disk with the edit', async () => {
+test('if the editor only offers reading, an edit also saves the unsaved text to the disk', async () => {
   const project = await makeProject();
   const path = project.write('a.txt', 'saved\n');
   const { files } = editor({ [path]: 'saved\nunsaved\n' }, { writes: false });
@@ -89,7 +89,7 @@ test('where the editor only reads, what it had not saved is on the disk with the
   expect(project.read('a.txt')).toBe('saved\nchanged\n');
 });
 
-test('a whole file is written by the editor, in a folder that is made for it', async () => {
+test('a whole file is written by the editor, after its folder is created', async () => {
   const project = await makeProject();
   const { files, buffers } = editor({});
   const write = { path: 'src/new.txt', content: 'new\n' };
@@ -98,7 +98,7 @@ test('a whole file is written by the editor, in a folder that is made for it', a
   expect(existsSync(join(project.dir, 'src'))).toBe(true);
 });
 
-test('a whole file is not written over what somebody typed since it was asked for', async () => {
+test('a whole file does not replace text that was typed after the question', async () => {
   const project = await makeProject();
   const path = project.write('a.txt', 'saved\n');
   const { files, buffers } = editor({ [path]: 'saved\n' });
@@ -112,7 +112,7 @@ test('a whole file is not written over what somebody typed since it was asked fo
   expect(buffers.get(path)).toBe('saved\ntyped\n');
 });
 
-test('an editor that does not write says why, and the disk stays as it is', async () => {
+test('if the editor refuses to write, the reason is returned, and the disk is unchanged', async () => {
   const project = await makeProject();
   project.write('a.txt', 'saved\n');
   const files: ClientFiles = {
@@ -128,7 +128,7 @@ test('an editor that does not write says why, and the disk stays as it is', asyn
   expect(project.read('a.txt')).toBe('saved\n');
 });
 
-test('SAFE: an editor is never asked for what lies outside of the project, or belongs to git', async () => {
+test('SAFE: an editor is never asked for files outside of the project, or files of git', async () => {
   const project = await makeProject();
   symlinkSync(project.outside, join(project.dir, 'link'));
   const { files, asked, buffers } = editor({});

@@ -1,4 +1,4 @@
-/** What “always” grants for commands, checked with the programs themselves. */
+/** The commands that “always” allows, checked with the programs themselves. */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -63,7 +63,7 @@ beforeAll(() => {
       'git submodule --quiet add ./.sub sub',
       'git add a.txt .gitmodules Makefile; git commit -qm first; git tag first',
       'git add .; git reset -q .sub; git commit -qm second; git tag v1 -m v1; git remote add origin ./',
-      // A commit that says that it is signed: to look at its signature git starts a program.
+      // A commit that claims to be signed: to check its signature, git starts a program.
       "git cat-file commit HEAD | sed '/^committer/a gpgsig -----BEGIN PGP SIGNATURE-----\\n \\n x\\n -----END PGP SIGNATURE-----' | git hash-object -t commit -w --stdin > id",
       'git tag signed $(cat id); rm id',
       'mkdir -p .git/hooks; cp touch-ran .git/hooks/touch-ran; echo more >> a.txt',
@@ -82,7 +82,7 @@ function copied(): string {
   return work;
 }
 
-/** All rules of beginnings: those that are offered, and those that older versions may have offered for the command. */
+/** All rules for beginnings: the offered ones, and those that older versions may have offered for the command. */
 function beginnings(command: string): string[] {
   const offered = Object.keys(reading).flatMap((name) => [`command:${name}`, name.split(' ')[0]]);
   const earlier = command.split(/ *(?:;|&&|\|\|?) */).flatMap((part) => {
@@ -96,7 +96,7 @@ const offeredFor = (command: string): string[] =>
   commandPermissions(command).map(({ rule }) => rule);
 
 describe('a command that runs a program, writes, or reads elsewhere', () => {
-  test.each([...acting, ...others])('is allowed only as it stands: %s', (command) => {
+  test.each([...acting, ...others])('is allowed only by its exact rule: %s', (command) => {
     expect(isAllowed(commandPermissions(command), beginnings(command))).toBe(false);
     expect(offeredFor(command)).toContainEqual(expect.stringMatching(/^exact:/));
     expect(isAllowed(commandPermissions(command), offeredFor(command))).toBe(true);
@@ -114,7 +114,7 @@ describe('a command that only reads', () => {
     commands.map((command) => [name, command] as const),
   );
 
-  test.each(all)('is allowed with others by “read-only %s commands”: %s', (name, command) => {
+  test.each(all)('is allowed by “read-only %s commands”: %s', (name, command) => {
     const [permission] = commandPermissions(command);
     expect(permission).toMatchObject({
       always: `read-only ${name} commands`,

@@ -16,7 +16,7 @@ import { writeTool } from '../../src/tools/write.ts';
 import { call, contentOf, makeProject, refusal, type Project, nothingHidden } from './project.ts';
 import { startRacer } from './racer.ts';
 
-/** Every way to a file that the file tools have. */
+/** Every file tool's way of accessing a file. */
 const ways: Record<string, (project: Project, path: string) => Promise<unknown>> = {
   read: (project, path) => call(readTool(nothingHidden), project, { path }),
   write: (project, path) => call(writeTool(nothingHidden), project, { path, content: 'CHANGED' }),
@@ -35,7 +35,7 @@ beforeAll(async () => {
   expect(await findRipgrep(undefined)).toBeDefined();
 });
 
-/** How often each is tried while a racer runs; the search without ripgrep starts a thread each time. */
+/** How often each tool is tried while a racer runs; the search without ripgrep starts a thread each time. */
 const roundsOf = (name: string): number =>
   (name === 'search without ripgrep' ? 2 : 25) * (atLength ? 4 : 1);
 
@@ -81,14 +81,14 @@ describe.each(Object.entries(ways))('%s', (name, use) => {
       '~nobody',
     ]) {
       expect(await refusal(use(project, path)), path).toMatch(
-        /leads out of the project|leads nowhere|in a home folder|circle of links/,
+        /leads out of the project|broken link|in a home folder|circle of links/,
       );
     }
     expect(contentOf(outside)).toEqual(before);
     expect(readdirSync(join(dir, 'src'))).toEqual([]);
   });
 
-  test('refuses paths that are no paths', async () => {
+  test('rejects invalid paths', async () => {
     const project = await makeProject();
     const long = 'x'.repeat(300);
     for (const path of [
@@ -105,14 +105,14 @@ describe.each(Object.entries(ways))('%s', (name, use) => {
     expect(readdirSync(project.dir)).toEqual([]);
   });
 
-  test('refuses pipes, sockets and devices without waiting for them', async () => {
+  test('rejects pipes, sockets and devices without waiting for them', async () => {
     const project = await makeProject();
     execFileSync('mkfifo', [join(project.dir, 'pipe')]);
     symlinkSync('/dev/zero', join(project.dir, 'zero'));
     symlinkSync('pipe', join(project.dir, 'link-to-pipe'));
     for (const path of ['pipe', 'zero', 'link-to-pipe', '/dev/zero', 'pipe/a']) {
       expect(await refusal(use(project, path)), path).toMatch(
-        /is no file but|leads out|is no folder/,
+        /is not a file, but|leads out|is not a folder/,
       );
     }
   });
@@ -147,7 +147,7 @@ describe.each(Object.entries(ways))('%s', (name, use) => {
   });
 });
 
-/** What the model is told, either way. */
+/** The text that the model gets, whether the call succeeds or is rejected. */
 async function outcome(calling: Promise<unknown>): Promise<string> {
   try {
     return JSON.stringify(await calling);
@@ -175,7 +175,7 @@ describe('.git', () => {
     },
   );
 
-  test('is not written through a link, nor with letters that cannot be seen', async () => {
+  test('is not written through a link, nor with invisible letters', async () => {
     const project = await makeProject();
     mkdirSync(join(project.dir, '.git/hooks'), { recursive: true });
     symlinkSync('.git/hooks', join(project.dir, 'hooks'));
@@ -185,7 +185,7 @@ describe('.git', () => {
     }
   });
 
-  test('can be read, and names that only look like it can be written', async () => {
+  test('can be read, and files with similar names can be written', async () => {
     const project = await makeProject();
     project.write('.git/HEAD', 'ref: main\n');
     expect((await call(readTool(nothingHidden), project, { path: '.git/HEAD' })).output).toContain(
@@ -198,7 +198,7 @@ describe('.git', () => {
   });
 });
 
-test('a file that is really called so can be reached', async () => {
+test('files whose names resemble home folders can be used', async () => {
   const project = await makeProject();
   for (const path of ['./~', './~root/a', 'a~', '~$a.doc', '...', '..a/b', ' ', '-n', 'a\nb']) {
     await call(writeTool(nothingHidden), project, { path, content: 'mine' });
@@ -206,7 +206,7 @@ test('a file that is really called so can be reached', async () => {
   }
 });
 
-test('where open folders cannot be reached by number, what was opened is looked at again', async () => {
+test('without access to open folders by descriptor, opened files are checked again', async () => {
   const project = await makeProject();
   project.write('sub/secret.txt', 'SAFE\n');
   await startRacer(join(project.dir, 'sub'), project.outside);
@@ -224,27 +224,27 @@ test('where open folders cannot be reached by number, what was opened is looked 
   expect([...seen].filter((one) => one.includes('SECRET'))).toEqual([]);
 });
 
-test('elsewhere, a file that was opened is refused if another one has its name by then', async () => {
+test('without access to open folders by descriptor, an opened file is rejected if its name now leads to another file', async () => {
   const project = await makeProject();
   project.write('sub/secret.txt', 'SAFE\n');
   const place = findPlace(project.folders, 'sub/secret.txt', nothingHidden);
   const folder = await openParent(place, { byNumber: false });
   const outside = await open(join(project.outside, 'secret.txt'));
-  // As if a link had stood in the folder's place for just that moment.
+  // As if a link had replaced the folder for just that moment.
   const checking = folder.checkFile(outside, 'secret.txt', 'sub/secret.txt');
-  expect(await refusal(checking)).toContain('was put elsewhere');
+  expect(await refusal(checking)).toContain('was moved');
   await outside.close();
   await folder.close();
 });
 
-test('no text is put into .git, whoever asks', async () => {
+test('no caller can write a text into .git', async () => {
   const project = await makeProject();
   const place = findPlace(project.folders, '.git/config', nothingHidden);
   expect(await refusal(putText(place, 'x', undefined))).toContain('belongs to git');
   expect(readdirSync(project.dir)).toEqual([]);
 });
 
-test('no descriptor is left open by calls that are refused', async () => {
+test('rejected calls leave no descriptor open', async () => {
   const project = await makeProject();
   writeFileSync(join(project.dir, 'binary'), '\0');
   linkSync(join(project.dir, 'binary'), join(project.dir, 'again'));

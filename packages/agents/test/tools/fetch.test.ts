@@ -11,7 +11,7 @@ import { call, refusal } from './project.ts';
 
 const nowhere = { dir: '/' };
 
-/** A server on the loopback, and options under which that one address counts as public. */
+/** A server on the loopback interface, and options that treat its address as public. */
 async function serve(listener: RequestListener, address = '127.0.0.1') {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -39,7 +39,7 @@ async function serve(listener: RequestListener, address = '127.0.0.1') {
   return { get, asked, port };
 }
 
-test('a page comes as text, asked for by its name', async () => {
+test('a page is returned as text, and requested with its host name', async () => {
   const { get, asked, port } = await serve((_request, response) => {
     response.setHeader('content-type', 'text/html; charset=utf-8');
     response.end('<title>Page</title><p>One <b>two</b> &amp; ä');
@@ -51,7 +51,7 @@ test('a page comes as text, asked for by its name', async () => {
   expect(asked).toEqual([`example.test:${port} /a?b`]);
 });
 
-test.each(['', 'x'])('a long page is never cut in the middle of a letter: %j', async (before) => {
+test.each(['', 'x'])('a long page is never cut within a character: %j', async (before) => {
   const { get } = await serve((request, response) => {
     const isPage = request.url === '/page';
     response.setHeader('content-type', isPage ? 'text/html; charset=utf-8' : 'text/plain');
@@ -76,12 +76,12 @@ test.each([
   'http://router/',
   'http://vault.internal/',
   'http://printer.local./',
-])('SAFE: %s is refused with a proxy, too, and the proxy is not asked', async (url) => {
+])('SAFE: %s is also rejected with a proxy, and the proxy gets no request', async (url) => {
   const proxy = await startProxy({});
   onTestFinished(() => proxy.close());
   vi.stubEnv('http_proxy', proxy.url);
   onTestFinished(() => void vi.unstubAllEnvs());
-  // What only the proxy knows is not found here.
+  // Only the proxy can look this name up.
   const lookup = async (host: string) => {
     if (host === 'localhost' || host === 'localhost.') return ['127.0.0.1'];
     if (host === 'inside.test') return ['192.168.1.1'];
@@ -92,7 +92,7 @@ test.each([
   expect(proxy.asked).toEqual([]);
 });
 
-test('other text comes as it is, unpacked and by its character set', async () => {
+test('other text is returned unchanged, unpacked and decoded by its character set', async () => {
   const { get } = await serve((request, response) => {
     if (request.url === '/json') {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
@@ -109,16 +109,18 @@ test('other text comes as it is, unpacked and by its character set', async () =>
   });
 });
 
-test('what is no text is refused', async () => {
+test('content that is not text is rejected', async () => {
   const { get } = await serve((request, response) => {
     response.setHeader('content-type', request.url === '/png' ? 'image/png' : 'text/plain');
     response.end(Buffer.from([1, 0, 2]));
   });
-  expect(await refusal(get('http://a.test:PORT/png'))).toContain('is no text (image/png, 3 bytes)');
-  expect(await refusal(get('http://a.test:PORT/text'))).toContain('is no text');
+  expect(await refusal(get('http://a.test:PORT/png'))).toContain(
+    'is not text (image/png, 3 bytes)',
+  );
+  expect(await refusal(get('http://a.test:PORT/text'))).toContain('is not text');
 });
 
-test('much text is cut, also when it comes packed or without end', async () => {
+test('long text is cut, also if it is packed or endless', async () => {
   const { get } = await serve((request, response) => {
     response.setHeader('content-type', 'text/plain');
     if (request.url === '/bomb') {
@@ -137,7 +139,7 @@ test('much text is cut, also when it comes packed or without end', async () => {
   }
 });
 
-test('a small packed page of blanks, with a long content type, comes at once', async () => {
+test('a small packed page of blanks, with a long content type, is returned quickly', async () => {
   const { get } = await serve((_request, response) => {
     const type = `text/html${';'.repeat(12_000)}charset=utf-8`;
     response.writeHead(200, { 'content-type': type, 'content-encoding': 'gzip' });
@@ -160,7 +162,7 @@ test.each([
   'http://169.254.169.254/latest/meta-data/',
   'http://[fe80::1]/',
   'http://[fd00::1]/',
-])('%s is on this machine or in its network, and refused', async (url) => {
+])('%s is on this machine or in its network, and is rejected', async (url) => {
   expect(await refusal(call(fetchTool(), nowhere, { url }))).toContain('only the public internet');
 });
 
@@ -170,13 +172,13 @@ test.each([
   ['data:text/plain,x', 'Only addresses'],
   ['http://user:secret@example.com/', 'user name or password'],
   ['http://user@example.com/', 'user name or password'],
-  ['example.com', 'is no address'],
-  ['//example.com', 'is no address'],
+  ['example.com', 'is not an address'],
+  ['//example.com', 'is not an address'],
 ])('%s is not fetched', async (url, why) => {
   expect(await refusal(call(fetchTool(), nowhere, { url }))).toContain(why);
 });
 
-test('a name that leads inside is refused, also with one address among several', async () => {
+test('a name with an internal address is rejected, even if it also has public addresses', async () => {
   const { get, asked } = await serve((_request, response) => void response.end('SECRET'));
   for (const found of [['10.0.0.1'], ['127.0.0.1', '10.0.0.1'], []]) {
     const getting = get('http://a.test:PORT/', { lookup: async () => found });
@@ -185,7 +187,7 @@ test('a name that leads inside is refused, also with one address among several',
   expect(asked).toEqual([]);
 });
 
-test('a name is looked up once for each request: another answer a moment later changes nothing', async () => {
+test('a name is looked up once for each request, so a later, different answer has no effect', async () => {
   let looked = 0;
   const lookup = async () => [looked++ === 0 ? '127.0.0.1' : '127.0.0.2'];
   const { get } = await serve((_request, response) => {
@@ -196,7 +198,7 @@ test('a name is looked up once for each request: another answer a moment later c
   expect(looked).toBe(1);
 });
 
-test('a redirect is checked anew: its name may lead inside by now', async () => {
+test('the target of a redirect is checked again, because its name may now have an internal address', async () => {
   let looked = 0;
   const lookup = async () => [looked++ === 0 ? '127.0.0.1' : '10.0.0.1'];
   const { get, asked } = await serve((_request, response) => {
@@ -208,7 +210,7 @@ test('a redirect is checked anew: its name may lead inside by now', async () => 
   expect(asked).toHaveLength(1);
 });
 
-test('redirects of one host are followed, five at most; those to another are named', async () => {
+test('up to five redirects within a host are followed; a redirect to another host is only named', async () => {
   const { get, asked } = await serve((request, response) => {
     const count = Number(request.url?.slice(1));
     if (count > 0) response.writeHead(301, { location: `/${count - 1}` }).end();
@@ -220,12 +222,12 @@ test('redirects of one host are followed, five at most; those to another are nam
   });
   expect((await get('http://a.test:PORT/5')).output).toBe('there');
   expect(asked).toHaveLength(6);
-  expect(await refusal(get('http://a.test:PORT/6'))).toContain('leads on and on');
+  expect(await refusal(get('http://a.test:PORT/6'))).toContain('redirects too often');
   expect((await get('http://a.test:PORT/away')).output).toContain(
     'leads to http://b.test/x: fetch',
   );
   expect(await refusal(get('http://a.test:PORT/file'))).toContain('Only addresses');
-  expect(await refusal(get('http://a.test:PORT/bad'))).toContain('is no address');
+  expect(await refusal(get('http://a.test:PORT/bad'))).toContain('is not an address');
 });
 
 test('a call that is stopped does not wait for the address of a slow name', async () => {
@@ -240,7 +242,7 @@ test('a call that is stopped does not wait for the address of a slow name', asyn
   );
 });
 
-test('a server that does not answer is left when the turn is stopped', async () => {
+test('a server that does not answer is abandoned when the turn is stopped', async () => {
   const abort = new AbortController();
   const { get } = await serve(() => abort.abort());
   expect(await refusal(get('http://a.test:PORT/', {}, abort.signal))).toContain('stopped');
@@ -257,13 +259,13 @@ test('permission is for a host', () => {
   ]);
 });
 
-test('it is there only if asked for; all others always are', () => {
+test('fetch is available only on request; all other tools always are', () => {
   const names = ['read', 'write', 'edit', 'list', 'search', 'bash', 'plan'];
   expect(builtInTools().map(({ name }) => name)).toEqual(names);
   expect(builtInTools({ fetch: true }).map(({ name }) => name)).toEqual([...names, 'fetch']);
 });
 
-test('plan gives the plan, and needs no permission', async () => {
+test('plan returns the plan, and needs no permission', async () => {
   const plan = builtInTools().find(({ name }) => name === 'plan')!;
   const entries = [
     { content: 'one', priority: 'high', status: 'completed' },

@@ -30,7 +30,7 @@ const context = (projectDir: string) => ({
 });
 
 describe('read', () => {
-  test('gives lines with numbers, and says how to read on', async () => {
+  test('returns numbered lines, and says how to read further lines', async () => {
     const project = await makeProject();
     project.write('a.txt', 'one\ntwo\nthree\n');
     const { output } = await call(readTool(nothingHidden), project, { path: 'a.txt' });
@@ -43,7 +43,7 @@ describe('read', () => {
     expect(part.output).toBe('     2\ttwo\n(Lines 2 to 2 of 3. To read on, set offset to 3.)');
   });
 
-  test('takes absolute paths within the project, also by a link to it', async () => {
+  test('accepts absolute paths in the project, even through a link to the project', async () => {
     const project = await makeProject();
     const path = project.write('a.txt', 'one\n');
     symlinkSync(project.dir, join(project.outside, 'link'));
@@ -54,7 +54,7 @@ describe('read', () => {
     expect(byLink.output).toContain('one');
   });
 
-  test('gives text across parts of a file, and letters of several bytes', async () => {
+  test('returns text that spans several reads, and characters of several bytes', async () => {
     const project = await makeProject();
     project.write('a.txt', `${'ä€😀\n'.repeat(100_000)}end\n`);
     const { output } = await call(readTool(nothingHidden), project, {
@@ -64,7 +64,7 @@ describe('read', () => {
     expect(output).toBe('100000\tä€😀\n100001\tend');
   });
 
-  test('bounds a file of one endless line, and one of many', async () => {
+  test('limits a file with one very long line, and a file with many lines', async () => {
     const project = await makeProject();
     project.write('long.txt', 'x'.repeat(50_000_000));
     const { output } = await call(readTool(nothingHidden), project, { path: 'long.txt' });
@@ -74,7 +74,7 @@ describe('read', () => {
     expect(many.output).toMatch(/\(Lines 1 to 2000 of 10000\. To read on, set offset to 2001\.\)$/);
   });
 
-  test('an empty file says so; a line past the end is refused with the number of lines', async () => {
+  test('reports an empty file, and rejects an offset past the end with the number of lines', async () => {
     const project = await makeProject();
     project.write('empty', '');
     project.write('a.txt', 'one\n');
@@ -91,7 +91,7 @@ describe('read', () => {
     ['image/jpeg', 'ffd8ffe000104a464946'],
     ['image/gif', '47494638396101000100'],
     ['image/webp', '524946462400000057454250'],
-  ])('shows an image by its bytes, whatever its name: %s', async (mimeType, hex) => {
+  ])('recognizes an image by its bytes, whatever its name: %s', async (mimeType, hex) => {
     const project = await makeProject();
     const bytes = Buffer.from(hex, 'hex');
     project.write('picture.txt', bytes);
@@ -102,11 +102,11 @@ describe('read', () => {
     ]);
   });
 
-  test('refuses other binary files, images that are too large, and folders', async () => {
+  test('rejects other binary files, images that are too large, and folders', async () => {
     const project = await makeProject();
     project.write('program', 'ELF\0\x01');
     const image = project.write('big.png', Buffer.from('89504e470d0a1a0a', 'hex'));
-    // In base64 it would be longer than every maker takes.
+    // In base64 it would be longer than every maker accepts.
     truncateSync(image, (5 * 1024 * 1024 * 3) / 4 + 1);
     mkdirSync(join(project.dir, 'folder'));
     expect(await refusal(call(readTool(nothingHidden), project, { path: 'program' }))).toContain(
@@ -128,7 +128,7 @@ describe('read', () => {
 });
 
 describe('write', () => {
-  test('makes a file with its folders, and shows it as new before and after', async () => {
+  test('creates a file with its folders, and shows the file as new before and after', async () => {
     const project = await makeProject();
     const tool = writeTool(nothingHidden);
     const input = { path: 'src/deep/a.txt', content: 'one\n' };
@@ -145,7 +145,7 @@ describe('write', () => {
     expect(project.read('src/deep/a.txt')).toBe('one\n');
   });
 
-  test('replaces a file, keeps its mode, and leaves nothing else behind', async () => {
+  test('replaces a file, keeps its mode, and leaves no other file behind', async () => {
     const project = await makeProject();
     const path = project.write('run.sh', 'old\n');
     chmodSync(path, 0o754);
@@ -159,7 +159,7 @@ describe('write', () => {
     expect(readdirSync(project.dir)).toEqual(['run.sh']);
   });
 
-  test('refuses a file that has changed, come or gone since people were shown the change', async () => {
+  test('rejects a file that was changed, created or removed since people were shown the change', async () => {
     const project = await makeProject();
     const tool = writeTool(nothingHidden);
     const input = { path: 'a.txt', content: 'mine' };
@@ -180,13 +180,13 @@ describe('write', () => {
       expect(
         await refusal(call(writeTool(nothingHidden), project, { path, content: 'x' })),
       ).toMatch(
-        /is a folder|goes through something|is not a text file|is read-only|belongs to git/,
+        /is a folder|a part of its path is not|is not a text file|is read-only|belongs to git/,
       );
       expect(project.read('a.txt')).toBe('text');
     },
   );
 
-  test('refuses a text that is too large', async () => {
+  test('rejects a text that is too large', async () => {
     const project = await makeProject();
     const content = 'x'.repeat(16 * 1024 * 1024 + 1);
     expect(
@@ -197,7 +197,7 @@ describe('write', () => {
 });
 
 describe('edit', () => {
-  test('shows the change before it is made, with its line, and makes it', async () => {
+  test('shows the change with its line, then makes it', async () => {
     const project = await makeProject();
     const path = project.write('a.txt', 'one\ntwo\nthree\n');
     const tool = editTool(nothingHidden);
@@ -227,7 +227,7 @@ describe('edit', () => {
     expect(statSync(path).mode & 0o7777).toBe(0o640);
   });
 
-  test('changes what a link within the project leads to; it stays a link', async () => {
+  test('changes the target of a link within the project, and keeps the link', async () => {
     const project = await makeProject();
     project.write('real/a.txt', 'one');
     symlinkSync('real/a.txt', join(project.dir, 'link.txt'));
@@ -243,7 +243,7 @@ describe('edit', () => {
     expect(lstatSync(join(project.dir, 'link.txt')).isSymbolicLink()).toBe(true);
   });
 
-  test('a permission is for the folder where a file really lies', async () => {
+  test('a permission is for the real folder of a file', async () => {
     const project = await makeProject();
     project.write('real/a.txt', 'one');
     symlinkSync('../real', join(project.dir, 'real/link'));
@@ -258,7 +258,7 @@ describe('edit', () => {
     ]);
   });
 
-  test('matches a file that has changed meanwhile anew', async () => {
+  test('matches the text again if the file has changed in the meantime', async () => {
     const project = await makeProject();
     project.write('a.txt', 'one\ntwo\n');
     const tool = editTool(nothingHidden);
@@ -268,13 +268,13 @@ describe('edit', () => {
     await tool.run(input, context(project.dir));
     expect(project.read('a.txt')).toBe('more\none\n2\n');
     project.write('a.txt', 'two two');
-    expect(await refusal(tool.run(input, context(project.dir)))).toContain('stands 2 times');
+    expect(await refusal(tool.run(input, context(project.dir)))).toContain('occurs 2 times');
     project.write('a.txt', 'three');
     expect(await refusal(tool.run(input, context(project.dir)))).toContain('is not in');
     expect(project.read('a.txt')).toBe('three');
   });
 
-  test('refuses a link that leads to another file than people were shown', async () => {
+  test('rejects a link that leads to another file than people were shown', async () => {
     const project = await makeProject();
     project.write('a.txt', 'one');
     project.write('b.txt', 'one');
@@ -288,7 +288,7 @@ describe('edit', () => {
     expect(project.read('b.txt')).toBe('one');
   });
 
-  test('refuses a file that is not there, or is no text', async () => {
+  test('rejects a file that does not exist, or is not text', async () => {
     const project = await makeProject();
     project.write('latin1', Buffer.from([0xe4]));
     const edit = (path: string) =>
@@ -301,7 +301,7 @@ describe('edit', () => {
   test.each([
     ['has changed', 'theirs'],
     ['is gone', undefined],
-  ])('is not applied to a file that %s in the very last moment', async (_what, theirs) => {
+  ])('is not applied to a file that %s at the last moment', async (_what, theirs) => {
     const project = await makeProject();
     const path = project.write('a.txt', 'one');
     const place = findPlace(project.folders, 'a.txt', nothingHidden);
@@ -315,7 +315,7 @@ describe('edit', () => {
     expect(contentOf(project.dir)).toEqual(before);
   });
 
-  test('puts a new file in the place of the old one: nobody sees half of it', async () => {
+  test('replaces the file atomically: no reader sees half of it', async () => {
     const project = await makeProject();
     const path = project.write('a.txt', 'one');
     linkSync(path, join(project.outside, 'same'));
@@ -355,17 +355,17 @@ describe('list', () => {
     expect(await list({ path: 'out' })).toEqual(['out/x.js']);
   });
 
-  test('is bounded, and says so', async () => {
+  test('is limited, and says so', async () => {
     const project = await makeProject();
     for (let at = 0; at < 600; at++) writeFileSync(join(project.dir, `file-${at}`), '');
     const { output } = await call(listTool(nothingHidden), project, {});
     expect(output.split('\n')).toHaveLength(501);
-    expect(output).toMatch(/\(There is more than 500 entries: list a folder of these\.\)$/);
+    expect(output).toMatch(/\(There are more than 500 entries: list a folder of these\.\)$/);
   });
 
-  test('goes on past a folder that cannot be opened', async () => {
+  test('continues after a folder that cannot be opened', async () => {
     const project = await makeProject();
-    // A name that is no text: nothing can be opened by what is left of it.
+    // The folder's name is not valid text, so the decoded name does not lead to the folder.
     mkdirSync(Buffer.concat([Buffer.from(`${project.dir}/a`), Buffer.from([0xff])]));
     project.write('b/c', '');
     const { output } = await call(listTool(nothingHidden), project, { depth: 2 });
@@ -377,12 +377,12 @@ describe('list', () => {
     ]);
   });
 
-  test('refuses what is no folder, and says when there is nothing', async () => {
+  test('rejects a path that is not a folder, and reports an empty folder', async () => {
     const project = await makeProject();
     expect((await call(listTool(nothingHidden), project, {})).output).toBe('(Nothing.)');
     project.write('a.txt', '');
     expect(await refusal(call(listTool(nothingHidden), project, { path: 'a.txt' }))).toContain(
-      'is no folder',
+      'is not a folder',
     );
     expect(await refusal(call(listTool(nothingHidden), project, { path: 'gone' }))).toContain(
       'does not exist',
@@ -390,7 +390,7 @@ describe('list', () => {
   });
 });
 
-describe('a folder beside the project', () => {
+describe('an additional folder', () => {
   const make = async () => {
     const { folders, ...project } = await makeProject();
     const beside = join(project.dir, '../beside');
@@ -399,7 +399,7 @@ describe('a folder beside the project', () => {
     return { project: withIt, beside };
   };
 
-  test('is read, searched, listed and changed by whole paths, and nothing else is', async () => {
+  test('is read, searched, listed and changed by absolute paths, and no other folder is', async () => {
     const { project, beside } = await make();
     const path = join(beside, 'notes.txt');
     await call(writeTool(nothingHidden), project, { path, content: 'one\n' });
@@ -418,7 +418,7 @@ describe('a folder beside the project', () => {
     );
   });
 
-  test('is closed once a link has taken its place', async () => {
+  test('is not accessible once a link has replaced it', async () => {
     const { project, beside } = await make();
     rmdirSync(beside);
     symlinkSync(project.outside, beside);

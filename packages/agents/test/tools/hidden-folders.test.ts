@@ -1,4 +1,4 @@
-/** Liminal's own data folder, which lies in the project if that is the home folder. */
+/** Liminal's own data folder, which is in the project if the project is the home folder. */
 import { linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -29,10 +29,10 @@ beforeEach(async () => {
 
 const named = (name: string): Tool => tools.find((tool) => tool.name === name)!;
 
-/** All fields that a tool with a path may need besides the path. */
+/** Fields that tools with a path may need besides the path. */
 const more = { content: 'CHANGED', oldText: secret, newText: 'CHANGED', pattern: '.' };
 
-/** The tools that take no path. Tests of `bash` are below; the other two read no file. */
+/** The tools without a path. Tests of `bash` are below; the other two read no file. */
 const withoutPath = ['bash', 'plan', 'fetch'];
 
 describe('every tool that takes a path', () => {
@@ -41,13 +41,13 @@ describe('every tool that takes a path', () => {
   );
   const names = withPath.map(({ name }) => name);
 
-  test('is tried, and all tools are known', () => {
+  test('is tested, and all tools are known', () => {
     const all = builtInTools({ fetch: true }).map(({ name }) => name);
     expect(all.filter((name) => !names.includes(name))).toEqual(withoutPath);
     expect(names).toEqual(['read', 'write', 'edit', 'list', 'search']);
   });
 
-  test.each(names)('refuses what lies in a hidden folder: %s', async (name) => {
+  test.each(names)('rejects files in a hidden folder: %s', async (name) => {
     const before = contentOf(data);
     const tool = named(name);
     for (const path of [
@@ -79,7 +79,7 @@ describe('every tool that takes a path', () => {
   });
 
   test.each(names.filter((name) => name !== 'list'))(
-    'refuses another name of a hidden file: %s',
+    'rejects another name of a hidden file: %s',
     async (name) => {
       const before = contentOf(data);
       const said = await refusal(call(named(name), project, { ...more, path: 'src/hard' }));
@@ -89,7 +89,7 @@ describe('every tool that takes a path', () => {
   );
 
   test.each(names)(
-    'tells nothing of a hidden folder where it looks through all: %s',
+    'reveals nothing of a hidden folder when it covers the whole project: %s',
     async (name) => {
       const input = { ...more, path: '.', hidden: true, ignored: true, depth: 20, glob: '**' };
       const said = await refusal(call(named(name), project, input));
@@ -98,13 +98,13 @@ describe('every tool that takes a path', () => {
   );
 });
 
-test('the search without ripgrep finds nothing in a hidden folder, or by another name', async () => {
+test('the search without ripgrep finds no hidden file, not even by another name', async () => {
   const tool = searchTool(new HiddenFolders([data]), { findProgram: async () => undefined });
   const { output } = await call(tool, project, { pattern: 'SECRET|^a$', glob: '**' });
   expect(output).toBe('src/a.txt\n1: a');
 });
 
-test('a project that is the hidden folder, or lies in it, shows nothing', async () => {
+test('a project that is the hidden folder, or is in it, shows nothing', async () => {
   for (const dir of [data, join(data, 'sub')]) {
     for (const [name, path] of [
       ['read', 'token'],
@@ -129,20 +129,20 @@ test.each(['a link', 'another name'])(
 );
 
 describe('a file with several names', () => {
-  test('is hidden if it got the other name, or came into the folder, after an earlier look', async () => {
+  test('is hidden if it got the other name, or was created in the folder, after an earlier scan', async () => {
     const read = async (path: string) => refusal(call(named('read'), project, { path }));
     expect(await read('src/hard')).toContain('belongs to Liminal itself');
     project.write('data/later', secret);
     linkSync(join(data, 'later'), join(project.dir, 'later'));
     expect(await read('later')).toContain('belongs to Liminal itself');
-    // A file is replaced as Liminal replaces its own.
+    // Replace a file in the way in which Liminal replaces its own files.
     writeFileSync(join(project.dir, 'next'), secret);
     renameSync(join(project.dir, 'next'), join(data, 'later'));
     linkSync(join(data, 'later'), join(project.dir, 'newest'));
     expect(await read('newest')).toContain('belongs to Liminal itself');
   });
 
-  test('is hidden if it got the other name after an earlier look, and the clock was set back in between', async () => {
+  test('is hidden if it got the other name after an earlier scan, and the clock was set back in between', async () => {
     const read = async (path: string) => refusal(call(named('read'), project, { path }));
     const now = Date.now();
     vi.useFakeTimers({ toFake: ['Date'], now: now + 86_400_000 });
@@ -154,7 +154,7 @@ describe('a file with several names', () => {
     expect(await read('later')).toContain('belongs to Liminal itself');
   });
 
-  test('is shown if none of its names lies in a hidden folder', async () => {
+  test('is shown if none of its names is in a hidden folder', async () => {
     linkSync(join(project.dir, 'src/a.txt'), join(project.dir, 'b.txt'));
     expect((await call(named('read'), project, { path: 'b.txt' })).output).toContain('a');
   });
@@ -165,7 +165,7 @@ describe('bash', () => {
     (await named('bash').needs({ command }, { projectDir: dir })) ?? [];
   const granted = ['git log', 'git grep', 'git diff', 'git show'].map((name) => `command:${name}`);
 
-  test('needs a permission for each command in a project that holds the hidden folder', async () => {
+  test('needs a permission for each command in a project that contains the hidden folder', async () => {
     for (const command of ['git log -p', 'git grep SECRET', 'git diff a b']) {
       for (const dir of [project.dir, data, join(data, 'sub')]) {
         expect(isAllowed(await rules(command, dir), granted), command).toBe(false);
@@ -174,7 +174,7 @@ describe('bash', () => {
     }
   });
 
-  test('needs a permission for a command that names the hidden folder, elsewhere', async () => {
+  test('in other projects, needs a permission for a command that names the hidden folder', async () => {
     const dir = join(project.dir, 'src');
     mkdirSync(join(dir, 'other'));
     for (const command of [

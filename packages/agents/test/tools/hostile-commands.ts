@@ -1,6 +1,6 @@
-/** Commands that run a program, write a file, or read what lies outside of the project, from the programs' manuals. */
+/** Commands, from the programs' manuals, that run a program, write a file, or read files outside of the project. */
 
-/** These make a file or folder `ran` when they are run in the test's repository, so that the test sees them act. */
+/** Commands that create a file or folder `ran` in the test's repository, so that the test sees their effect. */
 export const acting = [
   // git starts a program.
   "git grep -O'touch ran;true' needle",
@@ -123,9 +123,9 @@ export const acting = [
   "perl -e 'system(q(touch ran))'",
 ] as const;
 
-/** These are not run by the test. */
+/** Commands that the test does not run. */
 export const others = [
-  // What git reads outside of the repository.
+  // Commands by which git reads files outside of the repository.
   'git diff --no-index /etc/passwd a.txt',
   'git diff /etc/passwd a.txt',
   'git diff a.txt /etc/passwd',
@@ -141,7 +141,7 @@ export const others = [
   'git blame -S/etc/passwd a.txt',
   'git ls-files -X /etc/passwd',
   'git ls-files --exclude-from=/etc/passwd',
-  // What runs programs that the repository's attributes name, or the standard input.
+  // Commands that run programs named by the repository's attributes, or read the standard input.
   'git diff --ext-diff',
   'git diff --textconv',
   'git diff --textc',
@@ -163,7 +163,7 @@ export const others = [
   'git log --no-walk --pretty="%GK"',
   'git diff --outp=ran',
   'git log -1 --outpu=ran',
-  // What comes before the subcommand.
+  // Options before the subcommand.
   'git -p log',
   'git -c x.y=z log',
   'git -cx.y=z log',
@@ -178,7 +178,7 @@ export const others = [
   'git -C evil status',
   'git --no-replace-objects -c core.fsmonitor=x status',
   'git --literal-pathspecs -C evil log',
-  // What changes the repository.
+  // Commands that change the repository.
   'git branch ran',
   'git branch -D main',
   'git branch -d main',
@@ -242,7 +242,7 @@ export const others = [
   'git status -uno --exec=x',
   'git rev-parse --parseopt x',
   'git rev-parse --git-path x',
-  // Programs that run other programs, or what a project or a place on the net holds.
+  // Programs that run other programs, or code from a project or from the network.
   'rg --pre ./evil needle',
   'rg --pre=./evil needle',
   'rg --hostname-bin ./evil --hyperlink-format=default needle',

@@ -1,4 +1,4 @@
-/** A project folder for tools, with something outside that they must not touch. */
+/** A project folder for tools, with a folder outside of it that they must not access. */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,14 +11,14 @@ import type { Folders } from '../../src/tools/project/project-path.ts';
 import type { Tool, ToolResult } from '../../src/tools/tool.ts';
 import { ToolError } from '../../src/tools/tool-error.ts';
 
-/** For tests that are not about hidden folders. */
+/** The hidden folders of tests that are not about hidden folders: none. */
 export const nothingHidden = new HiddenFolders();
 
 export interface Project {
   /** Real path. */
   dir: string;
   folders: Folders;
-  /** Beside the project; has `secret.txt`. */
+  /** A folder next to the project, with `secret.txt`. */
   outside: string;
   write(name: string, content: string | Buffer): string;
   read(name: string): string;
@@ -61,7 +61,7 @@ export interface CallOptions {
   files?: ClientFiles;
 }
 
-/** Runs a call as a loop would: its input read, its face looked at, then run. */
+/** Runs a call as the tool loop would: parses the input, gets the call's face, then runs the call. */
 export async function call<Input>(
   tool: Tool<Input>,
   { dir, folders = { projectDir: dir } }: { dir: string; folders?: Folders },
@@ -73,7 +73,7 @@ export async function call<Input>(
   return tool.run(parsed, { ...folders, files, signal, print });
 }
 
-/** What a call is refused with, for the model; every other error is one of ours, and thrown. */
+/** The message of a call's ToolError; any other error is thrown, as a fault of Liminal. */
 export async function refusal(calling: Promise<unknown>): Promise<string> {
   try {
     return `not refused: ${JSON.stringify(await calling)}`;

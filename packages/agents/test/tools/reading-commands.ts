@@ -1,4 +1,4 @@
-/** Commands that only read, by what people are offered to allow. Each is run by the test. */
+/** Commands that only read, by the beginning that people are offered to allow. The test runs each of them. */
 export const reading: Record<string, readonly string[]> = {
   'git status': [
     'git status',

@@ -1,4 +1,4 @@
-/** Programs that a repository's own configuration names, with the git that is installed. */
+/** Programs that a repository's own configuration names, tested with the installed git. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -53,7 +53,7 @@ beforeEach(async () => {
   vi.stubEnv('HOME', home);
   vi.stubEnv('GIT_CONFIG_NOSYSTEM', '1');
   person(...repositorySetup);
-  // The model may edit the project: its program lies there.
+  // The program is in the project, where the model may edit it.
   writeProgram(join(project.dir, 'prog'));
 });
 afterEach(() => vi.unstubAllEnvs());
@@ -64,7 +64,7 @@ async function isUnasked(command: string, given = rules): Promise<boolean> {
   return isAllowed(needed ?? [], given);
 }
 
-/** Whether the program of the model's ran when a model asked for the command, with no answer from a person. */
+/** Whether the model's program ran when a model called the command, without an answer from a person. */
 async function starts(command: string, given = rules): Promise<boolean> {
   rmSync(marker, { force: true });
   if (await isUnasked(command, given)) await call(bashTool(nothingHidden), project, { command });
@@ -81,7 +81,7 @@ function reallyStarts(command: string): boolean {
 const cases = Object.entries(repositoryPrograms);
 
 describe('SAFE: a program that the repository names', () => {
-  test.each(cases)('is started by git itself: %s', (_name, { setup, command }) => {
+  test.each(cases)('is started by git: %s', (_name, { setup, command }) => {
     person(...setup);
     expect(reallyStarts(command)).toBe(true);
   });
@@ -94,21 +94,24 @@ describe('SAFE: a program that the repository names', () => {
       expect(await starts(command, given)).toBe(false);
       expect(await isUnasked(command, given)).toBe(runs);
       expect(await isUnasked(command, ['tool:bash'])).toBe(true);
-      // What a person allows as it stands runs as it stands.
+      // A command that a person allows exactly is run as it is.
       const exact = command.split(/ *(?:;|&&|\|) */).map((part) => `exact:${part}`);
       expect(await isUnasked(command, exact)).toBe(true);
     },
   );
 
-  test.each(cases)('is not started by the look for programs: %s', async (_name, { setup }) => {
-    person(...setup);
-    rmSync(marker, { force: true });
-    for (const command of ['git status', 'git status; true']) await isUnasked(command);
-    expect(existsSync(marker)).toBe(false);
-  });
+  test.each(cases)(
+    'is not started by the inspection of the repository: %s',
+    async (_name, { setup }) => {
+      person(...setup);
+      rmSync(marker, { force: true });
+      for (const command of ['git status', 'git status; true']) await isUnasked(command);
+      expect(existsSync(marker)).toBe(false);
+    },
+  );
 });
 
-test('a command that only another subcommand of git would start needs no question', async () => {
+test('programs that only other subcommands of git start need no question', async () => {
   const keys = [
     'core.pager',
     'pager.status',
@@ -170,7 +173,7 @@ describe('no question is asked', () => {
       ],
     ],
     [
-      'in a clone with a branch that follows another, and settings of other programs',
+      'in a clone with a branch that tracks another, and settings of other programs',
       [
         'git config remote.origin.url https://example.com/x; git config branch.main.remote origin',
         'git config branch.main.vscode-merge-base origin/main; git config user.email b@example.org',
@@ -211,7 +214,7 @@ describe('no question is asked', () => {
   });
 });
 
-test('a person’s own external diff shows the changes, with a stored permission, too', async () => {
+test('a person’s own external diff shows the changes, also with a stored permission', async () => {
   person('git config --global diff.external "echo shown by"');
   const { output } = await call(bashTool(nothingHidden), project, { command: 'git diff' });
   expect(output).toMatch(/^shown by a\.txt/);
@@ -223,12 +226,12 @@ test('hooks run for commands that do more than read', async () => {
   expect(existsSync(marker)).toBe(true);
 });
 
-test('a repository that cannot be read is asked about', async () => {
+test('for a repository that cannot be read, people are asked', async () => {
   writeFileSync(join(project.dir, '.git/config'), '[core\n');
   expect(await isUnasked('git status')).toBe(false);
 });
 
-test('git lfs set up for this repository alone is asked about', async () => {
+test('for git lfs that is set up only in this repository, people are asked', async () => {
   person('git config filter.lfs.process "git-lfs filter-process"');
   for (const command of ['git status', 'git log -5']) {
     expect(await isUnasked(command)).toBe(false);

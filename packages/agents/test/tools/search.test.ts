@@ -30,7 +30,7 @@ describe.each(engines)('a search %s', (_name, options) => {
     return project;
   }
 
-  test('gives files by name, and lines with their numbers', async () => {
+  test('returns files by name, and lines with their numbers', async () => {
     const project = await someFiles();
     expect(await search(project, {})).toBe(
       'b.txt\n2: foo\n7: Foo bar foo\n\nsrc/a.ts\n1: foo()\n\nsrc/deep/a.js\n1: // foo',
@@ -38,14 +38,14 @@ describe.each(engines)('a search %s', (_name, options) => {
     expect(await search(project, { pattern: 'nowhere' })).toBe('Nothing matches.');
   });
 
-  test('gives lines around, and marks what lies between', async () => {
+  test('returns surrounding lines, and marks gaps', async () => {
     const project = await someFiles();
     expect(await search(project, { path: 'b.txt', context: 1 })).toBe(
       'b.txt\n1- one\n2: foo\n3- three\n--\n6- six\n7: Foo bar foo',
     );
   });
 
-  test('looks in a folder or a file, by globs, and without regard to capitals', async () => {
+  test('covers a folder or a file, selects by globs, and can ignore case', async () => {
     const project = await someFiles();
     expect(await search(project, { path: 'src/deep' })).toBe('src/deep/a.js\n1: // foo');
     expect(await search(project, { path: 'b.txt', pattern: '^FOO', ignoreCase: true })).toBe(
@@ -57,7 +57,7 @@ describe.each(engines)('a search %s', (_name, options) => {
     expect(await search(project, { path: 'src', glob: 'deep/*' })).toBe('src/deep/a.js\n1: // foo');
   });
 
-  test('leaves out what is hidden, ignored or binary, and follows no link', async () => {
+  test('leaves out hidden, ignored and binary files, and follows no link', async () => {
     const project = await makeProject();
     for (const name of ['.env', '.git/x', 'out/x', 'a.log', 'src/b.log', 'src/c', 'seen']) {
       project.write(name, 'foo\n');
@@ -74,7 +74,7 @@ describe.each(engines)('a search %s', (_name, options) => {
     expect(await search(project, { path: 'out' })).toBe('out/x\n1: foo');
   });
 
-  test('takes any pattern for a pattern', async () => {
+  test('accepts any pattern, even one that looks like an option', async () => {
     const project = await makeProject();
     project.write('a', '--version -e $(touch x) `id` \'"; -\n');
     for (const pattern of ['--version', '-e', '-', '\\$\\(touch x\\)', '`id`', `'"; -`]) {
@@ -85,7 +85,7 @@ describe.each(engines)('a search %s', (_name, options) => {
     expect(await search(project, { path: '-f' })).toBe('-f\n1: foo');
   });
 
-  test('refuses a wrong pattern, with the reason', async () => {
+  test('rejects an invalid pattern, with the reason', async () => {
     const project = await makeProject();
     project.write('a', 'foo');
     for (const pattern of ['(', '[', 'a{2,1}', 'a\nb', 'a\0']) {
@@ -95,7 +95,7 @@ describe.each(engines)('a search %s', (_name, options) => {
     }
   });
 
-  test('is bounded in matches, in the length of lines, and in all', async () => {
+  test('limits the matches, the length of lines, and the total length', async () => {
     const project = await makeProject();
     project.write('a', `${'x'.repeat(3_000)}foo\n${'foo\n'.repeat(1_000)}`);
     const output = await search(project, {});
@@ -107,7 +107,7 @@ describe.each(engines)('a search %s', (_name, options) => {
     expect((await search(project, {})).length).toBeLessThan(42_000);
   });
 
-  test('a long line is never cut in the middle of a letter', async () => {
+  test('a long line is never cut within a character', async () => {
     const project = await makeProject();
     project.write('a', `foo${'😀'.repeat(400)}\nfoo ${'😀'.repeat(400)}\n`);
     const output = await search(project, {});
@@ -115,7 +115,7 @@ describe.each(engines)('a search %s', (_name, options) => {
     expect(output.isWellFormed()).toBe(true);
   });
 
-  test('finds names and lines that are odd', async () => {
+  test('finds files with unusual names and lines', async () => {
     const project = await makeProject();
     project.write('ä b\n"c', 'ö foo\n');
     project.write('bytes', Buffer.concat([Buffer.from('foo ä\n')]));
@@ -125,24 +125,24 @@ describe.each(engines)('a search %s', (_name, options) => {
   });
 });
 
-test('a line that is too long to look at is named', async () => {
+test('a line that is too long to read is reported', async () => {
   const project = await makeProject();
   project.write('min.js', `${'x'.repeat(3_000_000)}foo\n`);
   const { output } = await call(searchTool(nothingHidden), project, { pattern: 'foo' });
   expect(output).toBe('min.js\n?: (a line that is too long to show)');
 });
 
-test('bytes that are no UTF-8 are found and shown', async () => {
+test('bytes that are not UTF-8 are found and shown', async () => {
   const project = await makeProject();
   project.write('latin1', Buffer.from('f\xfcr foo\n', 'latin1'));
   const { output } = await call(searchTool(nothingHidden), project, { pattern: 'foo' });
   expect(output).toBe('latin1\n1: f\uFFFDr foo');
 });
 
-test('what ripgrep says of a file is believed only if the file has it', async () => {
+test('a match that ripgrep reports is shown only if the file contains it', async () => {
   const project = await makeProject();
   project.write('a.txt', 'SAFE\n');
-  // As if the file had been a link to a secret while it looked.
+  // As if the file had been a link to a secret while ripgrep read it.
   const record = (path: string) =>
     JSON.stringify({
       type: 'match',
@@ -162,7 +162,7 @@ test('what ripgrep says of a file is believed only if the file has it', async ()
   expect((await call(tool, project, { pattern: 'S' })).output).toBe('Nothing matches.');
 });
 
-test('without ripgrep, a pattern that takes for ever ends in time, and holds nothing up', async () => {
+test('without ripgrep, a pattern that never finishes is ended in time, and blocks nothing', async () => {
   const project = await makeProject();
   project.write('a', `${'a'.repeat(40)}!\n`);
   const tool = searchTool(nothingHidden, { timeLimit: 2_000, findProgram: async () => undefined });
@@ -170,18 +170,18 @@ test('without ripgrep, a pattern that takes for ever ends in time, and holds not
   const timer = setInterval(() => (ticks += 1), 20);
   const { output } = await call(tool, project, { pattern: '(a+)+$' });
   clearInterval(timer);
-  expect(output).toBe('(The time was too short to search the rest.)');
+  expect(output).toBe('(The time limit was reached before the rest was searched.)');
   expect(ticks).toBeGreaterThan(20);
 });
 
-test('a ripgrep that hangs is ended in time, or when the turn is stopped', async () => {
+test('a hanging ripgrep is ended in time, or when the turn is stopped', async () => {
   const project = await makeProject();
   const program = project.write('../slow', '#!/bin/sh\necho $$ > ../pid; exec sleep 300\n');
   chmodSync(program, 0o755);
   const findProgram = async () => program;
   const tool = searchTool(nothingHidden, { timeLimit: 1_000, findProgram });
   const { output } = await call(tool, project, { pattern: 'S' });
-  expect(output).toBe('(The time was too short to search the rest.)');
+  expect(output).toBe('(The time limit was reached before the rest was searched.)');
   const pid = Number(project.read('../pid'));
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 
@@ -192,7 +192,7 @@ test('a ripgrep that hangs is ended in time, or when the turn is stopped', async
     { pattern: 'S' },
     { signal },
   );
-  expect(stopped.output).toContain('The time was too short');
+  expect(stopped.output).toContain('The time limit was reached');
 });
 
 function stopSoon(): AbortController {
@@ -201,7 +201,7 @@ function stopSoon(): AbortController {
   return abort;
 }
 
-test('the user’s own ripgrep serves where no other can be run, but never one of a relative folder', async () => {
+test('the user’s own ripgrep is used if no other can be run, but never one from a relative folder', async () => {
   const project = await makeProject();
   const own = project.write('bin/rg', '#!/bin/sh\n');
   chmodSync(own, 0o755);

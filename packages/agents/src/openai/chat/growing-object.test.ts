@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GrowingObject } from './growing-object.ts';
 
-/** Whether the pieces together are a whole object. */
+/** Whether the pieces together are a complete object. */
 function isWhole(...pieces: readonly string[]): boolean {
   const object = new GrowingObject();
   for (const piece of pieces) object.add(piece);
   return object.isWhole;
 }
 
-test('an object is whole with its last bracket, wherever its text is cut', () => {
+test('an object is complete with its last bracket, wherever its text is cut', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue());
   fc.assert(
     fc.property(object, fc.nat(), fc.constantFrom('', ' ', '\n'), (value, cut, blank) => {
@@ -22,7 +22,7 @@ test('an object is whole with its last bracket, wherever its text is cut', () =>
 });
 
 test.each(['', ' ', '{', '{}{', '{} x', '[]', '[{}]', '"{}"', '1', '{"a":"}', '{"a":"\\"}', 'x{}'])(
-  '%j is not a whole object',
+  '%j is not a complete object',
   (text) => {
     expect(isWhole(text)).toBe(false);
   },

@@ -1,6 +1,6 @@
 const [quote, backslash] = ['"', '\\'];
 
-/** A JSON text that comes in pieces: whether it is one whole object so far. Each character is read once. */
+/** A JSON text that arrives in pieces; knows whether it is a complete object so far. Each character is read once. */
 export class GrowingObject {
   #state: 'before' | 'open' | 'whole' | 'other' = 'before';
   #depth = 0;

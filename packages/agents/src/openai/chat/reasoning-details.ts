@@ -1,13 +1,13 @@
 import { isRecord } from '../../base/parse-line.ts';
 
-/** The fields whose pieces follow one another; others come whole. */
+/** Fields whose pieces are joined; other fields come whole. */
 const grown = ['text', 'summary', 'data'];
 
-/** What OpenRouter sends beside an answer for the maker of its model: reasoning, in parts encrypted, in pieces. */
+/** OpenRouter's `reasoning_details`: reasoning for the maker of the model, partly encrypted, in pieces. */
 export class ReasoningDetails {
   readonly #parts = new Map<unknown, Record<string, unknown>>();
 
-  /** @param pieces - Of one chunk. */
+  /** @param pieces - The pieces of one chunk. */
   read(pieces: readonly unknown[]): void {
     for (const piece of pieces) {
       if (!isRecord(piece)) continue;
@@ -24,7 +24,7 @@ export class ReasoningDetails {
     }
   }
 
-  /** All that came since the last time. */
+  /** Returns and removes everything collected so far. */
   take(): Record<string, unknown>[] {
     const parts = [...this.#parts.values()];
     this.#parts.clear();

@@ -63,7 +63,7 @@ test('instructions, tools and effort are there if they are set', () => {
   });
 });
 
-test('what one answer says and calls is one message, and its outputs follow in the calls’ order', () => {
+test('text and calls of one answer are one message, and the outputs follow in the calls’ order', () => {
   expect(
     messages(
       said('user', 'list'),
@@ -88,7 +88,7 @@ test('what one answer says and calls is one message, and its outputs follow in t
   ]);
 });
 
-test('what an answer says and calls after an output is one message, too', () => {
+test('text and calls after an output are also one message', () => {
   const next = [said('agent', 'And now.'), call('b'), output('b', 'B')];
   expect(messages(call('a'), output('a', 'A'), ...next).slice(2)).toEqual([
     { role: 'assistant', content: 'And now.', tool_calls: [toolCall('b')] },
@@ -96,7 +96,7 @@ test('what an answer says and calls after an output is one message, too', () => 
   ]);
 });
 
-test('what a user says between a call and its output comes after it', () => {
+test('a user’s message between a call and its output is moved after the output', () => {
   expect(messages(call('a'), said('user', 'wait'), output('a', 'A'), said('agent', 'ok'))).toEqual([
     { role: 'assistant', content: null, tool_calls: [toolCall('a')] },
     tool('a', 'A'),
@@ -105,7 +105,7 @@ test('what a user says between a call and its output comes after it', () => {
   ]);
 });
 
-test('an id that comes again in a later answer has its own output', () => {
+test('a call id that a later answer repeats has its own output', () => {
   expect(messages(call('a'), output('a', '1'), call('a'), output('a', '2'))).toEqual([
     { role: 'assistant', content: null, tool_calls: [toolCall('a')] },
     tool('a', '1'),
@@ -114,7 +114,7 @@ test('an id that comes again in a later answer has its own output', () => {
   ]);
 });
 
-test('what a user says in a row is one message, and a notice is none', () => {
+test('successive messages of a user are joined, and notices are left out', () => {
   expect(messages(said('user', 'one'), said('system', 'A notice.'), said('user', 'two'))).toEqual([
     { role: 'user', content: 'one\n\ntwo' },
   ]);
@@ -151,7 +151,7 @@ test.each([
   ['audio/wave', 'wav'],
   ['audio/mpeg', 'mp3'],
   ['audio/mp3', 'mp3'],
-])('a sound of the type %s goes as it is, as %s', (mimeType, format) => {
+])('audio of the type %s is sent unchanged, as %s', (mimeType, format) => {
   const data = Buffer.from([0, 255, 10, 13, 128, 62, 63]).toString('base64');
   expect(messages(said('user', 'listen', [{ type: 'audio', mimeType, data }]))).toEqual([
     {
@@ -164,7 +164,7 @@ test.each([
   ]);
 });
 
-test('words alone are one text, which every server takes', () => {
+test('a message of text only is sent as one string, which every server accepts', () => {
   const blocks: ContentBlock[] = [
     { type: 'resource', resource: { uri: 'blob:2', name: 'a.txt', text: 'words' } },
     { type: 'resource_link', uri: 'file:///tmp/a.ts', name: 'a.ts' },
@@ -174,7 +174,7 @@ test('words alone are one text, which every server takes', () => {
   ]);
 });
 
-test('what a tool shows is shown after all outputs', () => {
+test('images of a tool are sent after all outputs', () => {
   expect(
     messages(call('a'), call('b'), output('a', 'picture', [image]), output('b', 'B')).slice(1),
   ).toEqual([
@@ -184,7 +184,7 @@ test('what a tool shows is shown after all outputs', () => {
   ]);
 });
 
-test('what a server sent beside a call goes back to it', () => {
+test('additional fields of a call are sent back to the server', () => {
   const extra = { google: { thought_signature: 'x' } };
   const own = call('a', { openai: { extra_content: extra } });
   expect(messages(own, output('a', 'A'))[0]).toMatchObject({
@@ -192,7 +192,7 @@ test('what a server sent beside a call goes back to it', () => {
   });
 });
 
-test('a request for words alone still tells the tools, and asks for no call', () => {
+test('a request for text only still lists the tools, and forbids calls', () => {
   const tools = [{ name: 'f', description: '', parameters: { type: 'object' } }];
   expect(chatRequest(request([], { tools, isWithoutCalls: true }))).toMatchObject({
     tools: [{ function: { name: 'f' } }],

@@ -20,8 +20,8 @@ type UserPart = OpenAI.ChatCompletionContentPart;
 type ToolCall = OpenAI.ChatCompletionMessageFunctionToolCall;
 
 /**
- * A request as Chat Completions takes it. Left out: reasoning, which this interface has no place for and which goes back only
- * with calls, to a server that wants it; what the system said to people, plans, approvals and errors.
+ * The body of a Chat Completions request. It leaves out reasoning, for which this interface has no field, except with calls
+ * to a server that wants it back, and also system messages for people, plans, approvals and errors.
  */
 export function chatRequest(request: ModelRequest): Body {
   const { model, instructions, conversation, tools, effort, isWithoutCalls } = request;
@@ -40,7 +40,7 @@ export function chatRequest(request: ModelRequest): Body {
   };
 }
 
-/** One turn of speech: all that a side says before the other does. */
+/** All items of one side before the next item of the other side. */
 type Speech =
   | { role: 'user'; parts: Part[] }
   | { role: 'assistant'; text: string; reasoning: string; calls: FunctionCall[] };
@@ -59,16 +59,16 @@ function messagesOf(
       role: 'assistant',
       content: text === '' ? null : text,
       ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
-      // Without it OpenRouter's models do not take the calls back.
+      // Without it, OpenRouter's models reject the calls.
       ...(details !== undefined && { reasoning_details: details }),
       ...(calls.length > 0 && reasoningField !== undefined && { [reasoningField]: reasoning }),
     };
-    // A model must be told what its calls gave before anything else is said.
+    // A model must get the outputs of its calls before any other message.
     return [said, ...outputs.of(calls)];
   });
 }
 
-/** Joins what one side says in several items: some models take only one message of a side at a time. */
+/** Joins successive items of one side: some models accept only one message of a side at a time. */
 function speeches(conversation: readonly OutputItem[]): Speech[] {
   const all: Speech[] = [];
   const assistant = (): Extract<Speech, { role: 'assistant' }> => {
@@ -85,7 +85,7 @@ function speeches(conversation: readonly OutputItem[]): Speech[] {
     const asked = messageOf(item, 'user');
     if (item.type === 'function_call_output') isAnswered = true;
     if (isAnswered && (said !== undefined || item.type === 'function_call')) {
-      // What the model says after an output is its next answer.
+      // After an output, the model's next item belongs to its next answer.
       all.push({ role: 'assistant', text: '', reasoning: '', calls: [] });
       isAnswered = false;
     }
@@ -117,7 +117,7 @@ const messageOf = (item: OutputItem, origin: MessageItem['origin']): MessageItem
 
 function toolCall(call: FunctionCall): ToolCall {
   const { callId, name, arguments: input } = call;
-  // Without what Gemini sends beside a call it does not take the call back.
+  // Gemini rejects a call without the extra content that it sent with the call.
   const extra = ownRaw(call)?.['extra_content'];
   return {
     id: callId,
@@ -127,7 +127,7 @@ function toolCall(call: FunctionCall): ToolCall {
   };
 }
 
-/** The outputs of a conversation; each is taken once, for ids that come again. */
+/** The outputs of a conversation; each is used once, because call ids may be repeated. */
 class Outputs {
   readonly #byCall = new Map<string, CallOutput[]>();
 
@@ -140,7 +140,7 @@ class Outputs {
     }
   }
 
-  /** In the order of the calls; then, in the user's name, what a tool message cannot hold. */
+  /** Outputs in the order of the calls, then a user message with the parts that a tool message cannot contain. */
   of(calls: readonly FunctionCall[]): Message[] {
     const taken = calls.flatMap(({ callId, name }) => {
       const output = this.#byCall.get(callId)?.shift();
@@ -157,7 +157,7 @@ class Outputs {
   }
 }
 
-/** Words alone as one text: not every server takes parts. */
+/** Text without other parts is one string: not every server accepts parts. */
 function userContent(parts: readonly Part[]): string | UserPart[] {
   const sent = parts.map((part) =>
     isUnknownAudio(part) ? missing(part.name, part.mimeType) : part,

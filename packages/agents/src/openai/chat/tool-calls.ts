@@ -5,27 +5,27 @@ import type { CallIds } from '../call-ids.ts';
 import { GrowingObject } from './growing-object.ts';
 import type { CallPiece } from './wire.ts';
 
-/** The most calls of one answer. Each piece is compared with every call. */
+/** The most calls of one answer, because each piece is compared with every call. */
 const mostCalls = 1_000;
 
 interface Call {
   index: number | undefined;
-  /** As the server names it, in the first piece that does. */
+  /** The server's id, from the first piece that has one. */
   ownId: string | undefined;
   callId: string;
-  /** Undefined until its item has begun. */
+  /** Undefined until the call's item has begun. */
   itemId: string | undefined;
   name: string;
   arguments: string;
   /** The arguments as JSON. */
   input: GrowingObject;
-  /** What its pieces have besides. */
+  /** Other fields of the call's pieces. */
   more: Record<string, unknown>;
 }
 
 /**
- * Assembles the tool calls of one answer from their pieces. Servers disagree about what names a piece's call: an index,
- * an id in the first piece, in the second, in all or in none, a name once or again and again.
+ * Assembles the tool calls of one answer from their pieces. Servers differ in how a piece names its call: by an index, by an
+ * id in the first piece, in the second, in all or in none, by a name once or in every piece.
  */
 export class ToolCalls {
   readonly #writer: AnswerWriter;
@@ -51,7 +51,7 @@ export class ToolCalls {
     return this.#calls.length === 0;
   }
 
-  /** Ends the items of all calls. @param more - Kept with the first of them. */
+  /** Ends the items of all calls. @param more - Raw data that is kept with the first call. */
   finish(more: Record<string, unknown> = {}): ModelCall[] {
     Object.assign(this.#calls[0]?.more ?? {}, more);
     return this.#calls.map((call) => {
@@ -63,7 +63,7 @@ export class ToolCalls {
     });
   }
 
-  /** The call that a piece goes on with; undefined if it begins one. */
+  /** The call that a piece continues; undefined if the piece begins a call. */
   #find(piece: CallPiece, touched: ReadonlySet<Call>): Call | undefined {
     const { index, id, name, text } = read(piece);
     const isAt = (call: Call): boolean =>
@@ -71,13 +71,13 @@ export class ToolCalls {
     const named = id && this.#calls.findLast((call) => call.ownId === id && isAt(call));
     if (named) return named;
     const call = this.#calls.findLast(isAt);
-    // A piece without a name begins nothing, even with an id of its own: some servers make one up for each chunk.
+    // A piece without a name begins no call, even with a new id: some servers make up an id for each chunk.
     if (call === undefined || name === '') return call;
     const isOther =
       (call.name !== '' && call.name !== name) ||
       (id !== undefined && call.ownId !== undefined) ||
       (index === undefined && touched.has(call)) ||
-      // The same tool once more, from a server that counts no calls.
+      // A second call of the same tool, from a server that numbers no calls.
       (text !== '' && call.input.isWhole);
     return isOther ? undefined : call;
   }
@@ -136,6 +136,6 @@ function read({ index, id, function: said, type: _type, ...more }: CallPiece): P
 
 function textOf(input: unknown): string {
   if (typeof input === 'string') return input;
-  // Some servers give the arguments as an object in place of its JSON.
+  // Some servers send the arguments as an object instead of a JSON string.
   return input === undefined || input === null ? '' : JSON.stringify(input);
 }

@@ -5,7 +5,7 @@ import { doneItems, payloadsOf, streamOf } from '../../testing/collected-turn.ts
 import { translateTurn } from '../../testing/translated-turn.ts';
 import { ChatTranslator } from './translate.ts';
 
-/** The chunk of the official API reference, with this delta. */
+/** The chunk of the official API reference, with another delta. */
 const chunk = (delta: object, finishReason: string | null = null) => ({
   id: 'chatcmpl-1',
   object: 'chat.completion.chunk',
@@ -16,7 +16,7 @@ const chunk = (delta: object, finishReason: string | null = null) => ({
 });
 const opening = chunk({ role: 'assistant', content: '' });
 const end = (reason: string) => chunk({}, reason);
-/** A chunk with pieces of calls. */
+/** A chunk with pieces of tool calls. */
 const pieces = (...calls: object[]) => chunk({ tool_calls: calls });
 const usage = {
   ...opening,
@@ -41,7 +41,7 @@ const play = (chunks: Iterable<unknown>): Promise<EventPayload[]> =>
     ),
   );
 
-/** What an answer comes to. */
+/** The items of an answer. */
 const items = async (...chunks: unknown[]): Promise<OutputItem[]> =>
   doneItems(await play([opening, ...chunks]));
 
@@ -50,7 +50,7 @@ const calls = async (...chunks: unknown[]) =>
     item.type === 'function_call' ? [[item.callId, item.name, item.arguments]] : [],
   );
 
-test('content grows a message', async () => {
+test('content extends a message', async () => {
   expect(
     await play([opening, chunk({ content: 'Hel' }), chunk({ content: 'lo' }), end('stop')]),
   ).toEqual([
@@ -73,7 +73,7 @@ test('content grows a message', async () => {
 });
 
 test.each(['reasoning_content', 'reasoning'])(
-  'reasoning in %s grows a reasoning item, which ends when the answer begins',
+  'reasoning in %s extends a reasoning item, which ends when the text begins',
   async (field) => {
     const seen = await play([
       opening,
@@ -99,7 +99,7 @@ test.each(['reasoning_content', 'reasoning'])(
   },
 );
 
-test('reasoning that is said under both names is said once', async () => {
+test('reasoning that is sent in both fields is written once', async () => {
   expect(await items(chunk({ reasoning_content: 'a', reasoning: 'a' }), end('stop'))).toMatchObject(
     [{ content: 'a' }],
   );
@@ -136,7 +136,7 @@ test('a new id starts a call with this id, its name, and its first arguments', a
   ]);
 });
 
-test('arguments grow the call of their index', async () => {
+test('arguments extend the call with their index', async () => {
   const seen = await play([
     opening,
     pieces({ index: 0, id: 'a', function: { name: 'ls', arguments: '' } }),
@@ -153,7 +153,7 @@ test('arguments grow the call of their index', async () => {
   ]);
 });
 
-test('a text before a call ends before it', async () => {
+test('a text before a call ends before the call', async () => {
   const piece = { index: 0, id: 'a', function: { name: 'ls', arguments: '{}' } };
   const seen = await play([opening, chunk({ content: 'Looking.' }), pieces(piece), end('stop')]);
   expect(seen.map(({ type }) => type)).toEqual([
@@ -202,7 +202,7 @@ test.each(['tool_calls', 'stop', 'function_call'])(
 );
 
 test.each(['stop', 'length', 'content_filter', 'tool_calls'])(
-  '%s is the reason of the turn’s end, and usage is in it',
+  'a turn ends with the finish reason %s and its usage',
   async (reason) => {
     const counted = { inputTokens: 19, outputTokens: 10, cacheReadInputTokens: 5 };
     expect((await play([opening, chunk({ content: 'a' }), end(reason), usage])).slice(-2)).toEqual([
@@ -212,7 +212,7 @@ test.each(['stop', 'length', 'content_filter', 'tool_calls'])(
   },
 );
 
-test('usage in every chunk counts once, as the last one has it', async () => {
+test('of the usage in every chunk, only the last counts', async () => {
   const early = { ...chunk({ content: 'a' }), usage: { prompt_tokens: 19, completion_tokens: 1 } };
   const last = { ...end('stop'), usage: { prompt_tokens: 19, completion_tokens: 2 } };
   const seen = await play([opening, early, last]);
@@ -318,11 +318,11 @@ test.each([
       [made, 'cat', '{}'],
     ],
   ],
-])('calls are put together from pieces with an id %s', async (_case, chunks, expected) => {
+])('calls are assembled from pieces with an id %s', async (_case, chunks, expected) => {
   expect(await calls(...chunks, end('tool_calls'))).toEqual(expected);
 });
 
-test('whole calls without id and index are calls of their own, also of the same tool', async () => {
+test('whole calls without id and index are separate calls, even of the same tool', async () => {
   const whole = (path: string) => ({ function: { name: 'ls', arguments: `{"p":"${path}"}` } });
   const seen = await calls(pieces(whole('a'), whole('b')), pieces(whole('c')), end('stop'));
   expect(seen).toEqual([
@@ -333,7 +333,7 @@ test('whole calls without id and index are calls of their own, also of the same 
   expect(new Set(seen.map(([id]) => id)).size).toBe(3);
 });
 
-test('arguments can be an object, and the call an old function call', async () => {
+test('arguments may be an object, and the call a deprecated function call', async () => {
   const object = { index: 0, id: 'a', function: { name: 'ls', arguments: { p: 'x' } } };
   expect(await calls(pieces(object), end('tool_calls'))).toEqual([['a', 'ls', '{"p":"x"}']]);
   const old = [
@@ -344,7 +344,7 @@ test('arguments can be an object, and the call an old function call', async () =
   expect(await calls(...old)).toEqual([[made, 'ls', '{}']]);
 });
 
-test('what a server sends beside a call is kept for it, and so is an id that came late', async () => {
+test('additional fields of a call, and an id that came late, are kept', async () => {
   const signed = { extra_content: { google: { thought_signature: 'x' } } };
   const seen = await items(
     pieces({ index: 0, function: named, ...signed }),
@@ -354,7 +354,7 @@ test('what a server sends beside a call is kept for it, and so is an id that cam
   expect(seen).toMatchObject([{ raw: { openai: { id: 'late', ...signed } } }]);
 });
 
-test('reasoning in details is kept with the answer in words that it led to', async () => {
+test('reasoning details are kept with the text that follows from them', async () => {
   const piece = (text: string) =>
     chunk({ content: text, reasoning_details: [{ type: 'reasoning.text', text, index: 0 }] });
   const whole = [{ type: 'reasoning.text', text: 'Yes.', index: 0 }];
@@ -372,7 +372,7 @@ test('empty deltas write nothing', async () => {
   ]);
 });
 
-test('a refusal is a message, and the reason of the end', async () => {
+test('a refusal becomes a message and the finish reason', async () => {
   const seen = await play([
     opening,
     chunk({ refusal: 'I will ' }),
@@ -383,7 +383,7 @@ test('a refusal is a message, and the reason of the end', async () => {
   expect(seen.at(-1)).toMatchObject({ type: 'response_done', finishReason: 'refusal' });
 });
 
-test('content in parts is text and reasoning, and what is neither is kept', async () => {
+test('content parts become text and reasoning, and other parts are kept', async () => {
   const image = { type: 'image_url', image_url: { url: 'data:,' } };
   const content = [
     { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
@@ -396,14 +396,14 @@ test('content in parts is text and reasoning, and what is neither is kept', asyn
   ]);
 });
 
-test('what the vocabulary has no word for is kept with the next item that ends', async () => {
+test('data without a field in items is kept with the next item that ends', async () => {
   const audio = { id: 'audio_1', data: 'AAAA' };
   expect(
     await items(chunk({ audio }), 'no chunk', chunk({ content: 'a' }), end('stop')),
   ).toMatchObject([{ content: 'a', raw: [{ audio }, 'no chunk'] }]);
 });
 
-test('a second answer, which was not asked for, is kept', async () => {
+test('a second answer, which was not requested, is kept', async () => {
   const choice = { index: 1, delta: { content: 'other' }, finish_reason: null };
   const second = { ...opening, choices: [choice] };
   expect(await items(second, chunk({ content: 'a' }), end('stop'))).toMatchObject([
@@ -411,13 +411,13 @@ test('a second answer, which was not asked for, is kept', async () => {
   ]);
 });
 
-test('what is kept and finds no item gets one', async () => {
+test('raw data without an item gets an item', async () => {
   expect(await items({ choices: 'none' }, end('stop'))).toMatchObject([
     { type: 'message', origin: 'system', raw: [{ choices: 'none' }] },
   ]);
 });
 
-test('an answer that was not streamed is read as well', async () => {
+test('an answer that was not streamed can also be read', async () => {
   const message = {
     role: 'assistant',
     content: 'whole',
@@ -438,7 +438,7 @@ test.each([
   [{ error: { message: 'Broken', code: 500 } }, 'MODEL_UNAVAILABLE', /Broken/],
   [{ error: 'out of memory' }, 'MODEL_ERROR', /out of memory/],
   [{ object: 'error', message: 'maximum context length is 10' }, 'CONTEXT_LENGTH', /is 10/],
-])('%j in the middle ends the turn as an error', async (error, code, message) => {
+])('the error %j within a stream ends the turn as an error', async (error, code, message) => {
   const seen = await play([opening, chunk({ content: 'half' }), error, chunk({ content: 'x' })]);
   expect(seen.slice(-2)).toMatchObject([
     { type: 'item_error', itemId: 'chatcmpl-1:message' },
@@ -454,7 +454,7 @@ test('a stream that ends without a reason has broken off', async () => {
   });
 });
 
-/** A text, cut anywhere. */
+/** A text that is cut anywhere. */
 const cutText = fc
   .tuple(fc.string({ unit: 'binary', maxLength: 30 }), fc.array(fc.nat(30), { maxLength: 6 }))
   .map(([text, cuts]) => {
@@ -467,7 +467,7 @@ const speech = fc.oneof(
   fc.record({ field: fc.constantFrom('reasoning_content', 'reasoning'), texts: cutText }),
 );
 
-test('however texts are cut, none is lost and none is said twice', async () => {
+test('however texts are cut, none is lost and none is repeated', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(speech, { maxLength: 5 }), async (speeches) => {
       const chunks = speeches.flatMap(({ field, texts }) =>
@@ -491,7 +491,7 @@ const naming = fc.record({
   repeatsName: fc.boolean(),
 });
 
-test('however calls are cut, named and mixed, the same calls come out', async () => {
+test('however calls are cut, named and interleaved, the result is the same calls', async () => {
   const call = fc.record({ name: fc.constantFrom('ls', 'cat'), pieces: cutText, naming });
   const order = fc.array(fc.nat(2), { maxLength: 20 });
   await fc.assert(
@@ -507,7 +507,7 @@ test('however calls are cut, named and mixed, the same calls come out', async ()
             fresh: true,
           };
           const id = ids === 'fresh' ? `id${index}:${count}` : `id${index}`;
-          // A new id with a name is a new call.
+          // A new id with a name begins a new call.
           const isNamed = isFirst || (repeatsName && ids !== 'fresh');
           return {
             index,
@@ -526,7 +526,7 @@ test('however calls are cut, named and mixed, the same calls come out', async ()
   );
 });
 
-test('SAFE: an answer with more calls than anybody makes ends with an error', async () => {
+test('SAFE: an answer with an absurd number of calls ends with an error', async () => {
   const many = Array.from({ length: 60_000 }, (_, index) =>
     pieces({ index, id: `c${index}`, function: { name: 'read', arguments: '{}' } }),
   );

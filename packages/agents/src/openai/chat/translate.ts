@@ -1,4 +1,4 @@
-/** Chat Completions, chunk by chunk, as items of a turn: seed 001, appendix A.5. */
+/** Translates chunks of Chat Completions to items of a turn: seed 001, appendix A.5. */
 import type { Usage } from '@liminal/protocol';
 import { isRecord } from '../../base/parse-line.ts';
 import type { AnswerWriter } from '../../models/answer-writer.ts';
@@ -17,9 +17,9 @@ export class ChatTranslator {
   readonly #writer: AnswerWriter;
   readonly #calls: ToolCalls;
   readonly #details = new ReasoningDetails();
-  /** The text that grows; a text of another kind, or a call, ends it. */
+  /** The open text; a text of another kind, or a call, ends it. */
   #text: { kind: TextKind; itemId: string } | undefined;
-  /** Names the items of its texts; the server's own id of the answer once there is one. */
+  /** The prefix of text item ids; the server's id of the answer once it is known. */
   #id = 'answer';
   #citations: Citation[] = [];
   #finishReason: string | undefined;
@@ -31,7 +31,7 @@ export class ChatTranslator {
     this.#calls = new ToolCalls(writer, ids);
   }
 
-  /** @throws ModelError if the chunk says that the answer failed. */
+  /** Reads a chunk. @throws ModelError if the chunk says that the answer failed. */
   read(said: unknown): void {
     if (isRecord(said) && (said['error'] != null || said['object'] === 'error')) {
       throw errorOfComplaint(readComplaint(said));
@@ -41,7 +41,7 @@ export class ChatTranslator {
     if (chunk.id) this.#id = chunk.id;
     if (chunk.usage != null) this.#usage = usageOf(chunk.usage);
     for (const choice of chunk.choices ?? []) {
-      // Only one answer was asked for.
+      // Only one answer was requested.
       if ((choice.index ?? 0) !== 0) this.#writer.keep(choice);
       else {
         this.#readChoice(choice.delta ?? choice.message, choice.finish_reason);
@@ -52,8 +52,8 @@ export class ChatTranslator {
   }
 
   /**
-   * The whole answer, once its stream has ended. @param isMarked - Whether the server has said that this is its end.
-   * @throws ModelError if it is not whole.
+   * The whole answer, once its stream has ended. @param isMarked - Whether the server has marked the end.
+   * @throws ModelError if the answer is not complete.
    */
   end(isMarked = false): ModelAnswer {
     if (this.#finishReason === undefined && !isMarked) throw brokeOff();
@@ -77,7 +77,7 @@ export class ChatTranslator {
     const { annotations } = delta;
     if (Array.isArray(annotations)) this.#citations.push(...citationsIn(annotations));
     this.#readText('reasoning', reasoning_content);
-    // Some servers say it under both names.
+    // Some servers send the reasoning in both fields.
     if (reasoning !== reasoning_content) this.#readText('reasoning', reasoning);
     this.#readText('message', content);
     if (typeof refusal === 'string' && refusal !== '') this.#isRefusal = true;
@@ -90,14 +90,14 @@ export class ChatTranslator {
     this.#keepRest(more);
   }
 
-  /** Text, or parts of which some have text. */
+  /** Reads a text, or parts, some of which may have text. */
   #readText(kind: TextKind, said: unknown): void {
     if (said === undefined || said === null) return;
     if (typeof said === 'string') return this.#say(kind, said);
     if (!Array.isArray(said)) return this.#writer.keep({ [kind]: said });
     for (const part of said as unknown[]) {
       if (isRecord(part) && typeof part['text'] === 'string') this.#say(kind, part['text']);
-      // Mistral's.
+      // Mistral's reasoning.
       else if (isRecord(part) && part['type'] === 'thinking') {
         this.#readText('reasoning', part['thinking']);
       } else this.#writer.keep(part);
@@ -129,7 +129,7 @@ export class ChatTranslator {
   #close(): ModelCall[] {
     const details = this.#details.take();
     const more = details.length > 0 ? { reasoning_details: details } : undefined;
-    // They go back with a call; with an answer in words they are only kept.
+    // Reasoning details are sent back with a call; with a text answer they are only kept.
     if (more !== undefined && this.#calls.isEmpty) this.#writer.keep(more);
     this.#closeText();
     return this.#calls.finish(more);

@@ -1,6 +1,6 @@
 /**
- * The part of a `chat.completion.chunk` that is read: as the official API reference has it, and as loose as other servers
- * are. A field that has another shape than any of them is not read, and kept by the translator.
+ * The part of a `chat.completion.chunk` that is read: as in the official API reference, and as loose as other servers are.
+ * A field of any other shape is not read, and the translator keeps it as raw data.
  */
 import { z } from 'zod';
 
@@ -23,7 +23,7 @@ export const Delta = z.looseObject({
   reasoning_details: z.unknown().optional(),
   refusal: z.unknown().optional(),
   tool_calls: z.array(CallPiece).nullish(),
-  /** What came before tool calls. */
+  /** The predecessor of tool calls. */
   function_call: z
     .looseObject({ name: z.string().nullish(), arguments: z.unknown().optional() })
     .nullish(),
@@ -51,7 +51,7 @@ export const Chunk = z.looseObject({
       z.looseObject({
         index: z.number().nullish().catch(undefined),
         delta: Delta.nullish(),
-        /** In place of `delta`, from a server that does not stream. */
+        /** Replaces `delta` in answers of a server that does not stream. */
         message: Delta.nullish(),
         finish_reason: z.string().nullish().catch(undefined),
       }),

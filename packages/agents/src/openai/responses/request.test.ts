@@ -52,7 +52,7 @@ const output = (callId: string, text: string, blocks?: ContentBlock[]): OutputIt
   ...(blocks && { blocks }),
 });
 
-test('a request stores nothing, and asks for reasoning that can be given back', () => {
+test('a request stores nothing, and asks for reasoning that can be sent back', () => {
   expect(responsesRequest(request([user('hi')]))).toEqual({
     model: 'gpt-5',
     input: [{ role: 'user', content: 'hi' }],
@@ -96,10 +96,10 @@ test('a conversation keeps its order: reasoning, parallel calls, their outputs, 
   ]);
 });
 
-test('reasoning of another maker, in no form to give back, or without what it led to, is left out', () => {
+test('reasoning of another maker, without encrypted content, or without a following item, is left out', () => {
   const own = { openai: { id: 'rs_1', encrypted_content: 'gAAAA' } };
   const anthropic = { anthropic: { signature: 'x' } };
-  // As llama.cpp has it.
+  // llama.cpp's form.
   const bare = { openai: { id: 'rs_2', encrypted_content: '' } };
   expect(
     input(thought(anthropic), thought(), thought(bare), agent('a'), thought(own), user('stop')),
@@ -109,12 +109,12 @@ test('reasoning of another maker, in no form to give back, or without what it le
   ]);
 });
 
-test('what was kept with other values is found', () => {
+test('reasoning that was kept among other raw values is found', () => {
   const raw = [{ openai: { id: 'rs_1', encrypted_content: 'gAAAA' } }, { other: 1 }];
   expect(input(thought(raw), agent('a'))).toMatchObject([{ encrypted_content: 'gAAAA' }, {}]);
 });
 
-test('what is not the model’s to know is left out', () => {
+test('items that are not for the model are left out', () => {
   expect(
     input(
       { type: 'message', id: 's', origin: 'system', content: 'A notice.' },
@@ -125,7 +125,7 @@ test('what is not the model’s to know is left out', () => {
   ).toEqual([]);
 });
 
-test('arguments are given back as an object, whatever the model wrote', () => {
+test('arguments are sent back as an object, whatever the model wrote', () => {
   expect(input(call('a', ''), call('b', '{"p":'), call('c', '[1]'))).toMatchObject([
     { arguments: '{}' },
     { arguments: '{"arguments":"{\\"p\\":"}' },
@@ -166,7 +166,7 @@ test('a user’s files are parts of their message', () => {
   ]);
 });
 
-test('what a tool shows goes with its output', () => {
+test('images of a tool are sent in its output', () => {
   const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
   expect(input(call('a'), output('a', 'a picture', [image])).slice(1)).toEqual([
     {
@@ -180,7 +180,7 @@ test('what a tool shows goes with its output', () => {
   ]);
 });
 
-test('a request for words alone still tells the tools, and asks for no call', () => {
+test('a request for text only still lists the tools, and forbids calls', () => {
   const tools = [{ name: 'f', description: '', parameters: { type: 'object' } }];
   expect(responsesRequest(request([user('a')], { tools, isWithoutCalls: true }))).toMatchObject({
     tools: [{ name: 'f' }],
@@ -189,7 +189,7 @@ test('a request for words alone still tells the tools, and asks for no call', ()
   expect(responsesRequest(request([user('a')], { tools }))).not.toHaveProperty('tool_choice');
 });
 
-test('what a tool shows of a type that no server reads is only named', () => {
+test('files of a tool whose type no server reads are only named', () => {
   const zip = { uri: 'file:///a.zip', mimeType: 'application/zip', blob: 'UEsD' };
   const blocks: ContentBlock[] = [
     { type: 'image', mimeType: 'image/bmp', data: 'AAAA', name: 'a.bmp' },

@@ -17,13 +17,13 @@ type InputItem = OpenAI.Responses.ResponseInputItem;
 type InputPart = OpenAI.Responses.ResponseInputContent;
 
 export interface ResponsesOptions {
-  /** Whether the model may search the web by the server's own tool. */
+  /** Whether the model may search the web with the server's own tool. */
   webSearch?: boolean | undefined;
 }
 
 /**
- * A request as the Responses API takes it. Nothing is stored there, so the model's reasoning goes back and forth
- * encrypted. Left out: what the system said to people, plans, approvals, errors, and reasoning of another maker.
+ * The body of a Responses request. Nothing is stored at the server, so the model's reasoning is sent back and forth
+ * encrypted. Left out: system messages for people, plans, approvals, errors, and reasoning of other makers.
  */
 export function responsesRequest(
   request: ModelRequest,
@@ -31,7 +31,7 @@ export function responsesRequest(
 ): Body {
   const { model, instructions, conversation, tools, effort, isWithoutCalls } = request;
   const { made = new WeakMap() } = request;
-  // A model that calls no tools is asked without any.
+  // A model that calls no tools gets no search tool.
   const searches = webSearch && tools.length > 0;
   const searched = new Set(
     conversation.flatMap((item) => (isNativeSearch(item) ? item.callId : [])),
@@ -41,7 +41,7 @@ export function responsesRequest(
     ...(instructions !== '' && { instructions }),
     input: conversation.flatMap((item, index) => {
       if (item.type === 'reasoning' && !goesOn(conversation[index + 1])) return [];
-      // The server's own search has its result in itself.
+      // A search by the server contains its result.
       if (item.type === 'function_call_output' && searched.has(item.callId)) return [];
       return once(made, item, inputOf);
     }),
@@ -74,7 +74,7 @@ function once<From extends object, To>(
   return made.get(from) as To;
 }
 
-// Not strict: a strict schema has no optional fields.
+// Not strict, because a strict schema has no optional fields.
 const toolOf = (tool: ToolFace): OpenAI.Responses.FunctionTool => ({
   ...tool,
   type: 'function',
@@ -109,7 +109,7 @@ function inputOf(item: OutputItem): InputItem[] {
   }
 }
 
-/** A search by a server of this interface goes back as the server gave it. */
+/** A search by a server of this interface is sent back unchanged. */
 const isNativeSearch = (item: OutputItem): item is FunctionCall =>
   item.type === 'function_call' && ownRaw(item)?.['type'] === 'web_search_call';
 
@@ -124,11 +124,11 @@ function messageOf(item: Extract<OutputItem, { type: 'message' }>): InputItem[] 
   }
   const phase = ownRaw(item)?.['phase'];
   const isPhase = phase === 'commentary' || phase === 'final_answer';
-  // Without its type llama.cpp does not know what it is.
+  // Without `type`, llama.cpp does not recognize the item.
   return [{ type: 'message', role: 'assistant', content, ...(isPhase && { phase }) }];
 }
 
-/** Reasoning is only taken with what it led to. */
+/** Whether the next item continues the answer: reasoning is only accepted before the item that it led to. */
 const goesOn = (next: OutputItem | undefined): boolean =>
   next?.type === 'function_call' ||
   next?.type === 'reasoning' ||
@@ -137,12 +137,12 @@ const goesOn = (next: OutputItem | undefined): boolean =>
 function reasoningOf(item: OutputItem): InputItem[] {
   const own = ownRaw(item);
   const { id, encrypted_content: encrypted } = own ?? {};
-  // llama.cpp gives an empty one.
+  // llama.cpp sends an empty one.
   if (typeof encrypted !== 'string' || encrypted === '') return [];
   return [
     {
       type: 'reasoning',
-      // The server knows its reasoning by what is encrypted; the id is a name.
+      // The server recognizes its reasoning by the encrypted content; the id is only a name.
       ...(typeof id === 'string' ? { id } : { id: item.id }),
       summary: [],
       encrypted_content: encrypted,
@@ -158,7 +158,7 @@ function inputPart(part: Part): InputPart {
       return { type: 'input_image', detail: 'auto', image_url: dataUrl(part) };
     case 'file':
       return { type: 'input_file', filename: part.name, file_data: dataUrl(part) };
-    // This interface takes none.
+    // This interface does not support audio.
     case 'audio':
       return inputPart(missing(part.name, part.mimeType));
   }

@@ -48,7 +48,7 @@ const call = (text: string) => ({
   name: 'ls',
 });
 
-test('a message grows, ends with its item, and the turn with the answer and its usage', async () => {
+test('a message grows and ends with its item, and the turn ends with the answer and its usage', async () => {
   const usage = {
     input_tokens: 36,
     input_tokens_details: { cached_tokens: 30 },
@@ -84,7 +84,7 @@ test('a message grows, ends with its item, and the turn with the answer and its 
   ]);
 });
 
-test('reasoning has its summary’s parts as paragraphs, and keeps what only its maker can read', async () => {
+test('the parts of a reasoning summary become paragraphs, and encrypted content is kept', async () => {
   const item = { id: 'rs_1', type: 'reasoning', summary: [] };
   const delta = (summary_index: number, text: string) =>
     event('reasoning_summary_text.delta', { ...at(0, 'rs_1'), summary_index, delta: text });
@@ -114,7 +114,7 @@ test('reasoning has its summary’s parts as paragraphs, and keeps what only its
   ]);
 });
 
-test('the whole reasoning of open models is shown', async () => {
+test('the complete reasoning of open models is shown', async () => {
   const seen = await play([
     event('reasoning_text.delta', { ...at(0, 'rs_1'), content_index: 0, delta: 'Hm.' }),
     completed(),
@@ -122,7 +122,7 @@ test('the whole reasoning of open models is shown', async () => {
   expect(doneItems(seen)).toMatchObject([{ type: 'reasoning', content: 'Hm.' }]);
 });
 
-test('a call grows by its arguments, and ends as its item says', async () => {
+test('a call grows with its arguments, and ends with the content of its item', async () => {
   const delta = (text: string) =>
     event('function_call_arguments.delta', { ...at(0, 'fc_1'), delta: text });
   const seen = await play([
@@ -158,7 +158,7 @@ test('a call grows by its arguments, and ends as its item says', async () => {
   ]);
 });
 
-test('a refusal is a message, and the reason of the end', async () => {
+test('a refusal becomes a message and the finish reason', async () => {
   const refusal = { ...message(''), content: [{ type: 'refusal', refusal: 'I will not.' }] };
   const streamed = [
     added(0, message('', { content: [] })),
@@ -174,7 +174,7 @@ test('a refusal is a message, and the reason of the end', async () => {
   }
 });
 
-test('an answer that is cut short says why', async () => {
+test('an incomplete answer gives the reason', async () => {
   const response = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
   const seen = await play([textDelta('ha'), event('incomplete', { response })]);
   expect(doneItems(seen)).toMatchObject([{ content: 'ha' }]);
@@ -196,7 +196,7 @@ test.each([
   [event('error', { error: { message: 'Broken' } }), 'MODEL_ERROR'],
   [{ error: { message: 'Broken' } }, 'MODEL_ERROR'],
   [event('cancelled', { response: { status: 'cancelled', error: 'Broken' } }), 'MODEL_ERROR'],
-])('%j in the middle ends the turn as an error', async (said, code) => {
+])('the error %j within a stream ends the turn as an error', async (said, code) => {
   const seen = await play([textDelta('half'), said]);
   expect(seen.slice(-2)).toMatchObject([
     { type: 'item_error', itemId: 'msg_1' },
@@ -205,7 +205,7 @@ test.each([
 });
 
 test.each(['failed', 'cancelled'])(
-  'an answer that has %s ends the turn as an error, also if it does not say why',
+  'an answer that has %s ends the turn as an error, even if it does not say why',
   async (status) => {
     expect((await play([textDelta('half'), event(status)])).at(-1)).toMatchObject({
       type: 'response_error',
@@ -248,7 +248,7 @@ const search = (action: object, more: object = {}) => ({
   ...more,
 });
 
-test('a search of the web begins at once, and is a call with its words and what it found', async () => {
+test('a web search begins at once, and is a call with its words and results', async () => {
   const item = search({
     type: 'search',
     query: 'a',
@@ -311,12 +311,12 @@ test.each([
     'The search failed: Too many.',
     false,
   ],
-])('what is done on the web is shown: %j', async (item, title, output, success) => {
+])('an action on the web is shown: %j', async (item, title, output, success) => {
   const [call, result] = doneItems(await play([done(0, item), completed()]));
   expect([call, result]).toMatchObject([{ title }, { output, success }]);
 });
 
-test('a message keeps its sources, and what it is in the answer', async () => {
+test('a message keeps its sources and its phase', async () => {
   const annotation = { type: 'url_citation', url: 'https://example.org' };
   const content = [{ type: 'output_text', text: 'a', annotations: [annotation] }];
   expect(
@@ -326,7 +326,7 @@ test('a message keeps its sources, and what it is in the answer', async () => {
   ]);
 });
 
-test('what was not streamed comes with its item, or with the answer', async () => {
+test('content that was not streamed is read from its item, or from the answer', async () => {
   const items = [message('abc'), call('{}')];
   const late = [textDelta('ab'), done(0, items[0]!), done(1, items[1]!), completed()];
   const last = [textDelta('a'), done(0, items[0]!), completed({ output: items })];
@@ -339,7 +339,7 @@ test('what was not streamed comes with its item, or with the answer', async () =
   }
 });
 
-test('a text that comes out other than it was streamed is what its item says', async () => {
+test('a text that differs from the streamed text is replaced by the text of its item', async () => {
   expect(
     doneItems(await play([textDelta('xyz'), done(0, message('abc')), completed()])),
   ).toMatchObject([{ content: 'abc' }]);
@@ -349,31 +349,31 @@ test('a text that comes out other than it was streamed is what its item says', a
   ]);
 });
 
-test('a call that was not announced has the name that its item has', async () => {
+test('an unannounced call gets the name from its item', async () => {
   const delta = event('function_call_arguments.delta', { ...at(0, 'fc_1'), delta: '{}' });
   expect(doneItems(await play([delta, done(0, call('{}')), completed()]))).toMatchObject([
     { id: 'fc_1', name: 'ls', arguments: '{}' },
   ]);
 });
 
-test('calls without an id get one', async () => {
+test('calls without an id get an id', async () => {
   const { call_id: _callId, ...nameless } = call('{}');
   expect(doneItems(await play([done(0, nameless), completed()]))).toMatchObject([
     { id: 'fc_1', callId: expect.stringMatching(/^call_[0-9a-f]{32}$/) },
   ]);
 });
 
-/** A text, cut anywhere. */
+/** A text that is cut anywhere. */
 const cutText = fc.array(fc.string({ unit: 'binary', maxLength: 8 }), { maxLength: 6 });
 const output = fc.record({
   kind: fc.constantFrom('message', 'reasoning', 'function_call'),
   pieces: cutText,
   isAnnounced: fc.boolean(),
-  /** The last of its pieces are not streamed. */
+  /** How many of its last pieces are not streamed. */
   lost: fc.nat(2),
 });
 
-test('however an answer is cut, what its items say is said once', async () => {
+test('however an answer is cut, the content of its items is written once', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(output, { maxLength: 4 }), async (outputs) => {
       const names = {

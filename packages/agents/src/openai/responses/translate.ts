@@ -1,4 +1,4 @@
-/** The Responses API's stream, event by event, as items of a turn. */
+/** Translates events of the Responses API's stream to items of a turn. */
 import type { OutputItem, Usage } from '@liminal/protocol';
 import { isRecord } from '../../base/parse-line.ts';
 import { type WebAction, webResults, webSearchCall } from '../../base/web-search.ts';
@@ -14,21 +14,21 @@ type Kind = 'message' | 'reasoning' | 'function_call' | 'web_search_call';
 interface OpenItem {
   kind: Kind;
   itemId: string;
-  /** Its whole text so far: what is logged of it may be cut. */
+  /** The whole text so far; the logged text may be cut. */
   text: string;
-  /** The part that its text is in. */
+  /** The part that the text is in. */
   part: string | undefined;
   isDone: boolean;
   call: { callId: string; name: string } | undefined;
 }
 
-/** Writes the answer of one stream of the Responses API. */
+/** Writes the answer of one Responses stream. */
 export class ResponsesTranslator {
   readonly #writer: AnswerWriter;
   readonly #ids: CallIds;
-  /** By place in the output, or by id, where a server gives no places. */
+  /** By place in the output, or by id if the server sends no places. */
   readonly #items = new Map<number | string, OpenItem>();
-  /** Places of items that have no form here. */
+  /** Places of items of unknown types. */
   readonly #unknown = new Set<number | string>();
   #citations: Citation[] = [];
   #finishReason: string | undefined;
@@ -41,20 +41,20 @@ export class ResponsesTranslator {
     this.#ids = ids;
   }
 
-  /** @throws ModelError if the event says that the answer failed. */
+  /** Reads an event. @throws ModelError if the event says that the answer failed. */
   read(said: unknown): void {
     if (isTextDelta(said)) return this.#say(said, 'message', said.delta, said.content_index);
     const event = Event.safeParse(said).data;
     if (event !== undefined) return this.#readEvent(event);
-    // A server that does not stream gives the answer itself, and one that fails only an error.
+    // A server that does not stream sends the answer itself, or only an error.
     if (isRecord(said) && said['object'] === 'response') return this.#finish(said, undefined);
     if (isRecord(said) && said['error'] != null) throw errorOfComplaint(readComplaint(said));
     this.#writer.keep(said);
   }
 
   /**
-   * The whole answer, once its stream has ended. @param isMarked - Whether the server has said that this is its end.
-   * @throws ModelError if it is not whole.
+   * The whole answer, once its stream has ended. @param isMarked - Whether the server has marked the end.
+   * @throws ModelError if the answer is not complete.
    */
   end(isMarked = false): ModelAnswer {
     if (this.#finishReason === undefined && !isMarked) throw brokeOff();
@@ -126,12 +126,12 @@ export class ResponsesTranslator {
     if (item.content?.some(({ refusal }) => refusal !== undefined)) this.#isRefusal = true;
     this.#citations.push(...citationsIn(annotationsOf(item)));
     const whole = wholeText(item);
-    // It says last, and in whole, what it has said in pieces.
+    // The finished item repeats the whole text after its pieces.
     const isOther = whole !== '' && !this.#settle(open, whole);
     this.#done(open, { ...(isOther && changedText(open, whole)), ...ownOf(item) });
   }
 
-  /** The server has searched the web: a call, and what was found. */
+  /** Writes a web search by the server as a call with its results. */
   #searched(open: OpenItem, item: Item): void {
     if (open.isDone) return;
     this.#done(open, { ...searchCallOf(item), raw: { openai: item } });
@@ -145,7 +145,7 @@ export class ResponsesTranslator {
     });
   }
 
-  /** The item that an event is about; begins it if it was not announced. */
+  /** The item of an event; begins the item if it was not announced. */
   #open(event: Event, kind: Kind, item?: Item): OpenItem {
     const place = placeOf(event, item);
     const known = this.#items.get(place);
@@ -173,13 +173,13 @@ export class ResponsesTranslator {
     if (delta === '') return;
     const open = this.#open(event, kind);
     const part = `${event.type}:${index}`;
-    // Parts of what it has thought are paragraphs; parts of a message go on in its line.
+    // Parts of reasoning become paragraphs; parts of a message continue its line.
     const isNext = kind === 'reasoning' && open.part !== undefined && open.part !== part;
     open.part = part;
     this.#append(open, isNext ? `${between}${delta}` : delta);
   }
 
-  /** Adds what is missing of the whole text. Returns false if it is another text. */
+  /** Adds the missing rest of the whole text. Returns false if the whole text is different. */
   #settle(open: OpenItem, whole: string): boolean {
     if (!whole.startsWith(open.text)) return false;
     this.#append(open, whole.slice(open.text.length));
@@ -199,7 +199,7 @@ export class ResponsesTranslator {
   }
 
   /**
-   * @param outcome - The last event's word for it. Default: the answer's own.
+   * @param outcome - The status in the last event. Default: the answer's own status.
    * @throws ModelError if the answer failed.
    */
   #finish(said: unknown, outcome: string | undefined): void {
@@ -213,7 +213,7 @@ export class ResponsesTranslator {
     }
     const reason = answer?.incomplete_details?.reason ?? status;
     if (reason === 'error' || answer?.status === 'error') throw endedInError();
-    // An item that was not streamed is said here for the first time.
+    // Items that were not streamed appear here for the first time.
     for (const [index, item] of (answer?.output ?? []).entries()) {
       if (!this.#has(index, item)) this.#itemDone({ type: '', output_index: index, item });
     }
@@ -232,7 +232,7 @@ export class ResponsesTranslator {
   }
 }
 
-/** Events whose words come again in other events. */
+/** Events whose content is repeated in other events. */
 const silent = new Set(
   [
     'created',
@@ -255,7 +255,7 @@ const silent = new Set(
   ].map((name) => `response.${name}`),
 );
 
-/** Most events are of this shape, which needs no schema. */
+/** Whether the event is a text delta, as most are; needs no schema. */
 function isTextDelta(said: unknown): said is Event & { delta: string } {
   if (!isRecord(said) || said['type'] !== 'response.output_text.delta') return false;
   const { delta, output_index: place, content_index: part, item_id: id } = said;
@@ -294,7 +294,7 @@ function searchCallOf({ action }: Partial<Item>): ReturnType<typeof webSearchCal
   });
 }
 
-/** A search as it begins: most servers name its words only at its end. */
+/** A search at its beginning: most servers send the search words only at the end. */
 const searchFace = (id: string, item: Partial<Item> = {}): OutputItem => ({
   type: 'function_call',
   id,
@@ -320,13 +320,13 @@ function wholeText(item: Item): string {
   return [...parts, ...(item.summary ?? []).map(({ text = '' }) => text)].join(between);
 }
 
-/** A text that has come out other than it was streamed. */
+/** The change for a text that differs from the streamed text. */
 function changedText(open: OpenItem, whole: string): Partial<OutputItem> {
   open.text = whole;
   return open.kind === 'function_call' ? { arguments: whole } : { content: whole };
 }
 
-/** What only the maker can read of its item, for the next request, and what the vocabulary has no field for. */
+/** Raw data of an item: the part that only the maker can read, for the next request, and unknown fields. */
 function ownOf(item: Item): { raw?: unknown } {
   const { id, type, status: _status, role: _role, ...fields } = item;
   const { content: _content, summary: _summary, ...rest } = fields;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const Part = z.looseObject({ type: z.string().optional(), text: z.string().optional() });
 
-/** An item of the output: announced by `output_item.added`, whole in `output_item.done`. */
+/** An item of the output: announced by `output_item.added`, complete in `output_item.done`. */
 export const Item = z.looseObject({
   type: z.string(),
   id: z.string().nullish(),

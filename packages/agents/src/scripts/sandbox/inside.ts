@@ -1,24 +1,24 @@
 /**
- * What runs inside the sandbox, before the script and around it. The sandbox is given the text of these functions, so they
- * use nothing that stands outside of them. A script may replace every built-in function, and give all objects a `toJSON`:
- * what it must not change is kept from before. Texts cross the boundary as JSON: others would end at a NUL, and lose half
- * of a surrogate pair.
+ * Code that runs inside the sandbox, before the script and around it. The sandbox gets the source text of these functions, so
+ * they use nothing outside of themselves. A script may replace every built-in function, and give all objects a `toJSON`: the
+ * built-ins that matter are saved beforehand. Texts cross the boundary as JSON, because plain texts would end at a NUL and
+ * lose half surrogate pairs.
  */
 
-/** What was thrown. */
+/** A thrown value. */
 export interface Thrown {
-  /** `TypeError`; without it, it was no Error. */
+  /** For example `TypeError`; undefined if the value was not an Error. */
   name?: string;
   message: string;
-  /** As QuickJS writes it: the places alone, a line for each. */
+  /** As QuickJS writes it: only the places, one per line. */
   stack?: string;
-  /** What was thrown in place of an Error, as JSON. */
+  /** A thrown value that is not an Error, as JSON. */
   value?: string;
 }
 
-/** What the sandbox tells the host, as JSON. The last three end the script. */
+/** A message from the sandbox to the host, as JSON. The last three end the script. */
 export type Told =
-  /** Begins a call, whose answer comes through `settle`; the input is JSON. */
+  /** Begins a call, which is answered through `settle`; the input is JSON. */
   | { type: 'call'; id: number; name: string; input: string }
   | { type: 'print'; text: string }
   | { type: 'too_many_calls' }
@@ -26,30 +26,30 @@ export type Told =
   | { type: 'result'; json: string }
   | { type: 'thrown'; thrown: Thrown };
 
-/** What the host calls inside. */
+/** The functions inside that the host calls. */
 export interface Inside {
   run: (script: () => unknown) => Promise<void>;
-  /** Ends the script with what was thrown before it ran. */
+  /** Ends the script with a value that was thrown before it ran. */
   fail: (thrown: unknown) => void;
   /** @param output - A text as JSON. */
   settle: (id: number, success: boolean, output: string) => void;
 }
 
-/** What the script may do. */
+/** Limits and tools of the script. */
 export interface Allowed {
   /** Names of tools. */
   tools: string[];
-  /** Most calls in all, and at once. */
+  /** The most calls in total, and at the same time. */
   calls: number;
   parallelCalls: number;
-  /** Most characters of a call's input as JSON. */
+  /** The most characters of a call's input as JSON. */
   inputCharacters: number;
 }
 
 interface Values {
-  /** The value as JSON. Throws a TypeError that names what JSON has no word for. */
+  /** The value as JSON. Throws a TypeError that names a part that JSON cannot express. */
   toJson: (value: unknown, what: string) => string;
-  /** The value as people read it. */
+  /** The value as text for people. */
   show: (value: unknown) => string;
   describe: (thrown: unknown) => Thrown;
 }
@@ -60,7 +60,7 @@ export function makeValues(): Values {
   const AnyError = Error;
   const WrongType = TypeError;
 
-  /** `Object`, `Array`, `Map`. */
+  /** For example `Object`, `Array`, `Map`. */
   const kindOf = (value: object) => Object.prototype.toString.call(value).slice(8, -1);
   const fieldsOf = ({ name, message }: Error) => ({ name, message });
 
@@ -69,7 +69,7 @@ export function makeValues(): Values {
     const isWordless = type === 'function' || type === 'symbol' || type === 'bigint';
     if (isWordless || (type === 'number' && !Number.isFinite(value))) {
       const what = isWordless ? `a ${type}` : String(value);
-      throw new WrongType(`${place} is ${what}, for which JSON has no word`);
+      throw new WrongType(`${place} is ${what}, which JSON cannot express`);
     }
     if (typeof value !== 'object' || value === null) return value;
     if (value instanceof AnyError) return fieldsOf(value);
@@ -118,7 +118,7 @@ export function makeValues(): Values {
       }
       if (typeof thrown === 'object') described.value = toJson(thrown, 'it');
     } catch {
-      // Then it is shown as well as it can be.
+      // `show`, below, then describes the value.
     }
     described.message = show(thrown);
     return described;
@@ -144,7 +144,7 @@ export function makeTools(
     input: string;
     resolve: (output: string) => void;
     reject: (error: Error) => void;
-    /** Made where the script makes the call, so that its stack leads there. */
+    /** Created where the script makes the call, so that its stack names that place. */
     failure: Error;
   }
   const open = create(null) as Record<number, Call>;
@@ -197,7 +197,7 @@ export function makeTools(
   return { tools: freeze(tools), settle };
 }
 
-/** @param hear - Takes `Told` as JSON. */
+/** @param hear - Receives `Told` as JSON. */
 export function makeInside(
   hear: (json: string) => void,
   allowed: Allowed,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Printed } from './printed.ts';
 
-test('what one thread writes the other reads, as far as it fits', () => {
+test('one thread reads what the other writes, up to the size of the memory', () => {
   const reader = new Printed(6);
   const writer = new Printed(reader.memory);
   expect(reader.read()).toBe('');

@@ -1,21 +1,21 @@
 /**
- * Text that one thread writes and another reads, also when the first was ended in the midst of its work. What does not fit
- * is left out.
+ * Text that one thread writes and another reads, even after the first thread was ended during its work. Text that does not
+ * fit is dropped.
  */
 export class Printed {
   readonly #length: Int32Array;
   readonly #text: Buffer;
-  /** For the other thread, which makes its own `Printed` of it. */
+  /** The memory, from which the other thread makes its own `Printed`. */
   readonly memory: SharedArrayBuffer;
 
-  /** @param of - The most characters (UTF-16 code units), or the memory of another one. */
+  /** @param of - The most characters (UTF-16 code units), or the memory of another `Printed`. */
   constructor(of: number | SharedArrayBuffer) {
     this.memory = typeof of === 'number' ? new SharedArrayBuffer(4 + 2 * of) : of;
     this.#length = new Int32Array(this.memory, 0, 1);
     this.#text = Buffer.from(this.memory, 4);
   }
 
-  /** Returns whether all of it fitted. */
+  /** Adds text; returns whether all of it fitted. */
   add(text: string): boolean {
     const at = 2 * Atomics.load(this.#length, 0);
     const written = this.#text.write(text, at, 'utf16le');

@@ -34,21 +34,21 @@ import {
 import type { Printed } from './printed.ts';
 import { Memory } from './web-assembly.ts';
 
-/** How a script came to its end; the result is JSON. */
+/** How a script ended; the result is JSON. */
 export type Ending = { result: string } | { error: ScriptError };
 
 export interface SandboxOptions {
   /** QuickJS, compiled. */
   wasm: WebAssembly.Module;
-  /** Their names. */
+  /** The tools' names. */
   tools: string[];
   limits: ScriptLimits;
   printed: Printed;
   /** Begins a call; its input is JSON. */
   onCall(id: number, name: string, input: string): void;
-  /** Called when the script can do nothing more until a call is answered. */
+  /** Called when the script can only wait until a call is answered. */
   onWait(answers: number): void;
-  /** Called once. Nothing may be asked of the sandbox after it. */
+  /** Called once. The sandbox must not be used after it. */
   onEnd(ending: Ending): void;
 }
 
@@ -57,28 +57,28 @@ const plain = 'default' in release ? release.default : release;
 
 const mebibyte = 1024 * 1024;
 const pageBytes = 64 * 1024;
-/** What this QuickJS needs to begin with, and can have at most. */
+/** The initial and the largest memory of this QuickJS. */
 const pages = { first: 256, most: 32_768 };
-/** The stack that QuickJS counts itself. That of the thread has to be larger by far: see `run-script.ts`. */
+/** The stack limit that QuickJS enforces. The thread's stack must be far larger: see `run-script.ts`. */
 const stackBytes = mebibyte / 2;
-/** What QuickJS has at its start, and texts on their way into it, beside the script's own memory. */
+/** Memory for QuickJS at its start and for texts passed into it, in addition to the script's own memory. */
 const otherBytes = 64 * mebibyte;
-/** Jobs (what follows an `await`) that run before somebody looks whether the script has ended. */
+/** How many jobs (continuations of an `await`) run between two checks whether the script has ended. */
 const jobsAtOnce = 100;
 
 /**
- * One script in a QuickJS of its own, with access to nothing but the tools. It is the plain variant of QuickJS: a call of a
- * tool is a promise inside that the host settles, so nothing has to suspend WebAssembly, as asyncify does. No handle is
- * freed, since the thread ends with the script.
+ * One script in its own QuickJS, which can access only the tools. It is the plain variant of QuickJS: a call of a tool is a
+ * promise inside that the host settles, so WebAssembly need not be suspended, as asyncify does. No handle is freed, because
+ * the thread ends with the script.
  */
 export class Sandbox {
   readonly #options: SandboxOptions;
   readonly #memory: Memory;
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
-  /** `Inside`. */
+  /** A handle of `Inside`. */
   readonly #inside: QuickJSHandle;
-  /** The CPU time of this thread, in ms, at which that of the script is over. */
+  /** The CPU time of this thread, in ms, at which the script's time is over. */
   #until = Infinity;
   #hasBegun = false;
   #hasEnded = false;
@@ -105,7 +105,7 @@ export class Sandbox {
     return new Sandbox(options, memory, module.newRuntime());
   }
 
-  /** Runs the code, the body of an async function, up to where it waits for a tool. */
+  /** Runs the code, the body of an async function, until it waits for a tool. */
   start(code: string): void {
     this.#until = cpuMs() + this.#options.limits.timeMs;
     this.#work(() => {
@@ -116,7 +116,7 @@ export class Sandbox {
     });
   }
 
-  /** Answers a call, and runs the script on. */
+  /** Answers a call and continues the script. */
   settle(id: number, success: boolean, output: string): void {
     if (this.#hasEnded) return;
     const context = this.#context;
@@ -132,7 +132,7 @@ export class Sandbox {
     });
   }
 
-  /** Puts the script's functions into the sandbox; returns those that the host calls. */
+  /** Puts the script's functions into the sandbox; returns the functions that the host calls. */
   #furnish(): QuickJSHandle {
     const context = this.#context;
     const { limits, tools } = this.#options;
@@ -140,7 +140,7 @@ export class Sandbox {
     const given = [JSON.stringify(allowed), String(makeValues), String(makeTools)].join(',');
     const hear = context.newFunction('hear', (told) => {
       const json = context.getString(told);
-      // There was no memory for it.
+      // There was not enough memory for the message.
       if (json === '') this.#fail(noMemory(this.#options.limits));
       else if (!this.#hasEnded) this.#hear(JSON.parse(json) as Told);
     });
@@ -177,13 +177,13 @@ export class Sandbox {
     const { name, message } = thrown;
     if (!this.#hasBegun && name === 'SyntaxError') return syntaxErrorOf(thrown, limits);
     const isSaid = name === 'InternalError' && message === 'out of memory';
-    // QuickJS throws null if there is no memory for an error.
+    // QuickJS throws null if it has no memory for an error.
     const isMeant = name === undefined && message === 'null' && this.#hasGrown();
     const error = failureOf(thrown, limits);
     return isSaid || isMeant ? { ...error, ...noMemory(limits) } : error;
   }
 
-  /** Takes a step inside, and all that follows from it. */
+  /** Runs a step inside, and all jobs that follow from it. */
   #work(step: () => void): void {
     try {
       step();
@@ -200,7 +200,7 @@ export class Sandbox {
 
   #call(name: keyof Inside, ...given: QuickJSHandle[]): void {
     const { error } = this.#context.callMethod(this.#inside, name, given);
-    // They throw nothing of themselves.
+    // The host's functions throw nothing themselves: an error means that memory ran out.
     if (error !== undefined && !this.#mustStop()) this.#fail(noMemory(this.#options.limits));
   }
 
@@ -210,7 +210,7 @@ export class Sandbox {
     return this.#hasEnded;
   }
 
-  /** Whether the script has ever had about the memory that it may have. */
+  /** Whether the script's memory has ever grown to about its limit. */
   #hasGrown(): boolean {
     const { byteLength } = this.#memory.buffer;
     const atFirst = pages.first * pageBytes;
@@ -228,7 +228,7 @@ export class Sandbox {
   }
 }
 
-/** The CPU time that this thread has had, in ms. */
+/** The CPU time used by this thread, in ms. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

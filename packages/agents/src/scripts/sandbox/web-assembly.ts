@@ -1,6 +1,6 @@
 import type { QuickJSWASMModule } from 'quickjs-emscripten-core';
 
-/** What we use of WebAssembly: the types of Node have next to nothing of it. */
+/** The part of WebAssembly that is used here: Node's types have almost none of it. */
 interface Api {
   compile: (bytes: Uint8Array) => Promise<WebAssembly.Module>;
   /** Sizes in pages of 64 KiB. */

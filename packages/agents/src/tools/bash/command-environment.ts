@@ -1,17 +1,17 @@
 import { childEnvironment } from '../../base/child-environment.ts';
 
 interface CommandEnvironment {
-  /** Names of variables that the command does not get. */
+  /** Names of environment variables that the command does not get. */
   hidden: ReadonlySet<string>;
-  /** Whether the command is known to read and nothing else. Then git starts no file monitor and no hook. */
+  /** Whether the command only reads. Git then starts no file monitor and no hook. */
   onlyReads: boolean;
-  /** More variables. */
+  /** Additional environment variables. */
   more?: Record<string, string>;
 }
 
 /**
- * The environment of a command. Git does not take a folder for a repository only because files with the right names lie
- * in it: the file tools can make such files, and the `config` among them names programs that git would start.
+ * The environment of a command. It keeps git from accepting a folder as a repository only because files with the right
+ * names are in it: the file tools can create such files, and the `config` among them names programs that git would start.
  */
 export function commandEnvironment({
   hidden,
@@ -23,13 +23,13 @@ export function commandEnvironment({
   );
   const settings = {
     'safe.bareRepository': 'explicit',
-    // A hook that is kept with the project, `.husky/post-index-change` for example, would run as the index is refreshed.
+    // A hook in the project, for example `.husky/post-index-change`, would run when the index is refreshed.
     ...(onlyReads && { 'core.fsmonitor': 'false', 'core.hooksPath': '/dev/null' }),
   };
   return childEnvironment(inherited, { ...gitSettings(inherited, settings), ...more }, {});
 }
 
-/** Variables that set these for git, after those that the environment sets already. They outrank every file. */
+/** Variables that add these settings for git after those that the environment already adds. They override every file. */
 function gitSettings(
   inherited: NodeJS.ProcessEnv,
   settings: Record<string, string>,

@@ -16,11 +16,11 @@ test.each([
   ['git log; git log | cat -n', ['command:git log', 'command:git log', 'exact:cat -n']],
   ['git diff || cargo build', ['command:git diff', 'exact:cargo build']],
   ['git log --oneline | grep x | head -5', ['command:git log', 'exact:grep x', 'exact:head -5']],
-  // What other programs do with their input depends on the input.
+  // The effect of other programs depends on the input that they get.
   ['git show HEAD:x | sh', ['exact:git show HEAD:x | sh']],
   ['git status; git ls-files | xargs rm', ['command:git status', 'exact:git ls-files | xargs rm']],
   ['git log | sort -o x && git log', ['exact:git log | sort -o x', 'command:git log']],
-  // What begins so may be anything.
+  // A command with these first words may do anything.
   ['npm test', ['exact:npm test']],
   ['npm run build', ['exact:npm run build']],
   ['make all', ['exact:make all']],
@@ -44,20 +44,23 @@ test.each([
   expect(rulesOf(command)).toEqual(rules);
 });
 
-/** What these programs run, another word of theirs says. */
+/** Programs that run whatever their other arguments say. */
 const runners =
   'pnpm dlx,pnpm exec,pnpm run,npm exec,npm run,npx,yarn dlx,yarn run,bun x,bun run,bunx,deno run,uv run,uvx,pipx run,poetry run,cargo run,go run,make,docker run,docker exec,bundle exec,python -m,node -e,perl -e,env,sudo,doas,nice,nohup,timeout 5,stdbuf -o0,setsid,xargs,watch,find . -exec,ssh host,busybox,sh -c,bash -c,git rebase -x,git bisect run,git submodule foreach,git difftool -x,git fetch --upload-pack,git -c,systemd-run'.split(
     ',',
   );
 
-test.each(runners)('SAFE: “Always” for what “%s” runs allows this command alone', (beginning) => {
-  const [one, other] = [`${beginning} one --all`, `${beginning} other`];
-  expect(rulesOf(one)).toEqual([`exact:${one}`]);
-  expect(allows(one, ...rulesOf(one))).toBe(true);
-  expect(allows(other, ...rulesOf(one), `command:${beginning}`)).toBe(false);
-});
+test.each(runners)(
+  'SAFE: “Always” for a command that starts with “%s” allows only this command',
+  (beginning) => {
+    const [one, other] = [`${beginning} one --all`, `${beginning} other`];
+    expect(rulesOf(one)).toEqual([`exact:${one}`]);
+    expect(allows(one, ...rulesOf(one))).toBe(true);
+    expect(allows(other, ...rulesOf(one), `command:${beginning}`)).toBe(false);
+  },
+);
 
-/** Words of the shell's own that change nothing for the parts after them. All others may. */
+/** Words of the shell that do not change the meaning of later parts. All other words may. */
 const harmlessWords = new Set(
   ': [ caller compgen complete compopt dirs echo false help history jobs kill printf pwd test times true type'.split(
     ' ',
@@ -67,13 +70,13 @@ const shellWords = execFileSync('/bin/bash', ['-c', 'compgen -b; compgen -k'], {
   .split('\n')
   .filter((word) => word !== '' && !harmlessWords.has(word));
 
-test.each(shellWords)('SAFE: a command with the shell’s own word %s is one whole', (word) => {
+test.each(shellWords)('SAFE: a command with the shell’s own word %s is not split', (word) => {
   for (const command of [`${word} x; git status`, `git status && ${word} x`]) {
     expect(rulesOf(command)).toEqual([`exact:${command}`]);
   }
 });
 
-test('what people are asked says what “always” allows', () => {
+test('the question to people says what “always” allows', () => {
   expect(commandPermissions('git log -5')[0]?.always).toBe('read-only git log commands');
   expect(commandPermissions('ls | wc')[1]?.always).toBe('exactly this command: wc');
 });
@@ -93,13 +96,13 @@ test.each([
   expect(allows(command, `command:${words}`)).toBe(false);
 });
 
-test('a stored rule of any beginning still allows these words alone', () => {
+test('a stored rule for any beginning still allows exactly these words', () => {
   for (const command of ['make all', 'npm test', 'npm run build']) {
     expect(allows(command, `command:${command}`)).toBe(true);
   }
 });
 
-test('no rule of a beginning allows a command that may show what only a person may', () => {
+test('no rule for a beginning allows a command that may show secrets', () => {
   const permissions = commandPermissions('git log -p; git status', (words) => words.includes('-p'));
   expect(permissions.map(({ rule }) => rule)).toEqual(['exact:git log -p', 'command:git status']);
   expect(isAllowed(permissions, ['command:git log', 'command:git status'])).toBe(false);
@@ -153,12 +156,12 @@ test.each([
   ';git status',
   'git status;;git status',
   '',
-])('a rule of a beginning does not allow %j', (command) => {
+])('a rule for a beginning does not allow %j', (command) => {
   expect(allows(command, 'command:git status')).toBe(false);
 });
 
 describe('a command', () => {
-  test('of several parts needs a rule for each', () => {
+  test('with several parts needs a rule for each', () => {
     expect(allows('git status && ls', 'command:git status')).toBe(false);
     expect(allows('git status && ls', 'command:git status', 'exact:ls')).toBe(true);
   });
@@ -171,18 +174,18 @@ describe('a command', () => {
     'printf -v PATH /evil; git status',
     "printf '-vPATH' /evil; git status",
     '"cd" sub; git status',
-  ])('with a part that gives others another meaning is one whole: %s', (command) => {
+  ])('with a part that changes the meaning of others is not split: %s', (command) => {
     expect(rulesOf(command)).toEqual([`exact:${command}`]);
   });
 
-  test('of several parts of one kind needs a rule for each of them', () => {
+  test('with several parts of one kind needs a rule for each of them', () => {
     const command = 'git branch -D main; git branch';
     expect(allows(command, 'command:git branch')).toBe(false);
     expect(allows(command, 'exact:git branch -D main')).toBe(false);
     expect(allows(command, 'command:git branch', 'exact:git branch -D main')).toBe(true);
   });
 
-  test('that cannot be split is allowed by itself alone, or by what allows all', () => {
+  test('that cannot be split is allowed only by its exact rule, or by a rule for all commands', () => {
     const command = 'git status > out.txt';
     expect(rulesOf(command)).toEqual([`exact:${command}`]);
     expect(allows(command, `exact:${command}`)).toBe(true);
@@ -191,7 +194,7 @@ describe('a command', () => {
   });
 });
 
-/** Pieces of the shell's language that do more than name a program's arguments. */
+/** Syntax of the shell that does more than name a program's arguments. */
 const unsafe = [
   '&',
   '>',
@@ -225,7 +228,7 @@ test('a command with anything unsafe outside of single quotes is never allowed b
 });
 
 test.each(['sh', 'bash', 'xargs rm', 'tee x', 'sort -o x', 'python3', 'node', 'git apply'])(
-  'a rule that allows “%s” does not allow this with the output of another command',
+  'a rule that allows “%s” does not allow the command to get the output of another command',
   (command) => {
     const rules = ['command:git show', `exact:${command}`, `command:${command}`];
     expect(allows(`git show HEAD:x | ${command}`, ...rules)).toBe(false);
@@ -233,7 +236,7 @@ test.each(['sh', 'bash', 'xargs rm', 'tee x', 'sort -o x', 'python3', 'node', 'g
   },
 );
 
-test('a joined command is allowed exactly if each part is', () => {
+test('a joined command is allowed if and only if each part is', () => {
   const part = fc.constantFrom(
     'git status',
     'git status x',
@@ -259,7 +262,7 @@ test('a joined command is allowed exactly if each part is', () => {
   );
 });
 
-test('any text needs something, and only rules of its own allow it', () => {
+test('any text needs a permission, and only its own rules allow it', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (command) => {
       const needed = commandPermissions(command);

@@ -1,12 +1,12 @@
 /**
- * Which rules allow a shell command. A rule of a beginning allows only commands that `readOnlyBeginning` knows to read
- * and nothing else, and only where every part of the command can be seen: this file knows a small piece of the shell's
- * language, and a command with anything else in it is one whole, which only its own rule allows.
+ * Finds the rules that allow a shell command. A rule for a command's beginning (`git log`) only allows commands that
+ * `readOnlyBeginning` knows to only read, and only if every part of the command is understood. This file understands a small
+ * part of the shell's language; a command with anything else in it is not split, and only its own rule allows it.
  */
 import type { Permission } from '../tool.ts';
 import { readOnlyBeginning } from './read-only-commands.ts';
 
-/** Words that give the parts after them another meaning, or a part more than one. */
+/** Words that change the meaning of the parts after them, or give a part more than one meaning. */
 const meaningChangers = new Set(
   '! . [[ alias bg bind break builtin case cd command continue coproc declare disown do done elif else enable esac eval exec exit export fc fg fi for function getopts hash if in let local logout mapfile popd pushd read readarray readonly return select set shift shopt source suspend then time trap typeset ulimit umask unalias unset until wait while'.split(
     ' ',
@@ -14,39 +14,39 @@ const meaningChangers = new Set(
 );
 
 /**
- * Returns all that a command needs.
- * @param isPrivate - Whether a command with these words may show what only a person may: then no rule of a beginning
- * allows it.
+ * Returns all permissions that a command needs.
+ * @param isPrivate - Whether a command with these words may show secrets that only a person may see: then no rule for a
+ * beginning allows it.
  */
 export function commandPermissions(
   command: string,
   isPrivate: (words: readonly string[]) => boolean = () => false,
 ): Permission[] {
   const pipelines = splitCommand(command);
-  // Parts with the same rule stay apart: what else allows one of them need not allow the other.
+  // Parts with the same rule are not merged: another rule that allows one of them need not allow the other.
   return pipelines?.flatMap((one) => pipelinePermissions(one, isPrivate)) ?? [exactly(command)];
 }
 
-/** Whether all that a command does is to read a repository, and to filter what was read. */
+/** Whether a command only reads a repository and filters the output. */
 export function onlyReads(command: string): boolean {
   const parts = splitCommand(command)?.flatMap((one) => one.parts) ?? [];
   return parts.length > 0 && parts.every((part) => reads(part) || isFilter(part));
 }
 
-/** Whether a part of a command is one that a rule of its beginning may allow. */
+/** Whether a rule for a beginning may allow some part of a command. */
 export function hasReading(command: string): boolean {
   return splitCommand(command)?.some((one) => one.parts.some(reads)) ?? false;
 }
 
 interface Word {
   text: string;
-  /** Not quoted. */
+  /** Whether the word is not quoted. */
   isBare: boolean;
 }
 
 /** A program with its arguments. */
 interface Part {
-  /** As it stands in the command. */
+  /** The text in the command. */
   source: string;
   words: Word[];
 }
@@ -68,7 +68,7 @@ function exactly(command: string): Permission {
   };
 }
 
-/** `sh` and `xargs rm` do something different with each input: with input, only a filter is allowed by a rule of its own. */
+/** `sh` and `xargs rm` act differently on each input: only a filter that gets input is allowed by a rule of its own. */
 function pipelinePermissions(
   { source, parts }: Pipeline,
   isPrivate: (words: readonly string[]) => boolean,
@@ -79,7 +79,7 @@ function pipelinePermissions(
 
 const isFilter = ({ words }: Part): boolean => filters.has(words[0]?.text ?? '');
 
-/** The beginning that a rule may name, if the part is one that only reads. */
+/** The beginning for a rule; undefined if the part does not only read. */
 function beginningOf({ words }: Part): string | undefined {
   const areBare = words.slice(0, 2).every((word) => word.isBare);
   return areBare ? readOnlyBeginning(words.map(({ text }) => text)) : undefined;
@@ -92,11 +92,11 @@ function partPermission(part: Part, isPrivate: (words: readonly string[]) => boo
   const exact = exactly(source);
   const isBare = words.every((word) => word.isBare);
   const texts = words.map(({ text }) => text);
-  // Rules of older versions were made of any program's first words. Such a rule still allows these words alone.
+  // Older versions made rules of any program's first words. Such a rule still allows exactly these words.
   const whole = isBare ? [`command:${texts.join(' ')}`] : [];
   const beginning = beginningOf(part);
   if (beginning === undefined) return { ...exact, also: [...whole, 'tool:bash'] };
-  // The rule of a beginning is no rule for its two words alone.
+  // Leave out `whole`: for a command of only two words it is the rule of the beginning.
   if (isPrivate(texts)) return { ...exact, also: ['tool:bash'] };
   return {
     always: `read-only ${beginning} commands`,
@@ -105,11 +105,11 @@ function partPermission(part: Part, isPrivate: (words: readonly string[]) => boo
   };
 }
 
-/** One step of reading: a word's piece, a space, or what joins two parts. */
+/** One token: a piece of a word, spaces, or an operator that joins two parts. */
 const token =
   /(?<bare>[A-Za-z0-9_./:@%+,=-]+)|'(?<single>[^'\p{Cc}]*)'|"(?<double>[^"$`\\!\p{Cc}]*)"|(?<space> +)|(?<joint>&&|\|\||;|\|)/uy;
 
-/** The pipelines of a command; undefined if it has anything in it that is not understood here. */
+/** The pipelines of a command; undefined if it has anything that is not understood here. */
 function splitCommand(command: string): Pipeline[] | undefined {
   const pipelines: Pipeline[] = [];
   let [pipelineStart, partStart, at] = [0, 0, 0];
@@ -147,11 +147,11 @@ function splitCommand(command: string): Pipeline[] | undefined {
   return pipelines.every((one) => one.parts.every(isPlain)) ? pipelines : undefined;
 }
 
-/** A program, named as it is, with its arguments. */
+/** Whether a part is a program, called by its plain name, with its arguments. */
 function isPlain({ words }: Part): boolean {
   const [program, first] = words;
   if (program === undefined || program.text.includes('=')) return false;
-  // It sets a variable: `PATH`, perhaps.
+  // `printf -v` sets a variable, which may be `PATH`.
   if (program.text === 'printf' && first?.text.startsWith('-v') === true) return false;
   return !meaningChangers.has(program.text);
 }

@@ -3,8 +3,8 @@ import { basename, resolve } from 'node:path';
 import { contains, type HiddenFolders } from '../../hidden-folders.ts';
 
 /**
- * Whether a command may show files of a hidden folder, as far as its words say: where the folder lies in the project,
- * every command may; elsewhere, a command that names the folder, also by a link.
+ * Whether a command may show files of a hidden folder, as far as its words show. If the folder is in the project, every
+ * command may; otherwise a command that names the folder, directly or by a link.
  */
 export function mayShowHidden(
   words: readonly string[],
@@ -15,7 +15,7 @@ export function mayShowHidden(
   const root = realPath(projectDir);
   if (hiddenFolders.hides(root) || hiddenFolders.isBelow(root)) return true;
   const names = new Set(hiddenFolders.paths.map((folder) => basename(folder)));
-  // An option has its path behind `=`, and git names a file of a revision behind `:`.
+  // An option has its path after `=`, and git names a file of a revision after `:`.
   return words.some((word) =>
     word.split(/[=:]/).some((piece) => {
       const isNamed = piece.split('/').some((part) => names.has(part));
@@ -25,8 +25,8 @@ export function mayShowHidden(
 }
 
 /**
- * Whether a command names a file outside of the project by a link in it: outside of a repository, `git diff` compares any
- * two files.
+ * Whether a command names a file outside of the project by a link in the project: outside of a repository, `git diff`
+ * compares any two files.
  */
 export function leadsOut(words: readonly string[], projectDir: string): boolean {
   const root = realPath(projectDir);
@@ -34,7 +34,7 @@ export function leadsOut(words: readonly string[], projectDir: string): boolean 
   return paths.some((word) => !contains(root, realPath(resolve(root, word))));
 }
 
-/** Returns the path itself if it does not exist. */
+/** The real path; the path itself if it does not exist. */
 function realPath(path: string): string {
   try {
     return realpathSync.native(path);

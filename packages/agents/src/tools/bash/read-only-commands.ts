@@ -1,21 +1,21 @@
 /**
- * The commands that only read, of those that people may allow by their first words. It is a list of what is safe: a
- * command with a subcommand or an option that is missing here is allowed only as it stands.
+ * The commands that only read, among those that people may allow by their first words. The list names what is safe: a
+ * command with a subcommand or option that is missing here needs a rule for exactly this command.
  */
 
-/** What one subcommand may be given. All of it changes only what is read, or how it is shown. */
+/** The arguments that one subcommand may have. All of them only change what is read, or how it is shown. */
 interface Reading {
-  /** Options of one letter; several may stand behind one dash. */
+  /** One-letter options; several may follow one dash. */
   letters?: string;
-  /** Options of one letter that have a number right behind them, if anything: `-A3`, `-M90%`. */
+  /** One-letter options that may have a number directly after them: `-A3`, `-M90%`. */
   numbered?: string;
-  /** Options of one letter that have a text right behind them, if anything: `-Sneedle`, `-L1,5:file`. */
+  /** One-letter options that may have a text directly after them: `-Sneedle`, `-L1,5:file`. */
   texts?: string;
   /** Whether a number itself is an option: `-5`. */
   takesNumber?: boolean;
-  /** Options with two dashes, by their whole names; each may have a value behind `=`. */
+  /** Options with two dashes, by their full names; each may have a value after `=`. */
   names: ReadonlySet<string>;
-  /** Whether the words that are not options are left out: they would make something. */
+  /** Whether words that are not options are forbidden, because they would create something. */
   isWithoutWords?: boolean;
 }
 
@@ -123,19 +123,19 @@ const git: Record<string, Reading> = {
   },
 };
 
-/** Programs, and what their second word may be. */
+/** Programs, with their allowed subcommands. */
 const programs: Record<string, Record<string, Reading>> = { git };
 
 /**
- * Returns the beginning of a command that only reads (`git grep`): people may allow all read-only commands with it.
+ * Returns the beginning of a command that only reads (`git grep`): people may allow all read-only commands that begin so.
  * Undefined for every other command.
- * @param words - Of the command, as the program gets them.
+ * @param words - The words of the command, as the program gets them.
  */
 export function readOnlyBeginning(words: readonly string[]): string | undefined {
   const [program = '', second = '', ...rest] = words;
   const reading = entry(entry(programs, program) ?? {}, second);
   if (reading === undefined) return undefined;
-  // Each word with a dash must be a known option, wherever it stands. So it does not matter whether the program takes
+  // Each word with a dash must be a known option, wherever it is. So it does not matter whether the program takes
   // such a word as the value of the option before it, nor whether a `--` ends the options or is a value itself.
   const onlyReads = rest.every((word) =>
     word.startsWith('-') ? isOption(word, reading) : isWord(word, reading),
@@ -146,7 +146,7 @@ export function readOnlyBeginning(words: readonly string[]): string | undefined 
 const entry = <T>(table: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
 
-/** Paths that lead out of the folder are refused: outside of a repository, git compares and searches any files. */
+/** Rejects paths that lead out of the folder: outside of a repository, git compares and searches any files. */
 const isWord = (word: string, { isWithoutWords = false }: Reading): boolean =>
   !isWithoutWords &&
   !startsProgram(word) &&

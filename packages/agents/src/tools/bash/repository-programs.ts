@@ -1,7 +1,7 @@
 /**
  * Whether a git command that only reads may start a program because the repository's own configuration names the program.
- * The repository is looked at with commands of git that start nothing: `config --list`, `rev-parse`, `ls-files`. What the
- * user's and the system's configuration name is the person's own.
+ * The repository is inspected with git commands that start nothing: `config --list`, `rev-parse`, `ls-files`. Programs in
+ * the user's and the system's configuration are the person's own choice.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
@@ -12,26 +12,26 @@ import { commandEnvironment } from './command-environment.ts';
 
 const execute = promisify(execFile);
 
-/** Bounds of a look at one repository. A repository that does not keep them is taken for one that starts programs. */
+/** Limits for inspecting one repository. A repository that exceeds them counts as one that starts programs. */
 const bounds = { timeout: 5_000, maxBuffer: 64 * 1024 * 1024 };
-/** How many repositories are looked at, with all submodules. */
+/** The most repositories that are inspected, with all submodules. */
 const maxRepositories = 500;
 
 /** The last part of a setting that names a program: `filter.x.clean`, `diff.x.textconv`, `merge.x.driver`. */
 const namesProgram = /(?:command|cmd|program|textconv|clean|smudge|process|driver|external|hook)$/;
 
-/** Sections whose programs no reading command starts, or whose settings git takes from no repository. */
+/** Sections with programs that no reading command starts, or with settings that git accepts from no repository. */
 const otherSections = new Set(
   'alias browser difftool guitool instaweb man mergetool pager receive sendemail submodule tar trailer uploadpack'.split(
     ' ',
   ),
 );
 
-/** Settings that say how missing objects are fetched: in a partial clone, each command that reads may fetch. */
+/** Settings for fetching missing objects: in a partial clone, each command that reads may fetch. */
 const ofFetch =
   /^(?:core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand)|credential\..*|remote\..*\.(?:uploadpack|vcs)|protocol\..*|gc\.recentobjectshook)$/su;
 
-/** What makes a repository a partial clone. */
+/** Settings that make a repository a partial clone. */
 const isPartialClone = /^(?:remote\..*\.promisor|extensions\.partialclone)$/su;
 
 /**
@@ -46,7 +46,7 @@ export async function mayStartPrograms(
     const look = new Look(realpathSync.native(projectDir), hidden);
     return await look.atRepository(projectDir, onlyReads);
   } catch {
-    // What cannot be read may name anything.
+    // A repository that cannot be inspected may name any program.
     return true;
   }
 }
@@ -59,7 +59,7 @@ class Look {
 
   constructor(projectDir: string, hidden: ReadonlySet<string>) {
     this.#projectDir = projectDir;
-    // For the look, git fetches nothing and writes nothing.
+    // While it inspects the repository, git must fetch nothing and write nothing.
     const more = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: '', GIT_OPTIONAL_LOCKS: '0' };
     this.#env = commandEnvironment({ hidden, onlyReads: true, more });
     this.#hooksEnv = commandEnvironment({ hidden, onlyReads: false, more });
@@ -72,7 +72,7 @@ class Look {
     const names = ownNames(
       await this.#git(folder, ['config', '--list', '-z', '--name-only', '--show-scope']),
     );
-    // Outside of a repository there is no such setting.
+    // Outside of a repository there are no settings of a repository.
     if (names.length === 0) return false;
     const fetches = names.some((name) => isPartialClone.test(name));
     if (names.some((name) => isProgram(name, { onlyReads, fetches }))) return true;
@@ -84,14 +84,14 @@ class Look {
     return this.#inSubmodules(top);
   }
 
-  /** Whether git may run the one hook that reading commands run: after they have written the index anew. */
+  /** Whether git may run the one hook that reading commands run, after they have refreshed the index. */
   async #runsHook(folder: string): Promise<boolean> {
     const asked = ['rev-parse', '--path-format=absolute', '--git-path', 'hooks'];
     const [hooks = ''] = lines(await this.#git(folder, asked, this.#hooksEnv));
     return this.#isEditable(hooks) || existsSync(join(hooks, 'post-index-change'));
   }
 
-  /** Git reads submodules with commands of their own, to which it passes no setting of the environment. */
+  /** Git reads submodules with separate commands, which do not get the settings of the environment. */
   async #inSubmodules(top: string): Promise<boolean> {
     const staged = await this.#git(top, ['ls-files', '-s', '-z']);
     const submodules = staged.split('\0').filter((entry) => entry.startsWith('160000 '));
@@ -102,7 +102,7 @@ class Look {
     return false;
   }
 
-  /** Whether file tools may change the file, or make it: it lies in the project, but not in `.git`. */
+  /** Whether file tools can change or create the file: it is in the project, but not in `.git`. */
   #isEditable(path: string): boolean {
     const real = existsSync(path)
       ? realpathSync.native(path)
@@ -112,7 +112,7 @@ class Look {
   }
 
   async #git(folder: string, args: readonly string[], env = this.#env): Promise<string> {
-    // Not started in the folder, whose programs must not run.
+    // Do not start git in the folder, whose programs must not run.
     const { stdout } = await execute('git', ['--no-pager', '-C', folder, ...args], {
       ...bounds,
       cwd: '/',
@@ -125,7 +125,7 @@ class Look {
 
 const lines = (text: string): string[] => text.split('\n').slice(0, -1);
 
-/** Names of the settings from the repository's own files, and from files that these include. */
+/** Names of the settings in the repository's own files and in files that these include. */
 function ownNames(listed: string): string[] {
   const parts = listed.split('\0');
   return parts.filter((_, at) => at % 2 === 1 && /^(?:local|worktree)$/.test(parts[at - 1] ?? ''));
@@ -137,10 +137,10 @@ interface Circumstances {
   fetches: boolean;
 }
 
-/** @param name - With its section and the last part in small letters, as git lists it. */
+/** @param name - With the section and the last part in lower case, as git lists it. */
 function isProgram(name: string, { onlyReads, fetches }: Circumstances): boolean {
   const section = name.slice(0, name.indexOf('.'));
-  // An included file may be one that models change, at any time.
+  // An included file may be one that models can change at any time.
   if (section === 'include' || section === 'includeif') return true;
   if (name === 'core.fsmonitor') return !onlyReads;
   if (ofFetch.test(name)) return fetches;

@@ -18,33 +18,33 @@ export interface Command {
 
 export interface CommandEnd {
   exitCode: number | null;
-  /** The signal that ended it, if one did. */
+  /** The signal that ended the command, if a signal did. */
   signal: string | null;
-  /** Why it was ended before it ended itself. */
+  /** Why Liminal ended the command, if it did. */
   cause?: 'timeout' | 'stopped' | 'flood';
 }
 
-/** A command that prints more is ended (bytes): reading it would hold up all else. */
+/** A command that prints more is ended (bytes), because reading its output would delay everything else. */
 export const maxPrinted = 64 * 1024 * 1024;
 
-/** From SIGTERM to SIGKILL for what is left, ms. */
+/** Time from SIGTERM to SIGKILL for the remaining processes, ms. */
 const graceMs = 500;
-/** What was printed before the end is still to be read; but a process that nobody can find may hold the pipe, ms. */
+/** How long the remaining output is read after the end, ms: an unknown process may keep the pipe open. */
 const lastOutputMs = 500;
 
 /**
- * Runs a shell command to its end. Nothing that it started is left when this resolves: not what it put into the
- * background, nor what it detached (invariant 8).
+ * Runs a shell command to its end. When this resolves, nothing that the command started is left, whether in the
+ * background or detached (invariant 8).
  */
 export async function runCommand(options: Command): Promise<CommandEnd> {
   const { cwd, timeout, env, signal, command } = options;
   const mark = processMark('tools');
   const shell = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
-  // Errors and output go through one pipe, so that they come in the order in which they were printed.
+  // Errors and output share one pipe, so that they arrive in the order in which they were printed.
   const child = spawn('/bin/sh', ['-c', 'exec "$0" -c "$1" 2>&1', shell, command], {
     cwd,
     env: { ...env, ...mark.env },
-    // Its own process group, which can be ended as a whole where there is no process table; and no terminal to ask at.
+    // A process group can be ended as a whole where there is no process table; without a terminal, no program can ask there.
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -68,7 +68,7 @@ export async function runCommand(options: Command): Promise<CommandEnd> {
   }
 }
 
-/** Rejects with ToolError if it could not be started. */
+/** Rejects with ToolError if the command could not be started. */
 function exitOf(child: ChildProcess): Promise<{ exitCode: number | null; signal: string | null }> {
   return new Promise((resolve, reject) => {
     child.once('error', (cause) => {
@@ -87,7 +87,7 @@ function aborted(signal: AbortSignal): Promise<'stopped'> {
   });
 }
 
-/** Resolves when no process holds the pipe any more. */
+/** Resolves when no process holds the pipe open. */
 function pass(
   output: Readable,
   onOutput: (text: string) => void,

@@ -30,7 +30,7 @@ test('a page becomes its text', () => {
   );
 });
 
-test('all text for people is there, and nothing else, whatever stands beside it', () => {
+test('all text for people is kept, and no other text, whatever the surrounding markup', () => {
   const piece = fc.constantFrom(
     '<p>seen</p>',
     '<b>seen',
@@ -57,11 +57,11 @@ test('all text for people is there, and nothing else, whatever stands beside it'
 
 test('deep markup takes little time', () => {
   expect(htmlText(`${'<div>'.repeat(499)}deep`)).toEqual({ text: 'deep', isCut: false });
-  // Read to its end it would take minutes.
+  // Parsing all of it would take minutes.
   expect(cpuMsOf(() => htmlText('<div>x'.repeat(500_000)))).toBeLessThan(5_000);
 });
 
-test('a page with more text than a model is given is cut', () => {
+test('a page with more text than a model gets is cut', () => {
   const page = htmlText(`<title>${'t'.repeat(5_000)}</title>${'<p>word'.repeat(500_000)}`);
   expect(page.isCut).toBe(true);
   expect(page.text.length).toBeGreaterThan(500_000);

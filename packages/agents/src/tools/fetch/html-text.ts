@@ -1,4 +1,4 @@
-// A tokenizer for any tag soup, without recursion: markup from strangers has no end of corners.
+// A tokenizer without recursion that accepts any tag soup: foreign markup has countless special cases.
 import { headOf } from '@liminal/protocol';
 import { Parser } from 'htmlparser2';
 
@@ -6,7 +6,7 @@ import { Parser } from 'htmlparser2';
 const unread = new Set(
   'script style noscript template svg math iframe object canvas title'.split(' '),
 );
-/** Elements that begin on a line of their own. */
+/** Elements that begin a new line. */
 const blocks = new Set(
   'address article aside blockquote br dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol option p pre section summary table tbody td tfoot th thead tr ul'.split(
     ' ',
@@ -16,19 +16,19 @@ const blocks = new Set(
 const maxTitle = 1_000;
 /** The longest address of a link that is shown (characters). */
 const maxLink = 500;
-/** Deeper markup is not read: the parser compares each end tag with every open element. */
+/** The deepest markup that is read: the parser compares each end tag with every open element. */
 const maxDepth = 500;
-/** A page is read up to so many characters of text, blanks included: a model is given far less of it. */
+/** The most characters of text that are read, blanks included: a model gets far fewer. */
 const maxText = 1024 * 1024;
 const chunkLength = 1024;
 
 export interface PageText {
   text: string;
-  /** Whether the page has more, which was not read. */
+  /** Whether the page has more text, which was not read. */
   isCut: boolean;
 }
 
-/** The text of an HTML page for a model: headings, list items and links marked as in Markdown, and no tag. */
+/** The text of an HTML page for a model: without tags, with headings, list items and links as in Markdown. */
 export function htmlText(html: string): PageText {
   const parts: string[] = [];
   let length = 0;

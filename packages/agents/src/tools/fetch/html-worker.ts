@@ -1,4 +1,4 @@
-/** Runs in a thread of its own, one for each page: see `page-text.ts`. */
+/** The code of the thread that reads one page: see `page-text.ts`. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { htmlText } from './html-text.ts';
 

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { pageText } from './page-text.ts';
 
-/** For pages that would take hours if each of their pieces looked at all others, ms. */
+/** For pages that would take hours if each piece were compared with all others, ms. */
 const timeout = 180_000;
 const never = new AbortController().signal;
 
-/** A module whose code a thread runs in place of the one that reads pages. */
+/** A module with this code, which a thread runs instead of the one that reads pages. */
 const moduleOf = (code: string): URL => new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 const busy = moduleOf('for (;;);');
 const broken = moduleOf('throw new Error("broken");');
@@ -15,16 +15,16 @@ test('a page becomes its text', async () => {
   expect(await pageText('<p>One <b>two</b>', never)).toEqual({ text: 'One two', isCut: false });
 });
 
-test('a page that takes too long is given up, and so is one that fails', async () => {
+test('reading a page that takes too long, or fails, is abandoned', async () => {
   await expect(pageText('', never, { module: busy, limit: 200 })).rejects.toThrow(
-    'The page cannot be read: that takes longer than 0.2 s.',
+    'The page cannot be read: it takes longer than 0.2 s.',
   );
   await expect(pageText('', never, { module: broken })).rejects.toThrow(
     'The page cannot be read: it needs too much memory, or is broken.',
   );
 });
 
-test('a stop ends pages that are being read, and those that wait', async () => {
+test('a stop ends the reading of pages, and of pages that wait for a thread', async () => {
   const stop = new AbortController();
   const reading = Array.from({ length: 5 }, async () =>
     pageText('', stop.signal, { module: busy, limit: 3_600_000 }),
@@ -37,11 +37,11 @@ test('a stop ends pages that are being read, and those that wait', async () => {
   await expect(pageText('', stop.signal)).rejects.toThrow('The call was stopped.');
 });
 
-test('the server does other work while a page is read', async () => {
+test('the server can do other work while a page is read', async () => {
   const stop = new AbortController();
   const reading = pageText('', stop.signal, { module: busy, limit: 3_600_000 });
   await once(process, 'worker');
-  // It would not come if the page were read here.
+  // The timer would not fire if the page were read in this thread.
   await new Promise((resolve) => setTimeout(resolve, 0));
   stop.abort();
   await expect(reading).rejects.toThrow('The call was stopped.');
@@ -56,7 +56,7 @@ test.each([
   ['no-break spaces', '\u00a0'],
   ['empty elements', '<b></b>'],
   ['open elements', '<b>'],
-  ['end tags of nothing', '</b>'],
+  ['end tags without an open element', '</b>'],
   ['end tags in deep markup', '</i>', '<b>'.repeat(450)],
   ['open links', '<a href="https://example.com">'],
   ['list items', '<li>'],
@@ -70,7 +70,7 @@ test.each([
   ['titles', '<title>'],
   ['drawings', '<svg><title>'],
 ])('many %s take little time and memory', { timeout }, async (_name, piece, start = '<pre>') => {
-  // As much as `fetch` takes, and as much as is read of a text.
+  // As much as `fetch` accepts, and as much text as is read.
   for (const length of [5 * 1024 * 1024, 1_000_000]) {
     const html = `${start}${piece.repeat(length / piece.length)}x`;
     expect((await pageText(html, never, { limit: timeout })).text.length).toBeLessThan(1_200_000);

@@ -6,20 +6,20 @@ import type { PageText } from './html-text.ts';
 
 /** How long one page may take, ms. */
 const timeLimit = 20_000;
-/** Of a thread's heap, MiB. No page that `fetch` takes comes near it. */
+/** Limits of the thread's heap, MiB. No page of the size that `fetch` accepts comes near them. */
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
-/** Threads at once; further pages wait. */
+/** The most threads at the same time; further pages wait. */
 const threads = new StartLimit(2);
 
 export interface PageOptions {
-  /** For tests: the module that the thread runs, and how long it may take (ms). */
+  /** For tests: the module that the thread runs, and its time limit (ms). */
   module?: URL;
   limit?: number;
 }
 
 /**
- * The text of an HTML page, as `htmlText` returns it. A thread of its own turns the page into text: a page that needs
- * more time or memory than expected ends only that thread. Throws ToolError for such a page, and if `signal` aborts.
+ * The text of an HTML page, as `htmlText` returns it. The work is done in a separate thread, so that a page that needs too
+ * much time or memory ends only that thread. Throws ToolError for such a page, and if `signal` aborts.
  */
 export async function pageText(
   html: string,
@@ -54,7 +54,7 @@ async function inThread(
     return page;
   } catch (error) {
     if (signal.aborted || !inTime.aborted) throw error;
-    throw new ToolError(`The page cannot be read: that takes longer than ${limit / 1_000} s.`);
+    throw new ToolError(`The page cannot be read: it takes longer than ${limit / 1_000} s.`);
   } finally {
     await worker.terminate();
   }

@@ -1,13 +1,13 @@
-// It knows the ranges that IANA keeps for special uses.
+// The library knows the ranges that IANA reserves for special uses.
 import ipaddr from 'ipaddr.js';
 
-/** All that is given out for the internet in IPv6. */
+/** The IPv6 addresses that are assigned for the internet. */
 const global6 = ipaddr.parseCIDR('2000::/3');
 
-/** Whether an IP address is one of the public internet: not this machine, its network, or anything special. */
+/** Whether an IP address is on the public internet: not this machine, its network, or a special address. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // An IPv4 address in IPv6 clothes is seen as what it is.
+  // `process` converts an IPv4 address in IPv6 form to IPv4.
   const parsed = ipaddr.process(address);
   if (parsed.range() !== 'unicast') return false;
   return parsed.kind() === 'ipv4' || parsed.match(global6);

@@ -1,4 +1,4 @@
-/** One GET request to the public internet, by an address that was checked. */
+/** Makes one GET request to the public internet, to an address that was checked. */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { type Agent as HttpAgent, request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -19,32 +19,32 @@ export interface RequestOptions {
 
 export interface Answer {
   status: number;
-  /** Where it leads on, if it is a redirect. */
+  /** The target, if the response is a redirect. */
   location: string | undefined;
   contentType: string;
   body: Buffer;
-  /** Whether more came than is kept. */
+  /** Whether the response was longer than the part that is kept. */
   isCut: boolean;
 }
 
-/** The most bytes of an answer, once it is unpacked. */
+/** The most bytes of a response, unpacked. */
 const maxBytes = 5 * 1024 * 1024;
 
-/** The address that a text gives, on a page or by itself. Throws ToolError for all that is not requested here. */
+/** The URL in a text, relative to a page if one is given. Throws ToolError for a URL that must not be requested. */
 export function webAddress(text: string, page?: URL): URL {
   const url = URL.parse(text, page?.href);
   if (url === null)
-    throw new ToolError(`“${text}” is no address: give one that begins with https://.`);
+    throw new ToolError(`“${text}” is not an address: give an address that begins with https://.`);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new ToolError('Only addresses that begin with https:// or http:// can be fetched.');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new ToolError('An address with a user name or password in it is not fetched.');
+    throw new ToolError('An address with a user name or password is not fetched.');
   }
   return url;
 }
 
-/** Asks once, and follows nothing. Rejects with ToolError. */
+/** Makes one request, without following redirects. Rejects with ToolError. */
 export async function get(
   url: URL,
   signal: AbortSignal,
@@ -71,10 +71,10 @@ export async function get(
 
 const refused = (host: string): ToolError =>
   new ToolError(
-    `${host} is on this machine or in its network, or is no ordinary address: only the public internet can be fetched.`,
+    `${host} is on this machine or in its network, or is not an ordinary address: only the public internet can be fetched.`,
   );
 
-/** Names are looked up once, here: what answers otherwise a moment later changes nothing. */
+/** Looks a name up once and returns an address to connect to, so that a later, different answer has no effect. */
 async function checkedAddress(
   { hostname, host }: URL,
   mayReach: (address: string) => boolean,
@@ -82,18 +82,18 @@ async function checkedAddress(
 ): Promise<string> {
   const literal = hostname.replace(/^\[|\]$/g, '');
   const addresses = isIP(literal) ? [literal] : await lookup(hostname);
-  // One that leads inside makes all of them suspect.
+  // One internal address makes all addresses of the name suspect.
   if (addresses[0] === undefined || !addresses.every(mayReach)) throw refused(host);
   return addresses[0];
 }
 
-/** Names that only a network of its own gives out (RFC 6761, RFC 6762, RFC 8375, and ICANN's `internal`). */
+/** Whether a name exists only in private networks (RFC 6761, RFC 6762, RFC 8375, and ICANN's `internal`). */
 const isOfNetwork = (host: string): boolean =>
   !host.includes('.') || /\.(local|internal|intranet|private|corp|home|lan|home\.arpa)$/.test(host);
 
 /**
- * As `checkedAddress`, before a proxy is asked, which looks the name up itself. Where a proxy is the only way out, most
- * names cannot be looked up here; whatever can must be public.
+ * Like `checkedAddress`, before a request to a proxy, which looks the name up itself. If a proxy is the only way out, most
+ * names cannot be looked up here; the addresses of names that can be looked up must be public.
  */
 async function checkForProxy(
   { hostname, host }: URL,
@@ -124,7 +124,7 @@ async function lookUp(host: string): Promise<string[]> {
   return found.map(({ address }) => address);
 }
 
-/** How a page is asked for: by its checked address, or through a proxy. */
+/** The connection of a request: to its checked address, or through a proxy. */
 type Connection =
   | { address: string; mayReach: (address: string) => boolean }
   | { agent: HttpAgent };
@@ -160,7 +160,7 @@ async function receive(url: URL, connection: Connection, signal: AbortSignal): P
   }
 }
 
-/** A lookup that finds this address alone. */
+/** A lookup function that returns only this address. */
 const to =
   (address: string): LookupFunction =>
   (_host, { all }, done) => {
@@ -180,9 +180,9 @@ async function bodyOf(response: IncomingMessage): Promise<{ body: Buffer; isCut:
   const encoding = response.headers['content-encoding'] ?? 'identity';
   const unpack = unpackers[encoding.toLowerCase()];
   if (unpack === undefined && encoding !== 'identity') {
-    throw new ToolError(`The answer is packed in a way that is not known here (${encoding}).`);
+    throw new ToolError(`The answer has an unknown content encoding (${encoding}).`);
   }
-  // What goes wrong in between ends the reading, below, with the same error.
+  // An error of the pipeline also ends the reading below, with the same error.
   const stream = unpack === undefined ? response : pipeline(response, unpack(), () => {});
   const chunks: Buffer[] = [];
   let length = 0;

@@ -15,7 +15,7 @@ test('each line has its number, and no line end', () => {
   );
 });
 
-test('what is left is told, and how to read on', () => {
+test('a note says how many lines remain, and how to read them', () => {
   const text = Array.from({ length: 10 }, (_, at) => `line ${at + 1}\n`);
   expect(number(text, 3, 2).text).toBe(
     '     3\tline 3\n     4\tline 4\n(Lines 3 to 4 of 10. To read on, set offset to 5.)',
@@ -24,7 +24,7 @@ test('what is left is told, and how to read on', () => {
   expect(number(text, 9, 2).text).toBe('     9\tline 9\n    10\tline 10');
 });
 
-test('a line past the end is none', () => {
+test('an offset past the end gives no lines', () => {
   expect(number(['a\nb\n'], 3).text).toBe('');
   expect(number(['a\nb\n'], 3).total).toBe(2);
   expect(number([]).total).toBe(0);
@@ -35,13 +35,13 @@ test('a long line is cut, and says so', () => {
   expect(text).toContain(`${'b'.repeat(500)}… (1000 more characters)\n     2\tnext`);
 });
 
-test('many long lines end at a bound, and say where to go on', () => {
+test('many long lines end at a limit, with the offset of the next line', () => {
   const { text } = number([`${'x'.repeat(1_999)}\n`.repeat(1_000)]);
   expect(text.length).toBeLessThan(101_000);
   expect(text).toMatch(/\(Lines 1 to 49 of 1000\. To read on, set offset to 50\.\)$/);
 });
 
-test('where a text is parted changes nothing', () => {
+test('the division of a text into parts has no effect', () => {
   const piece = fc.constantFrom('\n', '\r\n', 'a', 'bc', '');
   fc.assert(
     fc.property(fc.array(piece), fc.integer({ min: 1, max: 5 }), (pieces, first) => {

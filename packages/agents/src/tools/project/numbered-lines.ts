@@ -2,19 +2,19 @@
 const maxLineLength = 2_000;
 const maxLength = 100_000;
 
-/** Some lines of a text that comes in parts, each with its number; bounded, whatever the text. */
+/** Collects some lines of a text that is read in parts, each with its number, up to a limit. */
 export class NumberedLines {
   readonly #first: number;
   readonly #limit: number;
-  /** Lines that have begun. */
+  /** The number of lines that have begun. */
   #count = 0;
   #shown: string[] = [];
   #length = 0;
-  /** The line that has not ended: its beginning, its length, and whether it goes on. */
+  /** The beginning of the unfinished line, its length, and whether it is open. */
   #line = '';
   #lineLength = 0;
   #isOpen = false;
-  /** The number of the first line that had no room any more. */
+  /** The number of the first line for which there was no room. */
   #next: number | undefined;
   #note = '';
 
@@ -23,12 +23,12 @@ export class NumberedLines {
     this.#limit = limit;
   }
 
-  /** How many lines there are. */
+  /** The number of lines. */
   get total(): number {
     return this.#count;
   }
 
-  /** The wanted lines, and what follows them; empty if there are none. */
+  /** The requested lines, with a note about further lines; empty if there are none. */
   get text(): string {
     return this.#shown.length === 0 ? '' : this.#shown.join('\n') + this.#note;
   }
@@ -53,7 +53,7 @@ export class NumberedLines {
       const last = next - 1;
       this.#note = `\n(Lines ${this.#first} to ${last} of ${of}. To read on, set offset to ${next}.)`;
     } else if (!isWhole) {
-      this.#note = `\n(The file is too large to look at more than these lines.)`;
+      this.#note = `\n(The file is too large to show more than these lines.)`;
     }
   }
 

@@ -1,8 +1,8 @@
 /**
- * Where a path leads that a model wrote, and opening it so that nothing outside of the project folder is ever reached:
- * not by `..`, not by links, nor by links that take a folder's place between the look and the use. On Linux every step
- * goes from one open folder to the next (`/proc/self/fd/N/name`) and follows no link; elsewhere what was opened is
- * looked at again before it is used.
+ * Resolves paths that a model wrote, and opens them so that nothing outside of the project folder is ever accessed: not by
+ * `..`, not by links, and not by links that replace a folder between the check and the use. On Linux every step goes from
+ * one open folder to the next (`/proc/self/fd/N/name`) and follows no link; elsewhere an opened file is checked again before
+ * it is used.
  */
 import { headOf } from '@liminal/protocol';
 import { constants, existsSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
@@ -13,24 +13,24 @@ import { ToolError } from '../tool-error.ts';
 
 /** A place in the project. */
 export interface ProjectPlace {
-  /** As the model wrote it, for messages; shortened. */
+  /** The path as the model wrote it, shortened, for messages. */
   asked: string;
-  /** Its real path: no part of it is a link. It may not exist. */
+  /** The real path: no part of it is a link. It may not exist. */
   real: string;
-  /** The real path of the folder that it lies in: the project's, or one beside it. */
+  /** The real path of the session's folder that contains the place: the project's, or an additional folder. */
   root: string;
-  /** The place from that folder on, with slashes; empty for the folder itself. */
+  /** The path relative to `root`, with slashes; empty for `root` itself. */
   name: string;
-  /** What people and models call it: its name in the project folder, and a whole path in other folders. */
+  /** The path for people and models: relative in the project folder, absolute in other folders. */
   shown: string;
-  /** Folders that nothing is reached in. */
+  /** Folders in which nothing is accessed. */
   hidden: HiddenFolders;
 }
 
-/** Longer paths are no paths (bytes); Linux takes none either. */
+/** The longest path (bytes), as on Linux. */
 const maxPathBytes = 4_096;
 
-/** Whether open folders can be reached by their number: `/proc` is there and shows this very process. */
+/** Whether open folders can be accessed by their descriptor: `/proc` exists and shows this process. */
 const hasDescriptorPaths =
   process.platform === 'linux' &&
   existsSync('/proc/self/fd') &&
@@ -38,35 +38,35 @@ const hasDescriptorPaths =
 
 /** The folders of a session. */
 export interface Folders {
-  /** Real path of the project's: nothing outside of the session's folders is read or changed by file tools. */
+  /** Real path of the project folder: file tools read and change nothing outside of the session's folders. */
   projectDir: string;
-  /** Real paths of those beside it. */
+  /** Real paths of additional folders. */
   additionalDirectories?: readonly string[] | undefined;
 }
 
 /**
- * Finds where a path leads. Throws ToolError for one that leads out of the session's folders, or into a hidden folder.
- * Only a look: what is done there goes by `openFile` and `openFolder`.
+ * Resolves a path. Throws ToolError if it leads out of the session's folders, or into a hidden folder. This is only a check:
+ * use `openFile` and `openFolder` to access the place.
  */
 export function findPlace(
   { projectDir, additionalDirectories = [] }: Folders,
   asked: string,
   hidden: HiddenFolders,
 ): ProjectPlace {
-  if (asked.includes('\0')) throw new ToolError('A path cannot have a NUL character in it.');
+  if (asked.includes('\0')) throw new ToolError('A path must not contain a NUL character.');
   if (/^~[\w.-]*($|\/)/.test(asked)) {
     throw new ToolError(
-      `“${shortened(asked)}” would be in a home folder. Only files of the project can be used; one that is really called so is “./${shortened(asked)}”.`,
+      `“${shortened(asked)}” would be in a home folder. Only files of the project can be used; for a file with this very name, use “./${shortened(asked)}”.`,
     );
   }
   if (Buffer.byteLength(asked) > maxPathBytes) {
     throw new ToolError(`A path of ${asked.length} characters is too long.`);
   }
   const project = realpathSync.native(projectDir);
-  // An absolute path may name the project folder by a link that leads to it.
+  // An absolute path may name the project folder by a link to it.
   const real = realPathOf(resolve(project, asked), asked);
   const holds = (folder: string): boolean => !isOutside(relative(folder, real));
-  // A folder that has become a link no longer counts.
+  // An additional folder that has become a link no longer counts.
   const root = [project, ...additionalDirectories.filter(isReal)].find(holds);
   if (root === undefined) throw leadsOut(asked, additionalDirectories);
   if (hidden.hides(real)) throw isHidden(shortened(asked));
@@ -84,7 +84,7 @@ export function findPlace(
 const isOutside = (name: string): boolean =>
   name === '..' || name.startsWith('../') || isAbsolute(name);
 
-/** What people and models call a file of the same folder of the session. */
+/** The path, for people and models, of a file in the same folder of the session. */
 export const shownIn = (place: ProjectPlace, name: string): string =>
   place.shown === place.name ? name : join(place.root, name);
 
@@ -107,7 +107,7 @@ const isHidden = (asked: string): ToolError =>
     `“${asked}” belongs to Liminal itself. No tool reads or changes the files of its data folder.`,
   );
 
-/** Follows the links in what exists of a path. */
+/** Follows the links in the part of a path that exists. */
 function realPathOf(path: string, asked: string): string {
   try {
     return realpathSync.native(path);
@@ -115,23 +115,23 @@ function realPathOf(path: string, asked: string): string {
     const code = codeOf(error);
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw fileProblem(error, shortened(asked));
     if (code === 'ENOENT' && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
-      throw new ToolError(`“${shortened(asked)}” goes through a link that leads nowhere.`);
+      throw new ToolError(`“${shortened(asked)}” goes through a broken link.`);
     }
     const parent = dirname(path);
     return parent === path ? path : join(realPathOf(parent, asked), basename(path));
   }
 }
 
-/** Refuses a place that git runs programs from: whoever can write there can run what they like. */
+/** Rejects a place from which git runs programs: a model that writes there could run any program. */
 export function refuseGit({ asked, name }: ProjectPlace): void {
-  // Some file systems take these letters for the same ones, or leave out those that cannot be seen.
+  // Some file systems treat these letters as equal, or ignore invisible letters.
   const plain = name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '');
   if (plain.toLowerCase().split('/').includes('.git')) {
     throw new ToolError(`“${asked}” belongs to git itself. Use git by the tool bash instead.`);
   }
 }
 
-/** A folder of the project that is held open, wherever its name may lead by now. */
+/** A folder of the project that is held open, even if its name now leads elsewhere. */
 export class OpenFolder {
   readonly real: string;
   readonly hidden: HiddenFolders;
@@ -145,17 +145,17 @@ export class OpenFolder {
     this.#byNumber = byNumber;
   }
 
-  /** A path to the folder itself. The number of this process is in it, so that it serves a child, too. */
+  /** A path to the folder itself. It contains the id of this process, so that a child process can use it. */
   get path(): string {
     return this.#byNumber ? `/proc/${process.pid}/fd/${this.#handle.fd}` : this.real;
   }
 
-  /** A path to what has this name in the folder; the name itself may be a link. */
+  /** The path of an entry of the folder; the entry may be a link. */
   at(name: string): string {
     return join(this.path, name);
   }
 
-  /** Throws unless the folder is still where it was found. What was opened before is then what was meant. */
+  /** Throws unless the folder is still where it was found. If it is, files opened in it before are the intended ones. */
   async check(asked: string): Promise<void> {
     const look = this.#byNumber ? readlink(this.path) : realpath(this.real);
     const now = await look.catch(() => undefined);
@@ -163,7 +163,7 @@ export class OpenFolder {
     if (!this.#byNumber) await refuseOther(this.#handle, this.real, asked);
   }
 
-  /** Throws unless this file, opened in the folder, is what has the name in it. */
+  /** Throws unless this file, opened in the folder, is still the entry with this name. */
   async checkFile(file: FileHandle, name: string, asked: string): Promise<void> {
     await this.check(asked);
     if (this.#byNumber) return;
@@ -182,14 +182,14 @@ async function refuseOther(held: FileHandle, path: string, asked: string): Promi
 }
 
 const changed = (asked: string): ToolError =>
-  new ToolError(`“${asked}” was put elsewhere while it was used. Try again.`);
+  new ToolError(`“${asked}” was moved while it was used. Try again.`);
 
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
  * Opens a folder; the caller closes it.
- * @param options.make - Makes what is missing of it.
- * @param options.byNumber - For tests: how other systems do it.
+ * @param options.make - Whether to create missing folders.
+ * @param options.byNumber - For tests: false to work as on other systems.
  */
 export async function openFolder(
   { asked, root, name, hidden }: ProjectPlace,
@@ -230,7 +230,7 @@ async function makeOne(path: string, asked: string): Promise<void> {
   }
 }
 
-/** Opens the folder that a place lies in; the caller closes it. */
+/** Opens the folder that contains a place; the caller closes it. */
 export async function openParent(
   place: ProjectPlace,
   options: { make?: boolean; byNumber?: boolean } = {},
@@ -245,7 +245,7 @@ export interface OpenFile {
   stat: Stats;
 }
 
-/** Opens a regular file for reading; the caller closes it. Pipes and devices are refused without waiting for them. */
+/** Opens a regular file for reading; the caller closes it. Pipes and devices are rejected without waiting for them. */
 export async function openFile(
   place: ProjectPlace,
   options: { byNumber?: boolean } = {},
@@ -263,7 +263,7 @@ export async function openIn(folder: OpenFolder, name: string, asked: string): P
   const path = folder.at(name);
   let handle: FileHandle | undefined;
   try {
-    // Looked at before, because some devices do something when they are opened.
+    // Check before opening, because some devices act when they are opened.
     refuseOthers(await lstat(path), asked);
     handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const found = await handle.stat();
@@ -278,13 +278,13 @@ export async function openIn(folder: OpenFolder, name: string, asked: string): P
   }
 }
 
-/** Throws for all but a regular file. */
+/** Throws unless the entry is a regular file. */
 export function refuseOthers(found: Stats, asked: string): void {
   if (found.isFile()) return;
   if (found.isDirectory()) throw new ToolError(`“${asked}” is a folder, not a file.`);
-  // A link's target was looked up before: this one has just been put here.
+  // Links were resolved before: this one was created in the meantime.
   if (found.isSymbolicLink()) throw changed(asked);
-  throw new ToolError(`“${asked}” is no file but a pipe, a socket or a device.`);
+  throw new ToolError(`“${asked}” is not a file, but a pipe, a socket or a device.`);
 }
 
 export const codeOf = (error: unknown): string | undefined =>
@@ -292,18 +292,18 @@ export const codeOf = (error: unknown): string | undefined =>
 
 const problems: Record<string, string> = {
   ENOENT: 'does not exist',
-  ENOTDIR: 'is no folder, or goes through something that is none',
+  ENOTDIR: 'is not a folder, or a part of its path is not',
   EISDIR: 'is a folder, not a file',
   EACCES: 'may not be used: the permission is missing',
   EPERM: 'may not be used: the permission is missing',
   ENAMETOOLONG: 'has a name that is too long',
-  ELOOP: 'goes round in a circle of links',
+  ELOOP: 'goes through a circle of links',
   ENOSPC: 'does not fit on the disk',
-  EROFS: 'lies on a disk that cannot be written',
-  ENXIO: 'is no file but a pipe, a socket or a device',
+  EROFS: 'is on a read-only disk',
+  ENXIO: 'is not a file, but a pipe, a socket or a device',
 };
 
-/** Tells the model why the system did not do what was asked; what it does not know is a fault of ours. */
+/** Explains an error of the system to the model; an unknown error is returned unchanged, as a fault of Liminal. */
 export function fileProblem(error: unknown, asked: string): Error {
   const code = codeOf(error);
   const problem = code === undefined ? undefined : (problems[code] ?? `cannot be used (${code})`);

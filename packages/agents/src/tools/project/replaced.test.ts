@@ -15,38 +15,38 @@ const problem = (...of: Parameters<typeof edit>): string => {
   return 'none';
 };
 
-test('one text is replaced, and its line told', () => {
+test('one text is replaced, and its line is returned', () => {
   expect(edit('one\ntwo\nthree\n', 'two', '2')).toEqual({ text: 'one\n2\nthree\n', lines: [2] });
 });
 
-test('patterns of a replacement are plain text', () => {
+test('replacement patterns are plain text', () => {
   expect(edit('a.b', '.', '$& $1 $$').text).toBe('a$& $1 $$b');
 });
 
-test('all are replaced if that is asked for, each with its line', () => {
+test('all occurrences are replaced on request, each with its line', () => {
   expect(edit('x\ny\nx x\n', 'x', 'z', true)).toEqual({ text: 'z\ny\nz z\n', lines: [1, 3, 3] });
   expect(edit('a\nb\n-\na\nb\n', 'a\nb', 'c', true).lines).toEqual([1, 4]);
 });
 
-test('of several none is replaced, and the lines are named', () => {
-  expect(problem('x\ny\nx\n', 'x', 'z')).toContain('stands 2 times in “a.txt”, in the lines 1, 3.');
+test('with several occurrences none is replaced, and their lines are named', () => {
+  expect(problem('x\ny\nx\n', 'x', 'z')).toContain('occurs 2 times in “a.txt”, in the lines 1, 3.');
   expect(problem('x\n'.repeat(50), 'x', 'z')).toContain(
     'in the lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …',
   );
 });
 
 describe('line ends', () => {
-  test('of a file with CR LF stay so', () => {
+  test('of a file with CR LF stay CR LF', () => {
     expect(edit('one\r\ntwo\r\n', 'one\ntwo', '1\n2\n3').text).toBe('1\r\n2\r\n3\r\n');
     expect(edit('one\r\ntwo\r\n', 'one\r\ntwo', '1\r\n2').text).toBe('1\r\n2\r\n');
   });
 
-  test('of a file with both kinds must match', () => {
+  test('of a file with both kinds must match exactly', () => {
     expect(problem('one\r\ntwo\nthree\n', 'one\ntwo', 'x')).toContain('other line ends');
     expect(edit('one\r\ntwo\nthree\n', 'two\nthree', 'x\ny').text).toBe('one\r\nx\ny\n');
   });
 
-  test('of a file with LF are not found as CR LF', () => {
+  test('of a file with LF do not match CR LF', () => {
     expect(problem('one\ntwo\n', 'one\r\ntwo', 'x')).toContain('other line ends');
   });
 });
@@ -56,16 +56,16 @@ test.each([
   ['Hello World', 'hello world', 'other capital letters'],
   ['something else', 'not there', 'without line numbers'],
   ['a', ' \n', 'without line numbers'],
-])('what is not in %j but %j gets a hint', (text, oldText, hint) => {
+])('a text that is not found in %j, but is similar (%j), gets a hint', (text, oldText, hint) => {
   expect(problem(text, oldText, 'x')).toContain('The old text is not in “a.txt”.');
   expect(problem(text, oldText, 'x')).toContain(hint);
 });
 
-test('the same text is no change', () => {
+test('the same text is not a change', () => {
   expect(problem('a', 'a', 'a')).toContain('the same');
 });
 
-test('a file does not grow without bound', () => {
+test('a file does not grow beyond the limit', () => {
   const text = 'a'.repeat(1024 * 1024);
   expect(problem(text, 'a', 'b'.repeat(1024), true)).toContain('larger than 16 MiB');
 });

@@ -8,12 +8,12 @@ interface Replacement {
   replaceAll?: boolean | undefined;
 }
 
-/** Lines that are named, of those where a text stands. */
+/** The most line numbers that an error lists. */
 const namedLines = 10;
 
 /**
- * A text with a part of it replaced, and the lines (counted from 1) where that stood. In a text whose lines all end with
- * CR LF, a line end of the replacement is one, too. Throws ToolError, with what may be wrong.
+ * Replaces a part of a text; returns the new text and the lines (counted from 1) of the replaced part. If all lines of the
+ * text end with CR LF, the replacement's lines do so, too. Throws ToolError with a hint if the text is not found.
  */
 export function replaced(
   text: string,
@@ -31,7 +31,7 @@ export function replaced(
     const named = lines.slice(0, namedLines).join(', ');
     const more = lines.length > namedLines ? ', …' : '';
     throw new ToolError(
-      `The old text stands ${lines.length} times in “${path}”, in the lines ${named}${more}. Give more of the lines around it, or set replaceAll.`,
+      `The old text occurs ${lines.length} times in “${path}”, in the lines ${named}${more}. Include more of the lines around it, or set replaceAll.`,
     );
   }
   if (text.length + lines.length * (to.length - from.length) > maxTextBytes) {
@@ -53,18 +53,18 @@ function linesBetween(parts: readonly string[], between: string): number[] {
   return lines;
 }
 
-/** What an unequal text may differ in. */
+/** A hint about how the text in the file may differ. */
 function hint(text: string, wanted: string): string {
   const unified = (part: string): string => part.replace(/\r\n?/g, '\n');
   if (unified(text).includes(unified(wanted))) {
-    return 'It is there with other line ends (CR LF and LF).';
+    return 'It occurs with other line ends (CR LF and LF).';
   }
   const bare = (part: string): string => part.replace(/\s+/g, '');
   if (bare(wanted) !== '' && bare(text).includes(bare(wanted))) {
-    return 'It is there with other spaces, tabs or line ends: read the file again and copy it exactly.';
+    return 'It occurs with other spaces, tabs or line ends: read the file again and copy it exactly.';
   }
   if (bare(wanted) !== '' && bare(text).toLowerCase().includes(bare(wanted).toLowerCase())) {
-    return 'It is there with other capital letters.';
+    return 'It occurs with other capital letters.';
   }
   return 'Read the file again and copy it exactly, without line numbers.';
 }

@@ -1,10 +1,10 @@
 import type { FileDiff } from '@liminal/protocol';
 
-/** Lines that are shown around what changes. */
+/** How many lines are shown before and after a change. */
 const around = 3;
 
 /**
- * The part of a file that changes, in whole lines with a few around them.
+ * The changed part of a file, in whole lines with a few lines around it.
  * @param path - The file's real path.
  * @param oldText - Undefined for a new file, which is shown whole.
  */

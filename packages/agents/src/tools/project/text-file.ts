@@ -1,4 +1,4 @@
-/** Whole text files of the project: reading one to change it, and putting a new text in its place. */
+/** Reads whole text files of the project to change them, and replaces their text. */
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
@@ -21,17 +21,17 @@ import {
 /** The largest text that is changed as a whole (bytes). */
 export const maxTextBytes = 16 * 1024 * 1024;
 
-/** A text file as it was found. */
+/** A text file as it was read. */
 export interface FoundText {
-  /** With its byte order mark, if it has one. */
+  /** Includes the byte order mark, if the file has one. */
   text: string;
-  /** Of the file on the disk; none if only a client has it. */
+  /** The file on the disk; undefined if only a client has the file. */
   stat: Stats | undefined;
 }
 
 /**
- * The text of a file, as a client has it or else as it is on the disk; undefined if there is none. Rejects with ToolError
- * for what is no text in UTF-8, or too large.
+ * The text of a file as a client has it, or else from the disk; undefined if the file does not exist. Rejects with ToolError
+ * if the file is not UTF-8 text, or too large.
  */
 export async function readText(
   place: ProjectPlace,
@@ -40,7 +40,7 @@ export async function readText(
   return (await unsavedText(place, files)) ?? savedText(place);
 }
 
-/** The text of a file as a client has it, where that is not on the disk. Rejects as `readText` does. */
+/** The text of a file as a client has it, if it differs from the disk. Rejects as `readText` does. */
 export async function unsavedText(
   place: ProjectPlace,
   files: ClientFiles | undefined,
@@ -53,7 +53,7 @@ export async function unsavedText(
   return { text, stat: saved?.stat };
 }
 
-/** Editors leave out the byte order mark, and have line ends of their own: what is on the disk then has more. */
+/** Compares a client's text with the disk's, without the byte order mark and line ends, which editors change. */
 function isSame(text: string, saved: string): boolean {
   const plain = (one: string): string => one.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   return plain(text) === plain(saved);
@@ -91,10 +91,10 @@ const tooLarge = (asked: string): ToolError =>
   new ToolError(`“${asked}” is larger than ${maxTextBytes / 1024 / 1024} MiB.`);
 
 /**
- * Puts a text in the place of a file: by a client that offers it, else on the disk, at once: a reader sees the old one or
- * the new one, and the file keeps its mode.
- * @param found - What the new text was made from; undefined if there was no file. Rejects with ToolError if there is
- * another one by now.
+ * Replaces a file's text: by a client that offers to write, or else on the disk, atomically: a reader sees the old or the new
+ * text. The file keeps its mode.
+ * @param found - The file that the new text was made from; undefined if there was none. Rejects with ToolError if the file
+ * has changed since.
  */
 export async function putText(
   place: ProjectPlace,
@@ -134,13 +134,13 @@ function refused(error: unknown): never {
 
 async function writeNew(path: string, text: string, before: Stats | undefined): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  // Nobody else may read it before it has the mode of the file that it replaces.
+  // Nobody else may read the file before it has the mode of the file that it replaces.
   const handle = await open(path, flags, before === undefined ? 0o666 : 0o600);
   try {
     await handle.writeFile(text);
     if (before === undefined) return;
     const { uid, gid } = await handle.stat();
-    // Only a superuser may give a file away; for everyone else it is theirs already, or becomes so.
+    // Only a superuser may set another owner; for all other users, the file belongs to them anyway.
     if (uid !== before.uid || gid !== before.gid) {
       await handle.chown(before.uid, before.gid).catch(() => undefined);
     }
@@ -150,7 +150,7 @@ async function writeNew(path: string, text: string, before: Stats | undefined): 
   }
 }
 
-/** Throws if another file has come into the place since it was looked at. */
+/** Throws if the file was replaced since it was read. */
 async function refuseChanged(
   target: string,
   { asked }: ProjectPlace,

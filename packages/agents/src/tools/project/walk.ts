@@ -1,49 +1,49 @@
-/** The folders and files of a project from a folder on, wherever links and races try to lead: by open folders only. */
+/** Lists the folders and files of a project from a folder on. It only uses open folders, so that no link or race leads out. */
 import { opendir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-// What git ignores, to the letter; git's own rules have many corners.
+// Follows git's ignore rules exactly; they have many special cases.
 import ignore, { type Ignore } from 'ignore';
 import { ToolError } from '../tool-error.ts';
 import { openFolder, openIn, type OpenFolder, type ProjectPlace } from './project-path.ts';
 
 export interface WalkOptions {
-  /** Folders below the first one: 1 is what lies in it. */
+  /** Levels of folders: 1 is only the folder's own entries. */
   depth: number;
-  /** Also what begins with a dot. What git itself keeps is never gone into. */
+  /** Whether to include names that begin with a dot. Git's own folder is never entered. */
   hidden: boolean;
-  /** Also what the `.gitignore` files of the project name. */
+  /** Whether to include entries that the project's `.gitignore` files name. */
   ignored: boolean;
 }
 
 export interface Entry {
-  /** From the session's folder on that the walk is in. */
+  /** Relative to the session's folder that is walked. */
   name: string;
   kind: 'file' | 'folder' | 'link' | 'other';
   isIgnored: boolean;
-  /** Of a folder that was not gone into, since it has too many entries or cannot be opened. */
+  /** Why a folder was not entered: it has too many entries, or cannot be opened. */
   problem?: string;
 }
 
-/** Of a folder with more entries no more are looked at. */
+/** The most entries of a folder; a larger folder is not entered. */
 const maxEntries = 20_000;
-/** Longer rules are not read (bytes). */
+/** The largest `.gitignore` that is read (bytes). */
 const maxRules = 1024 * 1024;
 
 /** The `.gitignore` of one folder. */
 interface Rules {
-  /** From the project folder on, with a slash at its end; empty for the project folder. */
+  /** Relative to the project folder, with a slash at its end; empty for the project folder. */
   folder: string;
   ignore: Ignore;
 }
 
 /**
- * All entries below a folder, each folder before what lies in it, by name. Ignored folders are told but not gone into.
+ * All entries below a folder, sorted by name, each folder before its entries. Ignored folders are listed but not entered.
  * Rejects with ToolError if the first folder cannot be opened.
  */
 export async function* walk(start: ProjectPlace, options: WalkOptions): AsyncGenerator<Entry> {
   let rules: Rules[] = [];
   const parts = start.name.split('/').filter((part) => part !== '');
-  // The rules of the folders above hold as well.
+  // The rules of the folders above also apply.
   for (const [at] of parts.entries()) {
     const above = { ...start, name: parts.slice(0, at).join('/') };
     const folder = await openFolder(above);
@@ -53,7 +53,7 @@ export async function* walk(start: ProjectPlace, options: WalkOptions): AsyncGen
       await folder.close();
     }
   }
-  // A folder that was asked for is shown, also if it is ignored itself.
+  // A folder that was requested is shown even if it is ignored.
   if (start.name !== '' && ignores(rules, `${start.name}/`)) rules = [];
   yield* walkFolder(start, rules, options);
 }
@@ -88,7 +88,7 @@ async function* walkFolder(
     }
   }
   if (isCut) {
-    const problem = `There is more than ${maxEntries} entries.`;
+    const problem = `There are more than ${maxEntries} entries.`;
     yield { name: place.name, kind: 'folder', isIgnored: false, problem };
   }
 }
@@ -123,7 +123,7 @@ async function entriesOf(
   return { found: found.toSorted((a, b) => (a.name < b.name ? -1 : 1)), isCut };
 }
 
-/** By the rules nearest to the path that say anything of it. */
+/** Whether the rules nearest to the path, among those that match it, ignore it. */
 function ignores(rules: readonly Rules[], path: string): boolean {
   for (const { folder, ignore } of rules.toReversed()) {
     const said = ignore.test(path.slice(folder.length));
@@ -133,7 +133,7 @@ function ignores(rules: readonly Rules[], path: string): boolean {
   return false;
 }
 
-/** One or none. */
+/** The rules of a folder; empty if it has none. */
 async function rulesIn(folder: OpenFolder, name: string): Promise<Rules[]> {
   const file = await openIn(folder, '.gitignore', '.gitignore').catch((error: unknown) => {
     if (error instanceof ToolError) return undefined;

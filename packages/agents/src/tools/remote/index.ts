@@ -1,6 +1,6 @@
 /**
- * Tools that run in workers. In: tools, and a queue of tasks. Out: on the server the same tools, whose calls go through
- * the queue; in a worker, their runs.
+ * Tools that run in workers. In: tools, and a queue of tasks. Out: for the server, the same tools, whose calls go through the
+ * queue; for a worker, the loop that runs the calls.
  */
 export { remoteTools } from './remote-tools.ts';
 export { serveTools } from './serve-tools.ts';

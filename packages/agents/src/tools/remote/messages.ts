@@ -1,12 +1,12 @@
 /**
- * What a server and a worker say to each other of one call:
+ * The messages between a server and a worker about one call:
  *
- * 1. The worker that has got it says `taken`, with a name of its own for this call.
- * 2. The server says `go` to that name, once: so a call that was withdrawn, given up, or handed out twice by whatever
- *    failure begins nowhere, or in one place.
- * 3. The worker says `print` as often as it likes, and at last `result`, `refused` or `failed`; the server may `cancel`.
+ * 1. The worker that has received the call sends `taken`, with a name that it chose for this call.
+ * 2. The server sends `go` to that name, once: so a call that was withdrawn or given up, or that a failure handed out twice,
+ *    starts in at most one place.
+ * 3. The worker sends `print` any number of times, and finally `result`, `refused` or `failed`; the server may send `cancel`.
  *
- * Both say `alive` all the while.
+ * Both send `alive` all the time.
  */
 import { ContentBlock, FileDiff, PlanEntry } from '@liminal/protocol';
 import { z } from 'zod';
@@ -34,9 +34,9 @@ export const FromWorker = z.discriminatedUnion('type', [
   z.object({ type: z.literal('taken'), worker: z.string() }),
   z.object({ type: z.literal('print'), text: z.string() }),
   z.object({ type: z.literal('result'), result: Result }),
-  /** A ToolError. */
+  /** The tool threw a ToolError. */
   z.object({ type: z.literal('refused'), message: z.string() }),
-  /** A fault of ours. */
+  /** The tool failed because of a fault of Liminal. */
   z.object({ type: z.literal('failed'), message: z.string() }),
 ]);
 export type FromWorker = z.infer<typeof FromWorker>;
@@ -48,7 +48,7 @@ export const FromAsker = z.discriminatedUnion('type', [
 ]);
 export type FromAsker = z.infer<typeof FromAsker>;
 
-/** Undefined for what is of no known shape, as from another version. */
+/** The message; undefined if its shape is unknown, as from another version. */
 export function read<T>(schema: z.ZodType<T>, text: string): T | undefined {
   try {
     return schema.safeParse(JSON.parse(text)).data;

@@ -3,7 +3,7 @@ import { ToolError } from '../tool-error.ts';
 import { type FromAsker, FromWorker, type Order, read } from './messages.ts';
 import { defaultPatience, type Patience, type ToolQueue } from './task-queue.ts';
 
-/** The same tools, whose calls a worker runs; what is shown of a call and what it may do is found out here. */
+/** The same tools, whose calls run in a worker; the shown face and the permissions of a call are determined here. */
 export function remoteTools(
   tools: readonly Tool[],
   queue: ToolQueue,
@@ -23,13 +23,13 @@ const stopped = () => new ToolError('This was stopped.');
 const nobody = () =>
   new ToolError('No worker for tools is running: start `liminal tools`. Nothing was done.');
 const lostBefore = () =>
-  new ToolError('The worker was lost before it began: nothing was done. Try it again.');
+  new ToolError('The worker was lost before it began: nothing was done. Try again.');
 const lost = () =>
   new ToolError(
     'The worker that ran this was lost. Whether it was done, or how far, is unknown: find that out before you do it again.',
   );
 const unanswered = () =>
-  new ToolError('This was stopped, but the worker has not said that it has ended.');
+  new ToolError('This was stopped, but the worker has not confirmed that it has ended.');
 
 /** The server's side of one call. */
 class RemoteCall {
@@ -39,7 +39,7 @@ class RemoteCall {
   readonly #over = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
   #taskId = '';
-  /** Whether a worker may have begun. */
+  /** Whether a worker may have started the call. */
   #hasBegun = false;
   #timer: NodeJS.Timeout | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
@@ -91,7 +91,7 @@ class RemoteCall {
     try {
       await this.#tell({ type: 'go', worker });
     } catch (cause) {
-      // Redis may have taken it all the same.
+      // Redis may have stored the message nevertheless.
       throw Object.assign(lost(), { cause });
     }
   }
@@ -113,7 +113,7 @@ class RemoteCall {
   }
 
   #awaitWord(): void {
-    // Who was told to stop is waited for no longer.
+    // After `cancel`, only `stopMs` limits the wait.
     if (this.#context.signal.aborted) return;
     this.#wait(this.#patience.silentMs, () => this.#fail(lost()));
   }
@@ -124,7 +124,7 @@ class RemoteCall {
     this.#wait(this.#patience.stopMs, () => this.#fail(unanswered()));
   }
 
-  /** Nobody waits for the call any more: its worker, if there is one, need not go on. */
+  /** Ends the call with an error, and cancels it in its worker, if it has one. */
   #fail(error: unknown): void {
     this.#say({ type: 'cancel' });
     this.#failed.reject(error);
@@ -140,7 +140,7 @@ class RemoteCall {
     await this.#queue.say(this.#taskId, 'asker', JSON.stringify(message));
   }
 
-  /** A word that does not arrive is missed like any other silence. */
+  /** Sends a message. A lost message has the same effect as silence. */
   #say(message: FromAsker): void {
     this.#tell(message).catch(() => {});
   }

@@ -7,16 +7,16 @@ import { FromAsker, type FromWorker, Order, read } from './messages.ts';
 import { defaultPatience, type Patience, type Task, type ToolQueue } from './task-queue.ts';
 
 export interface ServeOptions {
-  /** Its name among the workers. */
+  /** The worker's name in the queue. */
   worker: string;
-  /** Ends it: what runs then is stopped first. */
+  /** Ends the worker; running calls are stopped first. */
   signal: AbortSignal;
-  /** How many calls run at once; more wait, or go to other workers. */
+  /** How many calls run at the same time; further calls wait, or go to other workers. */
   atOnce?: number;
   patience?: Patience;
 }
 
-/** Runs calls of these tools that `remoteTools` offers, until the signal aborts and nothing of them is left. */
+/** Runs calls of these tools, as offered by `remoteTools`, until the signal aborts and all calls have ended. */
 export async function serveTools(
   tools: readonly Tool[],
   queue: ToolQueue,
@@ -32,7 +32,7 @@ export async function serveTools(
   await Promise.all(running);
 }
 
-/** How often, and how far apart (ms), a result is said again that did not arrive. */
+/** How often a result that could not be sent is sent again, and the delay between attempts (ms). */
 const retries = { times: 20, everyMs: 500 };
 
 /** The worker's side of one call. */
@@ -41,13 +41,13 @@ class ServedCall {
   readonly #tools: readonly Tool[];
   readonly #queue: ToolQueue;
   readonly #patience: Patience;
-  /** Its name in this call, which no other worker has. */
+  /** The worker's name for this call, which no other worker has. */
   readonly #name = randomUUID();
   readonly #stop = new AbortController();
   readonly #over = new AbortController();
   readonly #mayBegin = Promise.withResolvers<boolean>();
   #timer: NodeJS.Timeout | undefined;
-  /** What is printed, but not yet said. */
+  /** Printed text that has not been sent yet. */
   #printed = '';
   #printing: Promise<void> = Promise.resolve();
 
@@ -58,7 +58,7 @@ class ServedCall {
     this.#patience = patience;
   }
 
-  /** Never rejects. */
+  /** Runs the call and sends its result. Never rejects. */
   async run(ending: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([ending, this.#stop.signal]);
     signal.addEventListener('abort', () => this.#mayBegin.resolve(false), { once: true });
@@ -71,7 +71,7 @@ class ServedCall {
       await this.#say({ type: 'taken', worker: this.#name });
       if (await this.#mayBegin.promise) await this.#end(await this.#do(signal));
     } catch {
-      // What cannot be said is missed by the asker, who has not let it begin.
+      // If the message cannot be sent, the server times out; without `taken`, it has not let the call start.
     } finally {
       clearInterval(heartbeat);
       clearTimeout(this.#timer);
@@ -90,7 +90,7 @@ class ServedCall {
     }
   }
 
-  /** A call whose server is gone ends, as it would if it ran there (invariant 8). */
+  /** Stops the call if its server is silent for too long, as if the call ran on that server (invariant 8). */
   #awaitWord(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#stop.abort(), this.#patience.silentMs);
@@ -101,7 +101,7 @@ class ServedCall {
     const tool = this.#tools.find(({ name }) => name === order?.tool);
     const input = tool?.input.safeParse(order?.input);
     if (order === undefined || tool === undefined || input?.success !== true) {
-      const message = `The worker does not know this call (${order?.tool}): it needs the version and the settings of the server.`;
+      const message = `The worker does not know this call (${order?.tool}): run it with the version and the settings of the server.`;
       return { type: 'refused', message };
     }
     const print = (text: string) => this.#print(text);
@@ -114,7 +114,7 @@ class ServedCall {
     }
   }
 
-  /** What is printed while the last piece is on its way goes together. */
+  /** Collects printed text while the previous piece is being sent. */
   #print(text: string): void {
     const isFirst = this.#printed === '';
     this.#printed += text;
@@ -122,7 +122,7 @@ class ServedCall {
     this.#printing = this.#printing.then(async () => {
       const piece = this.#printed;
       this.#printed = '';
-      // The result has all of it again.
+      // The result contains all of the printed text again.
       await this.#say({ type: 'print', text: piece }).catch(() => {});
     });
   }

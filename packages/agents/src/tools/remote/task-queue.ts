@@ -1,4 +1,4 @@
-/** What tools need to run elsewhere: the part of the storage's queue of tasks that they use. */
+/** The part of the storage's task queue that remote tools use. */
 
 export interface Task {
   taskId: string;
@@ -7,26 +7,26 @@ export interface Task {
 
 export type Side = 'asker' | 'worker';
 
-/** Gives each task to one worker of all, once, and passes on what both sides say of it. */
+/** Hands each task to one worker, once, and passes messages between both sides. */
 export interface ToolQueue {
   offer(body: string): Promise<string>;
   take(worker: string, signal: AbortSignal): AsyncIterable<Task>;
-  /** Whether a worker has taken it, or it waits for one, or there is none. */
+  /** Whether a worker has taken the task, the task waits for a worker, or there are no workers. */
   outlook(taskId: string): Promise<'taken' | 'waits' | 'unattended'>;
   say(taskId: string, from: Side, message: string): Promise<void>;
   follow(taskId: string, from: Side, signal: AbortSignal): AsyncIterable<string>;
   withdraw(taskId: string): Promise<void>;
 }
 
-/** How long each side is patient with the other, ms. */
+/** How long each side waits for the other, ms. */
 export interface Patience {
-  /** Until it is looked for whether there are any workers. */
+  /** Time until the server checks whether there are any workers. */
   takenMs: number;
-  /** How often each side says that it is there. */
+  /** Interval at which each side sends `alive`. */
   aliveMs: number;
-  /** Without a word for so long, the other side is lost. */
+  /** The other side counts as lost after this time without a message. */
   silentMs: number;
-  /** How long a worker may take to end what it was told to stop. */
+  /** How long a worker may take to end a call that was cancelled. */
   stopMs: number;
 }
 

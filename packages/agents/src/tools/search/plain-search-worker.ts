@@ -8,7 +8,7 @@ import { ToolError } from '../tool-error.ts';
 import type { FromWorker, Search } from './plain-search.ts';
 import { maxLineBytes, type FoundLine, type Query } from './query.ts';
 
-/** Larger files are not searched here: they are read whole (bytes). */
+/** Larger files are not searched here, because they are read whole (bytes). */
 const maxBytes = 16 * 1024 * 1024;
 
 const { hiddenFolders, ...search } = workerData as Search;
@@ -26,7 +26,7 @@ try {
   }
   tell({ done: true });
 } catch (error) {
-  // The protocol's own helper would take longer to load than the search.
+  // The protocol's `messageOf` would take longer to load than the search.
   tell({ problem: error instanceof Error ? error.message : String(error) });
 }
 
@@ -38,7 +38,7 @@ async function* places({ place, isFile, glob }: Query): AsyncGenerator<ProjectPl
   const all = { depth: Number.POSITIVE_INFINITY, hidden: false, ignored: true };
   for await (const { name, kind, isIgnored } of walk(place, all)) {
     if (kind !== 'file') continue;
-    // A glob that names a file wins over .gitignore, as it does with ripgrep.
+    // A glob that names a file overrides .gitignore, as it does with ripgrep.
     const isWanted = glob === undefined ? !isIgnored : matches(glob, relative(place.name, name));
     if (isWanted) yield { ...place, asked: name, real: join(place.root, name), name };
   }
@@ -50,7 +50,7 @@ function matches(glob: string, name: string): boolean {
   return matchesGlob(subject, glob.replace(/^\//, ''));
 }
 
-/** Empty for what cannot be searched. */
+/** The file's text; empty if it cannot be searched. */
 async function textOf(place: ProjectPlace): Promise<string> {
   try {
     const { handle, stat } = await openFile(place);

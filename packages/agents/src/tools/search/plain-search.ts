@@ -1,4 +1,4 @@
-/** The search where there is no ripgrep: in a thread of its own, because a regular expression may take for ever. */
+/** The search without ripgrep: in a thread of its own, because a regular expression may take for ever. */
 import { Worker } from 'node:worker_threads';
 import type { ProjectPlace } from '../project/project-path.ts';
 import { ToolError } from '../tool-error.ts';
@@ -10,7 +10,7 @@ export interface Search extends Omit<Query, 'place'> {
   hiddenFolders: readonly string[];
 }
 
-/** What the thread says. */
+/** A message of the thread. */
 export type FromWorker = { lines: FoundLine[] } | { problem: string } | { done: true };
 
 /** The lines found, by file name. Rejects with ToolError. */

@@ -1,4 +1,4 @@
-/** Searches with ripgrep. What it says of a file is taken from the file itself, opened so that it cannot lead out. */
+/** Searches with ripgrep. Its results are read again from the files themselves, opened so that no link leads out. */
 import { headOf } from '@liminal/protocol';
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
@@ -11,15 +11,15 @@ import { openFile, openFolder, type OpenFile } from '../project/project-path.ts'
 import { ToolError } from '../tool-error.ts';
 import { maxFileBytes, maxLineBytes, type FoundLine, type Query } from './query.ts';
 
-/** Longer records of ripgrep are not read as a whole (bytes). */
+/** Longer records of ripgrep are not read completely (bytes). */
 const maxRecordBytes = 1024 * 1024;
-/** How much of its complaints is kept (characters). */
+/** How many characters of ripgrep's error output are kept. */
 const keptErrors = 2_000;
 
 /**
- * The program: `@vscode/ripgrep` brings it inside npm packages, one per platform, and downloads nothing when it is
- * installed; else the user's own. Undefined if there is none.
- * @param bring - For tests: what the dependency says.
+ * The path of ripgrep: `@vscode/ripgrep` contains it in npm packages, one per platform, and downloads nothing when it is
+ * installed; otherwise the user's own. Undefined if there is none.
+ * @param bring - For tests: returns the dependency's path.
  */
 export async function findRipgrep(
   searchPath: string | undefined,
@@ -34,7 +34,7 @@ export async function findRipgrep(
   }
 }
 
-/** The lines found, by file name. Rejects with ToolError, with ripgrep's own words. */
+/** The found lines, by file name. Rejects with ToolError that has ripgrep's own words. */
 export async function* ripgrep(
   program: string,
   query: Query,
@@ -68,7 +68,7 @@ const args = ({ pattern, glob, ignoreCase, context }: Query): string[] => [
   '--no-config',
   '--json',
   '--no-require-git',
-  // As the file has them, so that places in it can be found again.
+  // Keep the file's bytes, so that offsets in it stay correct.
   '--encoding=none',
   '--sort=path',
   `--max-filesize=${maxFileBytes}`,
@@ -79,7 +79,7 @@ const args = ({ pattern, glob, ignoreCase, context }: Query): string[] => [
   '--',
 ];
 
-/** The file that the last line was in, held open. */
+/** The file of the last line, held open. */
 class OneFile {
   readonly #query: Query;
   #name = '';
@@ -89,7 +89,7 @@ class OneFile {
     this.#query = query;
   }
 
-  /** Undefined if it cannot be opened within the project, or is gone. */
+  /** The file; undefined if it cannot be opened within the project, or does not exist. */
   async open(name: string): Promise<OpenFile | undefined> {
     if (name === this.#name) return this.#file;
     await this.close();
@@ -116,7 +116,7 @@ interface Found {
   at?: { line: number; offset: number; bytes: Buffer };
 }
 
-/** One line or none: ripgrep follows a link that takes a file's place while it looks, so only what is there counts. */
+/** The line if the file has it: ripgrep follows a link that replaces a file during the search, so each line is checked. */
 async function* shown(
   { isMatch, at }: Found,
   name: string,
@@ -141,7 +141,7 @@ async function* run(
 ): AsyncGenerator<Found> {
   const child = spawn(program, [...args], {
     cwd,
-    // With a mark it ends with the server, whatever happens.
+    // With the process mark, ripgrep ends with the server in any case.
     env: { LC_ALL: 'C.UTF-8', ...processMark('tools').env },
     stdio: [input ?? 'ignore', 'pipe', 'pipe'],
     signal,
@@ -168,12 +168,12 @@ async function* run(
   }
 }
 
-/** Resolves when it is gone, with its exit code, or with why it could not be started. */
+/** Resolves when ripgrep has ended, with its exit code, or with the reason why it could not be started. */
 function ended(child: ChildProcess): Promise<number | string | null> {
   return new Promise((resolve) => {
     child.once('close', resolve);
     child.on('error', (error) => {
-      // Being stopped is an error, too; its end is still to come then.
+      // Being stopped also emits an error; the exit follows later.
       if (child.pid === undefined) resolve(String(error));
     });
   });
@@ -194,7 +194,7 @@ async function* records(output: Readable): AsyncGenerator<Found> {
       const end = chunk.indexOf(10, from);
       const part = chunk.subarray(from, end < 0 ? chunk.length : end);
       length += part.length;
-      // The beginning of one that is too long tells the file.
+      // Of a record that is too long, the beginning is kept: it names the file.
       if (length <= maxRecordBytes) kept.push(part);
       if (end < 0) break;
       const found = take();
@@ -215,7 +215,7 @@ const Line = z.object({
   }),
 });
 
-/** Undefined for what is no line, and for files whose names are no text. */
+/** The record; undefined if it is not about a line, or the file's name is not text. */
 function readRecord(json: Buffer): Found | undefined {
   const { success, data: record } = Line.safeParse(JSON.parse(json.toString('utf8')));
   if (!success) return undefined;
@@ -224,7 +224,7 @@ function readRecord(json: Buffer): Found | undefined {
   return { path: path.text, isMatch: record.type === 'match', at: { line, offset, bytes } };
 }
 
-/** What the beginning of a record tells. */
+/** The data in the beginning of a record that is too long. */
 function readStart(json: Buffer): Found | undefined {
   const start = /^\{"type":"(match|context)","data":\{"path":\{"text":("(?:[^"\\]|\\.)*")\}/;
   const [, type, path] = start.exec(json.toString('utf8', 0, 64 * 1024)) ?? [];
