@@ -115,7 +115,7 @@ export interface SessionUpdate {
   commands?: AgentCommand[];
   /** All current notices for people; they replace the earlier notices. */
   notices?: SessionNotice[];
-  /** What the agent waits for while its turn is silent; '' for nothing. The end of a turn also clears it. */
+  /** The agent's reason for waiting while its turn is silent; '' for none. The end of a turn also clears it. */
   activity?: string;
   /** All background tasks. */
   tasks?: readonly BackgroundTask[];

@@ -120,7 +120,7 @@ async function startClaude(more: Partial<ClaudeSessionOptions> = {}) {
   return { session, asked, options: given, drafts, updates, say };
 }
 
-test('the options of a Claude Code session are exactly the rows that are used', async () => {
+test('the options of a Claude Code session are exactly those in the rows marked as used', async () => {
   const first = await startClaude();
   const resumed = await startClaude({ resume: true });
   const set = new Set(Object.keys({ ...first.options, ...resumed.options }));
@@ -162,7 +162,7 @@ const wayOf: Record<string, string> = {
   request_user_dialog: 'onUserDialog',
 };
 
-test('the requests that a Claude Code session makes and answers are exactly the rows that are used', async () => {
+test('the requests that a Claude Code session makes and answers are exactly those in the rows marked as used', async () => {
   const { session, asked, options, drafts, say } = await startClaude();
   await say(
     { type: 'system', subtype: 'status', status: 'requesting' },
@@ -358,7 +358,7 @@ async function namesInCode(): Promise<Set<string>> {
   );
 }
 
-test('the requests and notifications of Codex in the code are exactly the rows that are used or shown', async () => {
+test('the requests and notifications of Codex in the code are exactly those in the rows marked as used or shown', async () => {
   const inCode = await namesInCode();
   for (const section of [codex.codexRequests, codex.codexNotifications]) {
     const named = [...statesOf(section).keys()].filter((name) => inCode.has(name));
@@ -376,7 +376,7 @@ test('Codex gets an answer to used requests, and an error for others', async () 
   }
 });
 
-test('the items of Codex that are shown are exactly those that are read', () => {
+test('the items of Codex that are shown are exactly those that the code reads', () => {
   for (const [type, state] of statesOf(codex.codexItems)) {
     expect([type, ThreadItem.safeParse({ type, id: 'a' }).success]).toEqual([
       type,

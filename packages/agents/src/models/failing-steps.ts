@@ -69,7 +69,7 @@ export class FailingSteps {
 const wasRun = ({ arguments: text, problem }: WantedCall): boolean =>
   problem === undefined && isReadable(text);
 
-/** What two equal failures have in common. Arguments that were cut off or are not JSON differ by chance each time. */
+/** The key by which failures are compared. Arguments that were cut off or are not JSON differ by chance each time. */
 const faceOf = (call: WantedCall, answer: Answer | undefined): unknown[] =>
   wasRun(call) ? [call.name, call.arguments, answer?.output] : [call.name];
 

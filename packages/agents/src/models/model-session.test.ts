@@ -64,7 +64,7 @@ async function open(
   const retries = { attempts: 3, firstMs: 1, maxMs: 1_000 };
   const tools = [loudEcho];
   const [provider] = createModelProviders({ servers, tools, retries, maxRounds });
-  if (provider === undefined) throw new Error('There is no provider.');
+  if (provider === undefined) throw new Error('No provider was created.');
   ends.push(() => provider.close());
   const watch = new Watch(provider, 's');
   const runs = async () => stored;

@@ -334,7 +334,7 @@ export class ModelTurn {
     };
   }
 
-  /** The script block at the end of an answer, started as a call, if the model was told to write scripts. */
+  /** The script block at the end of an answer, started as a call, if the model has instructions for scripts. */
   #callsInWords({ written }: AnswerWriter, { finishReason }: ModelAnswer): WantedCall[] {
     const { chosen, catalog, items, tools } = this.#options;
     if (catalog.callsTools(chosen) || tools.instructions === undefined) return [];

@@ -77,7 +77,7 @@ const keepingTo =
     return true;
   };
 
-/** Whether a redirect stays on its server; from http to https on the same host does. */
+/** Whether a redirect stays on its server. A redirect from http to https on the same host counts as staying. */
 export const isSameServer = (from: URL, to: URL): boolean =>
   to.origin === from.origin ||
   (from.protocol === 'http:' && to.protocol === 'https:' && to.hostname === from.hostname);

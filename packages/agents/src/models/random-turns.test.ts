@@ -1,4 +1,4 @@
-/** Whatever the turns of a session and their ends, every maker gets a conversation that it accepts. */
+/** After any turns of a session, every maker gets a conversation that it accepts. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -106,7 +106,7 @@ class Stage {
     const retries = { attempts: 10, firstMs: 0, maxMs: 1 };
     const options = { servers, tools: [loudEcho], retries };
     const [provider] = createModelProviders(options);
-    if (provider === undefined) throw new Error('There is no provider.');
+    if (provider === undefined) throw new Error('No provider was created.');
     this.#provider = provider;
     this.#watch = new Watch(provider, 's');
     provider.onEvent('s', (draft) => this.#answer(draft));

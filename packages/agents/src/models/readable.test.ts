@@ -35,7 +35,7 @@ test('a model gets the beginning and the end of an output that is too long, with
   expect(output).toMatch(/^beginx+\n\[9900008 characters left out\]\nx+end$/);
 });
 
-test('a cut leaves no half of a character', () => {
+test('a cut never splits a character', () => {
   const item = heard(`x${'😀'.repeat(100_000)}`);
   const output = item?.type === 'function_call_output' ? item.output : '';
   expect(output.isWellFormed()).toBe(true);

@@ -78,7 +78,7 @@ async function serve(
   const notes = new Notes();
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
   const [provider] = createModelProviders({ servers, tools: [notes.tool] });
-  if (provider === undefined) throw new Error('There is no provider.');
+  if (provider === undefined) throw new Error('No provider was created.');
   ends.push(() => provider.close());
   const watch = new Watch(provider, 's');
   const runs = async () => stored;

@@ -107,7 +107,7 @@ export class ToolCalls {
     }
   }
 
-  /** Throws ToolError for an invalid call; the message tells the model what to do. */
+  /** Throws ToolError, with advice for the model, for an invalid call. */
   #prepare(call: WantedCall, writer: () => TurnWriter): Prepared {
     const { name, arguments: text, problem } = call;
     if (problem !== undefined) throw new ToolError(problem);
@@ -152,7 +152,7 @@ export class ToolCalls {
     const needed = await tool.needs(input, folders);
     const isAllowed = needed === undefined || (await permissions.allow(tool.kind, needed));
     if (isAllowed) {
-      // For a resumed script, people are asked about its calls instead.
+      // The calls within a resumed script ask people themselves.
       if (script === undefined) onAsked?.();
       return undefined;
     }

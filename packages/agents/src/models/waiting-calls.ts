@@ -9,7 +9,7 @@ type Output = Extract<OutputItem, { type: 'function_call_output' }>;
 /** A call that must be resumed, because its permission, or that of a call within its script, was still being asked for. */
 export type AskedCall = { call: Call; approvalId: string } | { call: Call; script: ScriptRecord };
 
-/** What is known about a script that was cut off, from all turns that have run it. */
+/** The record of a script that was cut off, from all turns that have run it. */
 export interface ScriptRecord {
   /** When the script first began. */
   startedAt: string;

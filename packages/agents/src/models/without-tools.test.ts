@@ -50,7 +50,7 @@ async function open(
   const retries = { attempts: 3, firstMs: 1, maxMs: 1_000 };
   const options = { servers, tools: [loudEcho], retries, maxRounds, runsScripts };
   const [provider] = createModelProviders(options);
-  if (provider === undefined) throw new Error('There is no provider.');
+  if (provider === undefined) throw new Error('No provider was created.');
   ends.push(() => provider.close());
   const watch = new Watch(provider, 's');
   const known = { goesOn: true, stored: { runs: async () => stored } };
@@ -75,7 +75,7 @@ const last = (client: ScriptedClient): string => told(client.requests.at(-1)!).a
 const shape = ({ outputItems }: Response): string[] =>
   outputItems.map((item) => ('name' in item ? item.name : item.type));
 
-test('a model that refuses tools is asked without tools, is told how to write a script, and its script is run', async () => {
+test('a model that refuses tools gets requests without tools, with instructions for scripts, and its script is run', async () => {
   const wanted = `I look.\n\n${block("print('so');\nreturn await tools.echo({ text: 'a' });")}`;
   const { say, client } = await open([says(wanted), says('It says a.'), says('Yes.')]);
   const turn = await say('Look');
@@ -188,7 +188,7 @@ test('a script’s calls need permission, and a message sent in the meantime is 
   expect(more).toBe('user: And quickly');
 });
 
-test('stopping a turn stops its script, and the model is told so in the next turn', async () => {
+test('stopping a turn stops its script, and the next request says so', async () => {
   const { provider, watch, say, client } = await open([says(block(echo('loud'))), says('So.')]);
   const { turnId } = await provider.sendMessage('s', 'Look');
   await question(watch, turnId);

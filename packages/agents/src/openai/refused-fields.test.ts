@@ -69,7 +69,7 @@ test('a rejected value of the effort is left for a person to change', () => {
   expect(left(chat, complaint)).toBeUndefined();
 });
 
-test('a refused field is recorded once, for one model', () => {
+test('a refused field is recorded once per model', () => {
   const refused = new RefusedFields();
   const complaint = readComplaint(openAi('No', 'store'), 400);
   expect(refused.learn('m', responses, complaint)).toBe(true);

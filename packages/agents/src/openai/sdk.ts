@@ -2,7 +2,7 @@ import { OpenAI } from 'openai';
 import { modelFetch } from '../models/model-fetch.ts';
 import { longestTimer } from '../models/patient-fetch.ts';
 
-/** For the SDK, which requires a key; it is never sent. */
+/** A placeholder key that the SDK requires; it is never sent. */
 const noKey = 'none';
 
 const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];

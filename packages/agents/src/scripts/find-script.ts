@@ -1,4 +1,4 @@
-/** The word after the opening backticks of a script that is to be run. */
+/** The word after the opening backticks of a script block. */
 export const scriptFence = 'liminal-script';
 
 /** The script of a message, or the reason why its block cannot be run. */

@@ -36,7 +36,7 @@ export interface BuiltInOptions {
  */
 const forWorkers = new Set(['bash', 'search', 'fetch']);
 
-/** The tools, for one session or several. */
+/** The tools, which one session or several can use. */
 export function builtInTools({ workers, ...options }: BuiltInOptions = {}): Tool[] {
   const tools = toolsHere(options);
   if (workers === undefined) {

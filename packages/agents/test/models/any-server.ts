@@ -222,7 +222,7 @@ export async function openSession(
   const servers = [{ name: 'any', title: 'Any', client: server.client, model: 'scripted' }];
   const retries = { attempts: 2, firstMs: 1, maxMs: 10 };
   const [provider] = createModelProviders({ servers, tools, retries });
-  if (provider === undefined) throw new Error('There is no provider.');
+  if (provider === undefined) throw new Error('No provider was created.');
   const watch = new Watch(provider, 's');
   const runs = async () => [...stored];
   await provider.loadSession('s', { projectDir, config: {}, stored: { runs } });

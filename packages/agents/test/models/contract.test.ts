@@ -59,7 +59,7 @@ const setup =
     const workspace = await makeWorkspace();
     const servers = [{ name, title: name, client: clientOf(api.url), model: 'scripted' }];
     const [provider] = createModelProviders({ servers, tools: builtInTools() });
-    if (provider === undefined) throw new Error('There is no provider.');
+    if (provider === undefined) throw new Error('No provider was created.');
     return {
       provider,
       projectDir: workspace.projectDir,

@@ -22,7 +22,7 @@ function open(mcpServers: McpServers) {
   const client = new ScriptedClient([calls(['echo', { text: 'loud' }])]);
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
   const [provider] = createModelProviders({ servers, tools: [loudEcho], mcpServers });
-  if (provider === undefined) throw new Error('There is no provider.');
+  if (provider === undefined) throw new Error('No provider was created.');
   ends.push(() => provider.close());
   return provider;
 }

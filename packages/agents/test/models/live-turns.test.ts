@@ -22,7 +22,7 @@ async function turnOf(client: ModelClient) {
   ends.push(() => rm(projectDir, { recursive: true }));
   const servers = [{ name: 'openai', title: 'A model', client, model: 'one' }];
   const [provider] = createModelProviders({ servers, tools: [loudEcho] });
-  if (provider === undefined) throw new Error('There is no provider.');
+  if (provider === undefined) throw new Error('No provider was created.');
   ends.push(() => provider.close());
   const watch = new Watch(provider, 's');
   await provider.createSession({ sessionId: 's', projectDir });

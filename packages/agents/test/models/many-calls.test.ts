@@ -32,7 +32,7 @@ async function open(
   const client = new ScriptedClient([...answers, ...answers.map(() => says('Done.'))]);
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
   const [provider] = createModelProviders({ servers, tools: [...builtInTools(options), loudEcho] });
-  if (provider === undefined) throw new Error('There is no provider.');
+  if (provider === undefined) throw new Error('No provider was created.');
   ends.push(() => provider.close());
   const session = async (sessionId: string) => {
     const watch = new Watch(provider, sessionId);

@@ -91,7 +91,7 @@ async function open(kind: Interface, answers: readonly Answering[]) {
   const servers = [{ name: 'odd', title: 'Odd', client: clients[kind](url), model: 'm' }];
   const retries = { attempts: 6, firstMs: 1, maxMs: 10 };
   const [provider] = createModelProviders({ servers, tools: [], retries });
-  if (provider === undefined) throw new Error('There is no provider.');
+  if (provider === undefined) throw new Error('No provider was created.');
   const watch = new Watch(provider, 's');
   await provider.loadSession('s', { projectDir, config: {}, stored: { runs: async () => [] } });
   ends.push(async () => {
@@ -138,7 +138,7 @@ const texts: [text: string, thinking: string, words: string][] = [
 ];
 
 test.each(interfaces.flatMap((kind) => texts.map((one) => [kind, ...one] as const)))(
-  'by %s: the text %j is the thinking %j and the words %j, however it is split',
+  'by %s: the text %j is split into the thinking %j and the words %j, however it is split',
   async (kind, whole, thinking, words) => {
     const cuts = fc.array(fc.nat(whole.length), { maxLength: 6 });
     const samples = fc.sample(cuts, 4);
@@ -231,7 +231,7 @@ test('a server that returns a page instead of the Responses API is asked by Chat
   const projectDir = await mkdtemp(join(tmpdir(), 'liminal-odd-'));
   const servers = [{ name: 'odd', title: 'Odd', client, model: 'm' }];
   const [provider] = createModelProviders({ servers, tools: [] });
-  if (provider === undefined) throw new Error('There is no provider.');
+  if (provider === undefined) throw new Error('No provider was created.');
   ends.push(async () => {
     await provider.close();
     await rm(projectDir, { recursive: true });

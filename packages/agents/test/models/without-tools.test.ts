@@ -83,7 +83,7 @@ test.each(Object.entries(servers))(
     const { client, bodies, refused } = await start();
     const models = [{ name: 'local', title: 'Local', client, model: 'tiny' }];
     const [provider] = createModelProviders({ servers: models, tools: builtInTools() });
-    if (provider === undefined) throw new Error('There is no provider.');
+    if (provider === undefined) throw new Error('No provider was created.');
     ends.push(() => provider.close());
     const watch = new Watch(provider, 's');
     await provider.createSession({ sessionId: 's', projectDir });

@@ -1,4 +1,4 @@
-/** Finds out which interface and models a server has, and whether it accepts the key and is reachable. */
+/** The interface, the models and the key of a server, and servers that do not run. */
 import { createServer } from 'node:http';
 import {
   answer,

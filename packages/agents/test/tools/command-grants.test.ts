@@ -74,7 +74,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(base, { recursive: true }));
 
-/** A copy of the repository, for one command. */
+/** A copy of the repository in which one command runs. */
 function copied(): string {
   const work = join(base, 'work');
   rmSync(work, { recursive: true, force: true });

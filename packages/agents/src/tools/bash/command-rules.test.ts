@@ -262,7 +262,7 @@ test('a joined command is allowed if and only if each part is', () => {
   );
 });
 
-test('any text needs a permission, and only its own rules allow it', () => {
+test('every text needs a permission, which only its own rules grant', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (command) => {
       const needed = commandPermissions(command);

@@ -72,7 +72,7 @@ class Look {
     const names = ownNames(
       await this.#git(folder, ['config', '--list', '-z', '--name-only', '--show-scope']),
     );
-    // Outside of a repository there are no settings of a repository.
+    // Outside of a repository, the list is empty.
     if (names.length === 0) return false;
     const fetches = names.some((name) => isPartialClone.test(name));
     if (names.some((name) => isProgram(name, { onlyReads, fetches }))) return true;

@@ -44,7 +44,7 @@ export async function runCommand(options: Command): Promise<CommandEnd> {
   const child = spawn('/bin/sh', ['-c', 'exec "$0" -c "$1" 2>&1', shell, command], {
     cwd,
     env: { ...env, ...mark.env },
-    // A process group can be ended as a whole where there is no process table; without a terminal, no program can ask there.
+    // A process group can be ended as a whole even without a process table. Without a terminal, the command cannot ask people.
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   });

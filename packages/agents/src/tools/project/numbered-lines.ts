@@ -14,7 +14,7 @@ export class NumberedLines {
   #line = '';
   #lineLength = 0;
   #isOpen = false;
-  /** The number of the first line for which there was no room. */
+  /** The number of the first line that did not fit. */
   #next: number | undefined;
   #note = '';
 

@@ -303,7 +303,7 @@ const problems: Record<string, string> = {
   ENXIO: 'is not a file, but a pipe, a socket or a device',
 };
 
-/** Explains an error of the system to the model; an unknown error is returned unchanged, as a fault of Liminal. */
+/** Explains an error of the system to the model. An error without a code is a fault of Liminal and is returned unchanged. */
 export function fileProblem(error: unknown, asked: string): Error {
   const code = codeOf(error);
   const problem = code === undefined ? undefined : (problems[code] ?? `cannot be used (${code})`);

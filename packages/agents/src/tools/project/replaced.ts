@@ -13,7 +13,7 @@ const namedLines = 10;
 
 /**
  * Replaces a part of a text; returns the new text and the lines (counted from 1) of the replaced part. If all lines of the
- * text end with CR LF, the replacement's lines do so, too. Throws ToolError with a hint if the text is not found.
+ * text end with CR LF, the new lines also do. Throws ToolError with a hint if the old text is not found.
  */
 export function replaced(
   text: string,

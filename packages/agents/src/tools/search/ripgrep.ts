@@ -194,7 +194,7 @@ async function* records(output: Readable): AsyncGenerator<Found> {
       const end = chunk.indexOf(10, from);
       const part = chunk.subarray(from, end < 0 ? chunk.length : end);
       length += part.length;
-      // Of a record that is too long, the beginning is kept: it names the file.
+      // Keep the beginning of a record that is too long: it names the file.
       if (length <= maxRecordBytes) kept.push(part);
       if (end < 0) break;
       const found = take();
