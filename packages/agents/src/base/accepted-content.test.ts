@@ -15,7 +15,7 @@ describe('an agent that accepts only text', () => {
     [{ ...link, uri: 'https://example.org/x', name: 'X' }, undefined, 'X: https://example.org/x'],
     [{ ...link, uri: 'no address', name: 'X' }, undefined, 'X: no address'],
     [{ ...link, uri: 'file://other-host/x', name: 'X' }, undefined, 'X: file://other-host/x'],
-  ])('the link %j leads to the path %s, and is said as %s', (one, path, words) => {
+  ])('the link %j has the path %s and the text %s', (one, path, words) => {
     expect(linkedPath(one)).toBe(path);
     expect(linkInWords(one)).toBe(words);
   });

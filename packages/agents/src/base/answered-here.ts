@@ -12,7 +12,7 @@ export const commandName = (message: string): string | undefined =>
  * @param place - Where Liminal offers the command, or that it does not exist.
  */
 export const answeredHere = (place: string): string =>
-  `${place} Nothing was sent. To send the words as they are, put a blank before them.`;
+  `${place} Nothing was sent. To send the text unchanged, put a space before it.`;
 
 /** Emits a turn with the message and Liminal's own answer. */
 export function answerHere(

@@ -194,7 +194,7 @@ test('the newest thousand ended sessions are remembered', async () => {
   await expect(provider.sendMessage('1', '')).rejects.toEqual(coded('PROCESS_CRASH'));
 });
 
-test('an unknown session is not found, nor one whose folder is unknown', async () => {
+test('an unknown session is not found, and neither is a session without a known folder', async () => {
   const unknown = coded('SESSION_NOT_FOUND');
   await expect(provider.sendMessage('a', '')).rejects.toEqual(unknown);
   await expect(provider.cancelTurn('a')).rejects.toEqual(unknown);

@@ -1,6 +1,6 @@
 /**
- * The lifetime of something that callers await work from. A race of each work with one end promise would keep all results
- * in memory until the end.
+ * The lifetime of something that callers await work from. A race of each work with one end promise would keep all
+ * results in memory until the end.
  */
 export class Lifetime {
   #over: Error | undefined;

@@ -129,8 +129,8 @@ export async function repositoryOf(folder: string): Promise<Repository | undefin
 }
 
 /**
- * The folders that git ignores and that have no tracked files, so a clone does not bring them. Empty if git fails, or does
- * not answer before `signal` aborts.
+ * The folders that git ignores and that have no tracked files, so a clone does not bring them. Empty if git fails, or
+ * does not answer before `signal` aborts.
  */
 export async function ignoredByGit(
   folder: string,

@@ -42,7 +42,7 @@ const gather = () => {
 };
 
 describe('an emitted event', () => {
-  test('reaches listeners until they unsubscribe, which they can do twice', () => {
+  test('reaches listeners until they unsubscribe; a second unsubscribe does nothing', () => {
     const mine = spy();
     const unsubscribe = feed.on('event', mine);
 
@@ -105,7 +105,7 @@ describe('upserts and turn events', () => {
     expect(turns.map(({ type }) => type)).toEqual(['turn_started', 'turn_complete']);
   });
 
-  test('show buffered text when the source is silent, with one timer only then', () => {
+  test('show buffered text when the source is silent, with a timer only while text waits', () => {
     const { upserts } = gather();
     emit(start, begin);
     expect(vi.getTimerCount()).toBe(0);
@@ -147,7 +147,7 @@ describe('upserts and turn events', () => {
     expect(late.turns).toHaveLength(2);
   });
 
-  test('stop, timer included, with the last listener', () => {
+  test('stop with the last listener, and so does the timer', () => {
     const heard = spy();
     const unsubscribe = feed.on('upsert', heard);
     emit(start, begin, say('Hello'));
@@ -159,7 +159,7 @@ describe('upserts and turn events', () => {
     expect(heard).not.toHaveBeenCalled();
   });
 
-  test('stop, timer included, when the feed is closed', () => {
+  test('stop when the feed is closed, and so does the timer', () => {
     const { upserts } = gather();
     emit(start, begin, say('Hello'));
 
@@ -171,7 +171,7 @@ describe('upserts and turn events', () => {
 });
 
 describe('updates that are held back', () => {
-  test('come as one when released, the newest of each kind', () => {
+  test('are sent as one update when released, with the newest of each kind', () => {
     const update = spy();
     feed.on('update', update);
     const letGo = feed.hold();
@@ -185,7 +185,7 @@ describe('updates that are held back', () => {
     expect(update.mock.calls).toEqual([[{ title: 'Second', commands: [] }], [{ title: 'Third' }]]);
   });
 
-  test('are not sent if there are none, or if they are dropped', () => {
+  test('are not sent if they are dropped, and no empty update is sent', () => {
     const update = spy();
     feed.on('update', update);
     feed.hold()(true);
@@ -197,7 +197,7 @@ describe('updates that are held back', () => {
     expect(update).not.toHaveBeenCalled();
   });
 
-  test('are those of the newest opening', () => {
+  test('are sent by the newest hold only', () => {
     const update = spy();
     feed.on('update', update);
     const before = feed.hold();

@@ -230,7 +230,7 @@ test('SAFE: an approval that describes its call shows that, and the call’s dif
   expect(of('item_start').at(-1)).not.toHaveProperty('earlier');
 });
 
-test('replacing arguments replaces all of them', () => {
+test('new arguments replace the whole earlier arguments', () => {
   const { turn, of } = writer();
   turn.start(call({ arguments: '' }));
   turn.append('c', '{"a":1}');

@@ -8,7 +8,7 @@ export const userCommandIn = (message: string): string | undefined =>
 
 /** The answer to a command if the server's settings forbid commands. */
 export const commandsForbidden =
-  'This server does not run people’s commands (`userCommands` in its settings). Nothing was run or sent. To send the words as they are, put a blank before them.';
+  'This server does not run people’s commands (`userCommands` in its settings). Nothing was run or sent. To send the text unchanged, put a space before it.';
 
 /** The time limit of a command, ms: the same as in Codex. */
 const limitMs = 3_600_000;

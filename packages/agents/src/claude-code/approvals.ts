@@ -79,8 +79,7 @@ export class ClaudeApprovals {
       : permissionChoices({ ...context, suggestions }, this.#cwd);
     const { title, ...face } = describeTool(toolName, input, this.#cwd);
     // Describe the call anew, because a hook may have changed the input since the call was shown. If Claude Code leaves
-    // out
-    // the plan, the call's own plan is shown.
+    // out the plan, the call's own plan is shown.
     const isPlanless = isPlan && input['plan'] === undefined;
     const words = { name: toolName, arguments: jsonOf(input), title, ...face };
     const question = {
@@ -214,8 +213,8 @@ function permissionChoices(
 }
 
 /**
- * Returns the answers to a plan that the terminal offers; each takes a note. The program reports the plan as approved only
- * if the answer contains the plan.
+ * Returns the answers to a plan that the terminal offers; each takes a note. The program reports the plan as approved
+ * only if the answer contains the plan.
  */
 function planChoices(input: Record<string, unknown>, hasAutoMode: boolean): Choice[] {
   const approved = { behavior: 'allow', updatedInput: input } satisfies PermissionResult;

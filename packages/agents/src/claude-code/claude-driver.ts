@@ -19,7 +19,8 @@ import { isTaskOutput } from './task-output.ts';
 
 export interface ClaudeCodeOptions {
   /**
-   * The environment for Claude Code. Default: this process's environment, which also determines where sessions are stored.
+   * The environment for Claude Code. Default: this process's environment, which also determines where sessions are
+   * stored.
    */
   env?: NodeJS.ProcessEnv;
   /** How many processes may start at the same time. Default 2. */

@@ -59,8 +59,9 @@ const asInTerminal: Options = {
 };
 
 /**
- * The sources of settings, CLAUDE.md, skills, agents and output styles: the user's own, and the project's if people have
- * agreed. Because Claude Code reloads files that change while it runs, a hook blocks changes that nobody has agreed to.
+ * The sources of settings, CLAUDE.md, skills, agents and output styles: the user's own, and the project's if people
+ * have agreed. Because Claude Code reloads files that change while it runs, a hook blocks changes that nobody has
+ * agreed to.
  */
 function settingsFrom(project: ProjectInUse): Options {
   if (!project.isUsed) return { settingSources: ['user'] };
@@ -95,9 +96,9 @@ const notAgreed =
 const ofUser: ReadonlySet<string> = new Set(['user_settings', 'policy_settings']);
 
 /**
- * Without this prompt the model lacks Claude Code's instructions. Claude Code stores the prompt of a conversation's first
- * request and reuses it, even if a later start passes another prompt. So a resumed conversation rebuilds the prompt
- * (`snapshot: false`): it then gets the whole prompt and the present additions.
+ * Without this prompt the model lacks Claude Code's instructions. Claude Code stores the prompt of a conversation's
+ * first request and reuses it, even if a later start passes another prompt. So a resumed conversation rebuilds the
+ * prompt (`snapshot: false`): it then gets the whole prompt and the present additions.
  */
 const wholePrompt = { type: 'preset', preset: 'claude_code' } as const;
 

@@ -8,8 +8,8 @@ const heldOutputMs = 150;
 const keptOutput = 2_000;
 
 /**
- * Claude Code's program. The SDK notices its end only by the end of its output, which a child process may hold open; this
- * class also notices the exit.
+ * Claude Code's program. The SDK notices its end only by the end of its output, which a child process may hold open;
+ * this class also notices the exit.
  */
 export class ClaudeProgram {
   readonly #exited = Promise.withResolvers<void>();

@@ -62,7 +62,7 @@ export interface ClaudeSessionOptions extends ClaudeProcessOptions {
 
 /** How many steered messages are remembered. */
 const maxSteered = 1_000;
-/** For how many messages per session the ids in Claude Code are remembered. */
+/** For how many of a session's messages Claude Code's ids are remembered. */
 const maxUuids = 10_000;
 
 /** How long a stop waits until Claude Code has withdrawn its unread messages, in ms. */
@@ -107,8 +107,8 @@ export class ClaudeSession implements AgentSession<Config> {
   #isWatching = false;
 
   /**
-   * Starts the process. Throws ProviderError `SESSION_CREATE_FAILED`, or the reason of `signal` if the signal aborts; in
-   * both cases no process is left.
+   * Starts the process. Throws ProviderError `SESSION_CREATE_FAILED`, or the reason of `signal` if the signal aborts;
+   * in both cases no process is left.
    */
   static async start(
     options: ClaudeSessionOptions,
@@ -189,8 +189,8 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   /**
-   * Sends a user message; resolves when its turn has begun. First waits for a turn that the agent began by itself, and for
-   * messages that were sent before. Throws ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.
+   * Sends a user message; resolves when its turn has begun. First waits for a turn that the agent began by itself, and
+   * for messages that were sent before. Throws ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.
    */
   async send(text: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
     this.#options.marks.noteSent(turnId);
@@ -619,8 +619,8 @@ export class ClaudeSession implements AgentSession<Config> {
 }
 
 /**
- * Sets the additional folders in the running process, where they only extend which files may be read and edited. With the
- * SDK's option `additionalDirectories` Claude Code would also use the folders' skills, which nobody has allowed.
+ * Sets the additional folders in the running process, where they only extend which files may be read and edited. With
+ * the SDK's option `additionalDirectories` Claude Code would also use the folders' skills, which nobody has allowed.
  */
 async function setDirectories(query: Query, folders: readonly string[]): Promise<void> {
   await query.applyFlagSettings({ permissions: { additionalDirectories: [...folders] } });

@@ -32,8 +32,8 @@ export const offeredCommands = (commands: readonly CommandLike[]): AgentCommand[
     }));
 
 /**
- * The answer to a message that begins with a command that only the terminal has or that does not exist. Claude Code would
- * send an unknown command to the model as text. Undefined for messages that must be sent to Claude Code.
+ * The answer to a message that begins with a command that only the terminal has or that does not exist. Claude Code
+ * would send an unknown command to the model as text. Undefined for messages that must be sent to Claude Code.
  *
  * @param commands - All commands that Claude Code has listed.
  */

@@ -182,8 +182,8 @@ export function configOptions(config: Config, offer: Offer): ConfigOption[] {
 }
 
 /**
- * Changes a setting of the running process. Returns the setting's new value, because the mode may differ from the chosen
- * mode. Throws ProviderError `INVALID_OPTION`.
+ * Changes a setting of the running process. Returns the setting's new value, because the mode may differ from the
+ * chosen mode. Throws ProviderError `INVALID_OPTION`.
  */
 export async function applyOption(
   query: Query,

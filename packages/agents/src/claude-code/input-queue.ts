@@ -7,9 +7,9 @@ export class InputQueue implements AsyncIterable<SDKUserMessage> {
   #isEnded = false;
 
   /**
-   * `uuid` is the id with which Claude Code later refers to the message. With `priority: 'next'` the model reads the message
-   * within the running turn, after the running tools (`now` would end the turn). With `shouldQuery: false` the message
-   * begins no turn: the model reads it with the next message.
+   * `uuid` is the id with which Claude Code later refers to the message. With `priority: 'next'` the model reads the
+   * message within the running turn, after the running tools (`now` would end the turn). With `shouldQuery: false` the
+   * message begins no turn: the model reads it with the next message.
    */
   push(
     uuid: NonNullable<SDKUserMessage['uuid']>,

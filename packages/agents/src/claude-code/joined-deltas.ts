@@ -7,9 +7,9 @@ const shortLine = 4_096;
 const fields: ReadonlySet<string> = new Set(['text', 'thinking', 'partial_json']);
 
 /**
- * Joins successive deltas of one block, in Claude Code's output lines, to one delta with all their text. Such lines differ
- * only in their text and an id: one line is parsed and gives a pattern for the others. So a delta costs a quarter of
- * parsing it.
+ * Joins successive deltas of one block, in Claude Code's output lines, to one delta with all their text. Such lines
+ * differ only in their text and an id: one line is parsed and gives a pattern for the others. So a delta costs a
+ * quarter of parsing it.
  */
 export class DeltaJoiner {
   /** A delta of the newest block. */

@@ -94,6 +94,6 @@ function grantOf({ toolName, ruleContent }: PermissionRuleValue): string {
   return `${toolName} \`${ruleContent}\``;
 }
 
-/** One, two and three. */
+/** Joins parts to a list: “a, b and c”. */
 const listOf = (parts: readonly string[]): string =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;

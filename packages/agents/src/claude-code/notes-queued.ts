@@ -10,8 +10,9 @@ const Lifecycle = z.looseObject({
 const limitMs = 2_000;
 
 /**
- * Notes that were sent with an answer and that Claude Code has not yet reported as queued. A call that runs before its note
- * is queued may end too early: the model's next request would lack the note, and the note would begin its own turn.
+ * Notes that were sent with an answer and that Claude Code has not yet reported as queued. A call that runs before its
+ * note is queued may end too early: the model's next request would lack the note, and the note would begin its own
+ * turn.
  */
 export class NotesQueued {
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();

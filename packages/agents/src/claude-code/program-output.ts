@@ -17,7 +17,10 @@ export class ProgramOutput extends Transform {
   #busyUntil = 0;
   readonly #deltas = new DeltaJoiner();
 
-  /** When the last large line was passed on, by `performance.now()`; infinite while one is being shortened. */
+  /**
+   * The time (`performance.now()`) at which the last large line was passed on; infinite while a line is being
+   * shortened.
+   */
   get busyUntil(): number {
     return this.#busyUntil;
   }

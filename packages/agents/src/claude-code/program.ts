@@ -10,8 +10,8 @@ const require = createRequire(import.meta.url);
 const sdk = '@anthropic-ai/claude-agent-sdk';
 
 /**
- * The oldest version that passes all tests of Liminal. Older versions lack the hook PreSkillShellCommand, which blocks a
- * skill's commands until people have agreed to the skill.
+ * The oldest version that passes all tests of Liminal. Older versions lack the hook PreSkillShellCommand, which blocks
+ * a skill's commands until people have agreed to the skill.
  */
 export const oldestClaude = '2.1.332';
 

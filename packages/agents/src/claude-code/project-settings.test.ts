@@ -70,7 +70,7 @@ const brought: [what: string, path: string, text: string][] = [
   ['a skill that runs', '.claude/skills/s/SKILL.md', skill('', `!\`${word}\``)],
   ['a skill that runs a block', '.claude/skills/s/SKILL.md', skill('', `\`\`\`!\n${word}\n\`\`\``)],
   ['a skill of the repository', '../.claude/skills/s/SKILL.md', skill(`hooks: ${word}`)],
-  ['a skill of a folder inside', 'a/b/.claude/skills/s/SKILL.md', skill(`hooks: ${word}`)],
+  ['a skill of an inner folder', 'a/b/.claude/skills/s/SKILL.md', skill(`hooks: ${word}`)],
   ['a skill in node_modules', 'node_modules/a/.claude/skills/s/SKILL.md', skill(`hooks: ${word}`)],
   [
     'a skill in a folder of settings',
@@ -167,7 +167,7 @@ test('links to files and folders are followed', async () => {
   expect(await claude('link')).toEqual(settings);
 });
 
-test('a linked folder of settings counts below the project too', async () => {
+test('a linked `.claude` folder below the project is read', async () => {
   await put('elsewhere/skills/s/SKILL.md', skill(`hooks: ${word}`));
   await put('repo/project/sub/readme.md', '');
   await symlink(join(base, 'elsewhere'), join(base, 'repo/project/sub/.claude'));

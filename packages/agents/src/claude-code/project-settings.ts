@@ -186,8 +186,8 @@ async function foldersIn(folder: string): Promise<{ path: string; isLink: boolea
 }
 
 /**
- * Whether settings differ only by lasting rules that people have allowed in this session, which Claude Code writes into the
- * folder's own settings.
+ * Whether settings differ only by lasting rules that people have allowed in this session, which Claude Code writes into
+ * the folder's own settings.
  */
 export function differOnlyByRules(
   before: ProjectSettings | undefined,

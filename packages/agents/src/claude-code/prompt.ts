@@ -19,8 +19,8 @@ export const accepted: AcceptedContent = {
 };
 
 /**
- * A user message in Claude Code's form: text first, as when a person pastes an image. Links to files become mentions, which
- * Claude Code reads as in its own terminal, unless the text already mentions the file.
+ * A user message in Claude Code's form: text first, as when a person pastes an image. Links to files become mentions,
+ * which Claude Code reads as in its own terminal, unless the text already mentions the file.
  */
 export function promptOf(
   text: string,

@@ -33,15 +33,15 @@ const Title = z.looseObject({ type: z.literal('summary'), summary: z.string() })
 
 export interface RawTranscript {
   /**
-   * In the order in which all processes wrote them. Each entry has a unique id and names an earlier entry as its parent,
-   * except the first. Where the file is unreadable or incomplete, there are notes.
+   * In the order in which all processes wrote them. Each entry has a unique id and names an earlier entry as its
+   * parent, except the first. Where the file is unreadable or incomplete, there are notes.
    */
   entries: RawEntry[];
   /** Subagents' entries in this file (older versions of Claude Code), by conversation. */
   sidechains: RawEntry[][];
   /** The last entry that a process recorded as its position: a resumed Claude Code continues there. */
   leaf: string | undefined;
-  /** The entry to which the conversation was rewound, empty for its beginning, if no message followed since. */
+  /** The entry to which the conversation was rewound, empty for its beginning; undefined if messages followed. */
   rewoundTo: string | undefined;
 }
 
@@ -255,8 +255,8 @@ const messageId = ({ message }: RawEntry): unknown =>
   z.looseObject({ id: z.string() }).safeParse(message).data?.id;
 
 /**
- * The branches of a conversation outside its main part, each with its entries from the main part to its end, oldest first.
- * Each entry is in exactly one branch.
+ * The branches of a conversation outside its main part, each with its entries from the main part to its end, oldest
+ * first. Each entry is in exactly one branch.
  */
 export function branchesOf(entries: readonly RawEntry[], main: ReadonlySet<string>): RawEntry[][] {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));

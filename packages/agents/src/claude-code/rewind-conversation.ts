@@ -84,7 +84,7 @@ async function ask(query: Query, { target, newest }: Place) {
   };
   const answer: unknown = await Promise.resolve(request.call(query, asked)).catch(
     (error: unknown) => {
-      throw cannotRewind('Claude Code failed to do it.', error);
+      throw cannotRewind('Claude Code did not go back.', error);
     },
   );
   const parsed = Answer.safeParse(answer).data;

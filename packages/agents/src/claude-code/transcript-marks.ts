@@ -34,8 +34,8 @@ interface Scan {
 }
 
 /**
- * Detects whether others than this server have written to a session's file. Reads only the text that was added since the
- * last call: the SDK reads the whole file, which takes a second for ten megabytes.
+ * Detects whether others than this server have written to a session's file. Reads only the text that was added since
+ * the last call: the SDK reads the whole file, which takes a second for ten megabytes.
  */
 export class TranscriptMarks {
   readonly #scans = new Newest<string, Scan>(MAX_SCANS);

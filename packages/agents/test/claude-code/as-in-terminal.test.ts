@@ -48,9 +48,9 @@ const words = [
 
 /**
  * How Liminal's requests may differ from requests of `claude -p` in the same folder. The interactive terminal (2.1.330)
- * sends the same prompt and tools, without the program's name, and with these differences: it explains the prefix `!` of
- * its input line and has an agent that explains the terminal (claude-code-guide); its background tasks have no limit, and
- * its subagents always run in the background.
+ * sends the same prompt and tools, without the program's name, and with these differences: it explains the prefix `!`
+ * of its input line and has an agent that explains the terminal (claude-code-guide); its background tasks have no
+ * limit, and its subagents always run in the background.
  */
 const differences: { line: RegExp; reason: string }[] = [
   { line: /^header (user-agent|x-client-app):/, reason: 'names the program that asks' },
@@ -158,9 +158,8 @@ test('the model gets the same text as from a terminal, except for listed differe
   for (const words of [...Object.values(mentioned), 'plums.ts']) expect(count(words)).toBe(1);
   expect(response.outputItems[0]).toMatchObject({ content: text, blocks: links });
 
-  // The prompt stays as it is, so that the model’s cache of it holds. Files reach the model beside an image, too, and
-  // by
-  // links that the text does not mention.
+  // The prompt is unchanged, so that the model’s prompt cache stays valid. Files also reach the model beside an image,
+  // and through links that the text does not mention.
   const prompt = promptOf(lastOf(claude));
   await claude.provider.killSession(listener.sessionId);
   await claude.provider.loadSession(listener.sessionId);

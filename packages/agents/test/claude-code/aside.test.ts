@@ -1,4 +1,4 @@
-/** Questions beside the conversation, with the real Claude Code. */
+/** Side questions to the real Claude Code. */
 import { reply } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { runClaude } from './running-claude.ts';

@@ -15,7 +15,7 @@ test('an unknown command is answered by Liminal, and is not sent to the model', 
   expect(response.status).toBe('complete');
   expect(said(response)).toEqual([
     'user: /no-such-command now',
-    'system: Claude Code has no command /no-such-command. Nothing was sent. To send the words as they are, put a blank before them.',
+    'system: Claude Code has no command /no-such-command. Nothing was sent. To send the text unchanged, put a space before it.',
   ]);
   expect(api.requests).toEqual([]);
   expect(said(await listener.ask(' /no-such-command now'))).toContain('agent: Yes.');
@@ -27,7 +27,7 @@ test('Claude Code answers aliases of commands, and Liminal answers terminal comm
   const before = api.requests.length;
   expect(said(await listener.ask('/cost')).at(-1)).toContain('Total duration');
   expect(said(await listener.ask('/resume')).at(-1)).toBe(
-    'system: Open the other session in the list of sessions. Nothing was sent. To send the words as they are, put a blank before them.',
+    'system: Open the other session in the list of sessions. Nothing was sent. To send the text unchanged, put a space before it.',
   );
   expect(said(await listener.ask('/vim')).at(-1)).toContain('only in its own terminal');
   expect(api.requests).toHaveLength(before);

@@ -1,4 +1,4 @@
-/** Folders beside the project's, with the real Claude Code. */
+/** Folders besides the project's, with the real Claude Code. */
 import { mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reply, toolUse } from '@liminal/testkit';

@@ -88,7 +88,7 @@ const conversation = ({ body }: MessagesRequest): string[] =>
     );
   });
 
-test('after a fork after the second of four turns, the model gets these two and the new message; the original continues', async () => {
+test('a fork after the second of four turns sends the model these two and the new message; the original continues', async () => {
   const { claude, listener } = afterFour(reply('And on.'), reply('Answer 6.'));
   const before = stored(claude, listener.sessionId);
 
@@ -159,7 +159,7 @@ test('a fork is rejected after a turn that Claude Code has not stored, and of a 
   ).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
-testAtLength('a fork is possible after a turn that Claude Code has summarised since', async () => {
+testAtLength('a fork is possible after a turn that Claude Code has summarised', async () => {
   const { claude, listener } = afterFour(
     reply('A summary of it all.'),
     reply('Since then.'),

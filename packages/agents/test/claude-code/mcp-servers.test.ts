@@ -88,7 +88,7 @@ test('a link that an MCP server asks to open is shown with its address', async (
 testAtLength(
   'SAFE: an input with too many values reaches the tool and subscribers whole',
   async () => {
-    // More than the 100,000 that a message may have.
+    // More than the 100,000 values that a message may have.
     const count = atLength ? 150_000 : 105_000;
     const values = Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${n}`, n]));
     const input = { values, name: 'Ada' };

@@ -54,17 +54,20 @@ describe('if the mode that allows everything is available', () => {
     ]);
   });
 
-  testAtLength('a model that is named in the conversation is the one that is shown', async () => {
-    const { first: listener, api } = share(() => () => reply('Fine.'));
-    await listener.offered('model');
-    expect(listener.option('model')).toBe('default');
-    await listener.ask('/model haiku');
-    await listener.until(() => (listener.option('model') === 'haiku' ? true : undefined));
-    await listener.ask('Hello?');
-    expect(api.requests.findLast(({ kind }) => kind === 'main')?.body.model).toContain('haiku');
-    await listener.ask('/model default');
-    await listener.until(() => (listener.option('model') === 'default' ? true : undefined));
-  });
+  testAtLength(
+    'a model that `/model` sets in the conversation is shown as the setting',
+    async () => {
+      const { first: listener, api } = share(() => () => reply('Fine.'));
+      await listener.offered('model');
+      expect(listener.option('model')).toBe('default');
+      await listener.ask('/model haiku');
+      await listener.until(() => (listener.option('model') === 'haiku' ? true : undefined));
+      await listener.ask('Hello?');
+      expect(api.requests.findLast(({ kind }) => kind === 'main')?.body.model).toContain('haiku');
+      await listener.ask('/model default');
+      await listener.until(() => (listener.option('model') === 'default' ? true : undefined));
+    },
+  );
 
   test('the mode that allows everything asks for no permission', async () => {
     const { listener, provider, workspace } = share(() => [

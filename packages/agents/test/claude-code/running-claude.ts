@@ -67,8 +67,8 @@ export async function runClaude(
 
 /**
  * Shares one session between all tests of a file, because starting Claude Code takes most of their time. The returned
- * function scripts the model for a test, and returns the session with a `listener` from now on; `first` listens from the
- * start.
+ * function scripts the model for a test, and returns the session with a `listener` from now on; `first` listens from
+ * the start.
  */
 export function shareClaude(options: RunOptions & { session?: Record<string, string> } = {}) {
   let claude: RunningClaude & { close(): Promise<void> };
@@ -173,7 +173,7 @@ export class Listener {
     return this.response(turnId);
   }
 
-  /** The first event, past or to come, that `matches`. */
+  /** The first past or future event that `matches`. */
   event(matches: (payload: EventPayload) => boolean, turnId?: string): Promise<EventDraft> {
     return this.until(() =>
       this.events.find(
@@ -182,7 +182,7 @@ export class Listener {
     );
   }
 
-  /** Waits until `find` gives something. */
+  /** Waits until `find` returns a value. */
   async until<T>(find: () => T | undefined): Promise<T> {
     for (;;) {
       const found = find();
@@ -214,7 +214,7 @@ export class Listener {
     return options?.find((option) => option.id === id)?.currentValue;
   }
 
-  /** What is offered for a config option, by name. */
+  /** The names of a config option's offered values. */
   async offered(id: string): Promise<string[]> {
     const { configOptions } = await this.until(() => this.updates.find((one) => one.configOptions));
     const found = configOptions?.find((option) => option.id === id);
@@ -228,7 +228,7 @@ export class Listener {
   }
 }
 
-/** The messages of a turn, with their speakers. */
+/** The messages of a turn with their authors. */
 export const said = (response: Response): string[] =>
   response.outputItems.flatMap((item) =>
     item.type === 'message' ? [`${item.origin}: ${item.content}`] : [],

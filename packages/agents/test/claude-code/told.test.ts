@@ -64,7 +64,7 @@ test('/clear adds a notice that the model has forgotten, and a fork before it is
   await listener.ended(turnId);
   expect(said(await listener.ask('/clear'))).toEqual([
     'user: /clear',
-    'system: The conversation begins anew: the model knows nothing of the earlier turns. Files stay as they are.',
+    'system: A new conversation begins: the model does not know the earlier turns. Files are unchanged.',
   ]);
   await listener.ask('Hello.');
   const present = listener.updates.findLast((one) => one.agentSessionId)?.agentSessionId ?? '';

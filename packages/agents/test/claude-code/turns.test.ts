@@ -264,7 +264,7 @@ test('a stop ends the turn, but not the background tasks', async () => {
   const agent = tasks().find(({ kind }) => kind === 'agent');
   await provider.stopTask(listener.sessionId, agent!.taskId);
   await listener.until(() => titles().length === 1 || undefined);
-  const words = 'The work in the background “Inspect the notes” was stopped.';
+  const words = 'The background task “Inspect the notes” was stopped.';
   await listener.event(
     (payload) =>
       payload.type === 'item_done' &&

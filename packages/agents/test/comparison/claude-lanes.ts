@@ -103,8 +103,8 @@ export class InTerminal implements Person {
   }
 
   /**
-   * Starts the program, and waits until its list of MCP servers shows the tools. Otherwise it would begin without them, and
-   * report that to the model.
+   * Starts the program, and waits until its list of MCP servers shows the tools. Otherwise it would begin without them,
+   * and report that to the model.
    */
   async #begin(...args: string[]): Promise<void> {
     const { workspace, env } = this.#stage;

@@ -35,8 +35,8 @@ function nameOf(value: unknown): string {
 }
 
 /**
- * The lines that only the terminal (`-`) or only Liminal (`+`) sends and that no allowed difference matches, each with the
- * number of its request. Adds the matching differences to `used`.
+ * The lines that only the terminal (`-`) or only Liminal (`+`) sends and that no allowed difference matches, each with
+ * the number of its request. Adds the matching differences to `used`.
  */
 export function compare(
   [terminal = [], here = []]: readonly (readonly object[])[],

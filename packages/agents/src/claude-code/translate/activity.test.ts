@@ -40,7 +40,7 @@ test.each([
     { error_status: null, retry_delay_ms: 0, no_response: { waited_ms: 30_000 } },
     'The model has not answered for 30 s. Trying again now',
   ],
-])('the activity of the retry %j begins with “%s”', (fields, words) => {
+])('the message about the retry %j begins with “%s”', (fields, words) => {
   const retry = { type: 'system', subtype: 'api_retry', attempt: 2, max_retries: 10, ...fields };
   expect(readActivity(retry)).toMatch(words);
   expect(readActivity(retry)).toMatch(/\(attempt 2 of 10\)\.$/);

@@ -37,7 +37,7 @@ test('a command runs until Claude Code reports how it ended', async () => {
 
 test('a subagent’s report is shown in its call, so the notice about its end does not repeat it', async () => {
   const told = await replay('background-agent');
-  expect(told).toContain('The work in the background “Inspect the notes” is done.');
+  expect(told).toContain('The background task “Inspect the notes” is done.');
   expect(told.at(-1)).toEqual([]);
 });
 
@@ -97,9 +97,9 @@ test('the file of a command’s whole output is that which its own result names'
 });
 
 test.each([
-  ['failed', 'The work in the background “Do a” has failed.'],
-  ['stopped', 'The work in the background “Do a” was stopped.'],
-  ['constructor', 'The work in the background “Do a” is done.'],
+  ['failed', 'The background task “Do a” has failed.'],
+  ['stopped', 'The background task “Do a” was stopped.'],
+  ['constructor', 'The background task “Do a” is done.'],
 ])('an end without a summary gets our own sentence: %s', (status, words) => {
   const tasks = new BackgroundTasks();
   read(tasks, level('a'));
@@ -109,11 +109,11 @@ test.each([
 });
 
 test.each([
-  ['a subagent', 'Do a', 'The work in the background “Do a” was stopped.'],
+  ['a subagent', 'Do a', 'The background task “Do a” was stopped.'],
   [
     'a subagent with a report',
     'Half of it.',
-    'The work in the background “Do a” was stopped. Half of it.',
+    'The background task “Do a” was stopped. Half of it.',
   ],
   ['a command', 'Background command "Do a" was stopped', 'Background command "Do a" was stopped'],
 ])('the notice about a stopped task mentions the stop: %s', (_kind, summary, words) => {
@@ -133,7 +133,7 @@ test('a subagent’s title is its task, in the background or not', () => {
 test('the end of an earlier process’s task is reported once', () => {
   const tasks = new BackgroundTasks();
   const end = { subtype: 'task_notification', task_id: 'a', status: 'stopped', tool_use_id: 'x' };
-  expect(read(tasks, end)).toBe('The work in the background was stopped.');
+  expect(read(tasks, end)).toBe('The background task was stopped.');
   expect(read(tasks, end)).toBeUndefined();
   const report = { ...end, summary: 'Two lines.', summary_is_report: true };
   expect(read(tasks, report)).toBe('Two lines.');

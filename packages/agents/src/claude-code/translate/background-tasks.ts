@@ -183,7 +183,7 @@ const namesEnd = /\b(?:fail|failed|stopped|killed|cancell?ed|exit code|error|did
 /** Claude Code's words for a command that exceeded its time limit; measured on 2.1.330. */
 const atLimit = /after reaching its background time limit/;
 const aboutLimit =
-  'Here, unlike in its terminal, Claude Code ends commands in the background after 30 minutes, or after the time that the call names, at most 2 hours. BASH_DEFAULT_TIMEOUT_MS and BASH_MAX_TIMEOUT_MS in the “env” of Claude Code’s settings raise these limits, and those of other commands with them.';
+  'Outside its terminal, Claude Code ends background commands after 30 minutes, or after the time in the call, at most 2 hours. BASH_DEFAULT_TIMEOUT_MS and BASH_MAX_TIMEOUT_MS in the “env” of Claude Code’s settings raise these limits, and also those of other commands.';
 
 const withLimit = (words: string): string =>
   atLimit.test(words) ? `${words.replace(/(?<![.!?])$/, '.')} ${aboutLimit}` : words;
@@ -200,7 +200,7 @@ function howItEnded(
   if (hasSummary && isPlain) return summary;
   const which = task === undefined ? '' : ` “${task.title}”`;
   const more = hasSummary && summary !== task?.title ? ` ${summary}` : '';
-  return `The work in the background${which} ${end ?? 'is done'}.${more}`;
+  return `The background task${which} ${end ?? 'is done'}.${more}`;
 }
 
 function remember<V>(map: Map<string, V>, key: string, value: V): void {

@@ -54,7 +54,7 @@ const AssistantMessage = z.looseObject({
   error: z.string().optional(),
   is_api_error_message: z.boolean().optional(),
   uuid: z.string().optional(),
-  /** The `uuid`s of messages that this one replaces. */
+  /** The `uuid`s of messages that this message replaces. */
   supersedes: z.array(z.string()).optional(),
 });
 export type AssistantMessage = z.infer<typeof AssistantMessage>;

@@ -59,7 +59,7 @@ test.each([
   {
     subtype: 'worker_shutting_down',
     reason: 'host_exit',
-    show: 'Claude Code is being ended from outside (host exit). What runs now may be cut off.',
+    show: 'Claude Code is being stopped from outside (host exit). Running work may be cut off.',
   },
   {
     subtype: 'plugin_install',

@@ -19,7 +19,7 @@ const texts: Record<string, (message: SystemMessage) => string | undefined> = {
     `Claude Code could not copy the session to its second store. ${String(error)}`,
   session_writes_lost: lostNotice,
   worker_shutting_down: ({ reason }) =>
-    `Claude Code is being ended from outside (${spaced(reason)}). What runs now may be cut off.`,
+    `Claude Code is being stopped from outside (${spaced(reason)}). Running work may be cut off.`,
   plugin_install: pluginNotice,
 };
 
@@ -96,7 +96,7 @@ const lasting = new Set([
 export const isLasting = ({ subtype }: SystemMessage): boolean => lasting.has(subtype);
 
 const forgotten =
-  'The conversation begins anew: the model knows nothing of the earlier turns. Files stay as they are.';
+  'A new conversation begins: the model does not know the earlier turns. Files are unchanged.';
 
 /** The notice in a message of another type than `system`. */
 export const readOtherNotice = (message: unknown): string | undefined =>

@@ -18,8 +18,8 @@ test.each([
   [{ kind: 'observer', from: 'o', senderTaskId: 't' }, 'An observer sent a message: “o”.'],
   [{ kind: 'observer-activity' }, 'An observer of this session was active.'],
   [{ kind: 'auto-continuation' }, byItself],
-  [{ kind: 'unclassified' }, 'A message came, and Claude Code does not know from where.'],
-  [{ kind: 'task-notification' }, 'There is news of work in the background.'],
+  [{ kind: 'unclassified' }, 'A message came from an unknown sender.'],
+  [{ kind: 'task-notification' }, 'A background task sent a report.'],
   [{ kind: 'task-notification', subkind: 'scheduled-trigger' }, 'A scheduled task was started.'],
   [
     { kind: 'task-notification', subkind: 'scheduled-trigger', fireReason: 'scheduled' },
@@ -35,7 +35,7 @@ test.each([
   ],
   [
     { kind: 'task-notification', subkind: 'projects-relay' },
-    'A message was passed on from another session of the project.',
+    'Another session of the project forwarded a message.',
   ],
   [
     { kind: 'task-notification', subkind: 'session-inbox' },
@@ -82,7 +82,7 @@ const contents = (drafts: readonly EventDraft[]): unknown[] =>
     outputItems.map((item) => 'content' in item && item.content),
   );
 
-/** The messages of each turn that Claude Code's messages result in. */
+/** The messages of each turn after reading these messages of Claude Code. */
 function told(...messages: unknown[]): unknown[] {
   const { hear, all } = startHearing();
   hear(...messages);

@@ -1,6 +1,6 @@
 /**
- * Texts for people about the origin of turns that people did not begin: the SDK's `SDKMessageOrigin`. The origin arrives
- * with the turn's result, and earlier only with a message that the program emits.
+ * Texts for people about the origin of turns that people did not begin: the SDK's `SDKMessageOrigin`. The origin
+ * arrives with the turn's result, and earlier only with a message that the program emits.
  */
 import { z } from 'zod';
 
@@ -31,12 +31,12 @@ const words: Record<string, (origin: Origin) => string> = {
   observer: (origin) => `An observer sent a message${by(origin)}.`,
   'observer-activity': () => 'An observer of this session was active.',
   'auto-continuation': () => byItself,
-  unclassified: () => 'A message came, and Claude Code does not know from where.',
-  'task-notification': () => 'There is news of work in the background.',
+  unclassified: () => 'A message came from an unknown sender.',
+  'task-notification': () => 'A background task sent a report.',
   'scheduled-trigger': ({ fireReason: reason = 'scheduled' }) =>
     `A scheduled task was started${reason === 'scheduled' ? '' : ` (${reason})`}.`,
   'peer-send-message': () => 'Another of your sessions sent a message.',
-  'projects-relay': () => 'A message was passed on from another session of the project.',
+  'projects-relay': () => 'Another session of the project forwarded a message.',
   'session-inbox': () => 'A message came into the inbox of this session.',
   'external-event': () => 'Something happened outside of this session.',
 };

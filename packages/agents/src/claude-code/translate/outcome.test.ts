@@ -29,7 +29,7 @@ test.each([
   [418, 'API_ERROR_418'],
   [429, 'RATE_LIMITED'],
   [529, 'OVERLOADED'],
-])('an API error of status %d is %s', (api_error_status, code) => {
+])('an API error with the status %d has the code %s', (api_error_status, code) => {
   expect(errorOf({ api_error_status })).toMatchObject({ code });
 });
 
@@ -44,7 +44,7 @@ test.each([
   ['overloaded', 'OVERLOADED'],
   ['model_not_found', 'MODEL_NOT_FOUND'],
   ['of_tomorrow', 'AGENT_ERROR'],
-])('an error that Claude Code calls %s is %s', (errorCategory, code) => {
+])('an error with Claude Code’s category %s has the code %s', (errorCategory, code) => {
   expect(errorOf({}, { errorCategory })).toMatchObject({ code });
 });
 

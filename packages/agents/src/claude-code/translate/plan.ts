@@ -26,8 +26,8 @@ const planTools = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList', 
 export const isPlanTool = (name: string): boolean => planTools.has(name);
 
 /**
- * A session's to-do list. The model either writes the whole list at once (TodoWrite), or creates and changes one entry at a
- * time (TaskCreate, TaskUpdate); then the list outlives turns.
+ * A session's to-do list. The model either writes the whole list at once (TodoWrite), or creates and changes one entry
+ * at a time (TaskCreate, TaskUpdate); then the list outlives turns.
  */
 export class ClaudePlan {
   #entries = new Map<string, { content: string; status: Status }>();

@@ -5,7 +5,7 @@ import { readErrorOutput, readLimit, readNotices } from './session-notices.ts';
 const texts = (message: unknown, inTurn = false): string[] =>
   readNotices(message, inTurn).flatMap(({ notices }) => notices.map(({ text }) => text));
 
-describe('a limit on use', () => {
+describe('a usage limit', () => {
   const event = (info: object) => ({ type: 'rate_limit_event', rate_limit_info: info });
   const near = {
     status: 'allowed_warning',

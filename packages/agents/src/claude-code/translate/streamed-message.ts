@@ -111,7 +111,7 @@ export class StreamedMessage {
     }
   }
 
-  /** Ends an item with its streamed text; an empty one is removed. */
+  /** Ends an item with its streamed text; an empty item is removed. */
   #settle(itemId: string): void {
     const item = this.#writer.item(itemId);
     const isEmpty = (item?.type === 'message' || item?.type === 'reasoning') && item.content === '';

@@ -89,7 +89,7 @@ test('text that is only for the model begins no turn', () => {
 test.each([
   ['an answer', [assistant(text('Hm.'))], 'Hm.'],
   ['the output of a command', [user('<local-command-stdout>out</local-command-stdout>')], 'out'],
-])('%s without the message before it is shown in a turn of the agent', (_, entries, shown) => {
+])('without its preceding message, %s is shown in a turn of the agent', (_, entries, shown) => {
   const turns = turnsOf(entries);
   expect(turns).toMatchObject([{ trigger: 'agent', outputItems: [{ content: shown }] }]);
 });
@@ -110,7 +110,7 @@ test('a user’s text that mentions Claude Code’s markers stays a user message
 test.each([
   ['<command-name>/review</command-name>', '/review'],
   ['<command-name>/review</command-name><command-args> a\nb </command-args>', '/review  a\nb'],
-])('a command is shown as it was typed: %s', (words, shown) => {
+])('a command is shown as typed: %s', (words, shown) => {
   expect(turnsOf([user(words)])[0]?.outputItems).toMatchObject([{ content: shown }]);
 });
 

@@ -293,13 +293,13 @@ test('a list that is changed entry by entry is a plan, and lasts over turns', as
 });
 
 test.each(['retry-529', 'retry-429'])(
-  '%s: an attempt without output leaves nothing',
+  '%s: an attempt without output adds no item',
   async (name) => {
     expect(brief(await respond(name))).toEqual([{ message: 'Finally.' }]);
   },
 );
 
-test('unfinished items of an abandoned attempt are withdrawn, finished ones stay', async () => {
+test('unfinished items of an abandoned attempt are withdrawn, finished items stay', async () => {
   expect(brief(await respond('retry-cut'))).toEqual([
     { reasoning: 'Partial thought.' },
     { message: 'The whole text.' },
@@ -393,7 +393,7 @@ test('a finished background task begins a turn with the task’s end as its reas
 test('messages of a background subagent between turns are shown in the next turn', async () => {
   const turns = foldTurns((await replay('background-agent')).drafts);
   expect(turns.get('unasked-1')?.outputItems).toMatchObject([
-    { content: 'The work in the background “Inspect the notes” is done.', origin: 'system' },
+    { content: 'The background task “Inspect the notes” is done.', origin: 'system' },
     { content: 'Slow result.', parentCallId: 'toolu_0001_0' },
     { content: 'It came back.' },
   ]);

@@ -38,8 +38,8 @@ const maxWaiting = 50;
  * Translates Claude Code's messages of one session into canonical events. Pure: messages and their times (ISO 8601 UTC)
  * in, drafts out; no I/O and no clock.
  *
- * A turn begins when the agent begins to work on the user's message, or sends a message by itself, and ends at `result`:
- * `message_start` and `message_stop` arrive once per model call (TC-3.3f, and the notes on Claude Code).
+ * A turn begins when the agent begins to work on the user's message, or sends a message by itself, and ends at
+ * `result`: `message_start` and `message_stop` arrive once per model call (TC-3.3f, and the notes on Claude Code).
  */
 export class ClaudeTranslator {
   readonly #options: TranslatorOptions;
@@ -180,8 +180,8 @@ export class ClaudeTranslator {
   }
 
   /**
-   * Ends the running turn because the agent has ended or is being ended. A sent message that has no turn yet may already be
-   * in the agent's store: it also gets a turn, and must not be sent again.
+   * Ends the running turn because the agent has ended or is being ended. A sent message that has no turn yet may
+   * already be in the agent's store: it also gets a turn, and must not be sent again.
    */
   end(end: TurnEnd, timestamp: string): void {
     if (!this.#between.isEmpty) this.#running(timestamp);
