@@ -65,7 +65,7 @@ test('doctor starts each configured agent, and reports its answer, missing defau
     'It calls itself “Scripted agent”, speaks ACP 1, and can load sessions, list sessions, take images.';
   expect(told).toEqual([
     `ok    Agent fits: fits 1.0.0. ${answered} Ways to sign in: Log in.`,
-    `note  Agent picky: picky 1.0.0. A default in the configuration was left out. “code” is no value of “mode”. There are: ask. ${answered}`,
+    `note  Agent picky: picky 1.0.0. A default in the configuration was left out. “code” is not a value of “mode”. Values: ask. ${answered}`,
     ...[
       expect.stringMatching(
         /^note {2}Agent silent: silent is not set up\. It did not answer within 10 s\. .*--acp.* It said: Type a question\.$/,

@@ -14,27 +14,27 @@ import { isConversation } from './translate/conversation.ts';
 import { typeOf } from './translate/fields.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 
-/** Messages to the running turn in the form in which Qwen Code takes them. */
+/** Messages to the running turn, in the form that Qwen Code expects. */
 export interface SteeredMessages {
   messages: string[];
   items: { content: object[]; displayText: string }[];
-  /** Whether another prompt waits behind the turn: Liminal sends one prompt at a time. */
+  /** Whether another prompt waits for the turn's end: never, as Liminal sends one prompt at a time. */
   hasQueuedPrompt: false;
 }
 
-/** A session as its agent's process sees it. */
+/** A session that lives in an agent's process. */
 export interface HostedSession {
-  /** Serves the agent's requests in this session; without it, they are refused. */
+  /** Serves the agent's requests in this session; without a client, the requests are refused. */
   readonly client?: SessionClient;
-  /** `params.update` of a `session/update`, as it came. */
+  /** Handles `params.update` of a `session/update`, unparsed. */
   onUpdate(update: unknown): void;
   /** Whether a turn runs. */
   readonly isBusy?: boolean;
-  /** Whether the agent has said that it made that session, for a subagent of this one. */
+  /** Whether the agent has reported that session as a subagent's of this session. */
   hasChild?(sessionId: string): boolean;
-  /** `params.update` of a `session/update` of such a session. */
+  /** Handles `params.update` of a `session/update` of a subagent's session. */
   onChildUpdate?(sessionId: string, update: unknown): void;
-  /** The messages to the turn that runs; the agent has them from now on. */
+  /** Returns the waiting messages to the running turn, and counts them as delivered. */
   takeSteered?(): SteeredMessages;
   onGone(reason: Error): void;
 }
@@ -75,19 +75,19 @@ type Initialised = z.infer<typeof Initialised>;
 export type Capabilities = Initialised['agentCapabilities'];
 
 const protocolVersion = 1;
-/** Agents, by their own names, that ask between their tools for messages to the running turn: Qwen Code 0.24. */
+/** Agents, by their own names, that ask between tool calls for messages to the running turn: Qwen Code 0.24. */
 const askers = new Set(['qwen-code']);
 /** How long an agent may take to close a session, ms. */
 const closeLimitMs = 500;
 
-/** How an agent is started. */
+/** The options for starting an agent. */
 export interface AgentStart {
   command: ProcessCommand;
   /** Whether the agent may read and write files of the project through Liminal. */
   offersFiles: boolean;
-  /** How long it may take to answer `initialize`, ms. */
+  /** How long the agent may take to answer `initialize`, ms. */
   limitMs: number;
-  /** Whether it has answered before: then what it is started with is right. */
+  /** Whether the agent has answered before: then its command and arguments are right. */
   hasAnswered: boolean;
 }
 
@@ -98,7 +98,7 @@ export class AcpAgent {
   readonly #env: NodeJS.ProcessEnv;
   readonly #sessions = new Map<unknown, HostedSession>();
   readonly #early = new EarlyUpdates((sessionId, update) => this.#onChild(sessionId, update));
-  /** The ids of sessions that have ended here: their last updates are of no subagent. */
+  /** The ids of sessions that have ended here: late updates of them do not belong to a subagent. */
   readonly #left = new Newest<unknown, true>(1_000);
   readonly #life = new Lifetime();
   #isAlive = true;
@@ -107,7 +107,7 @@ export class AcpAgent {
   #info: Initialised['agentInfo'];
   #ended: Promise<void> | undefined;
 
-  /** Starts the program. Rejects if it does not answer `initialize` within `limitMs`; then no process is left. */
+  /** Starts the program. Rejects if it does not answer `initialize` within `limitMs`, and leaves no process. */
   static async start(start: AgentStart, signal: AbortSignal): Promise<AcpAgent> {
     const { command, offersFiles, limitMs } = start;
     signal.throwIfAborted();
@@ -160,17 +160,17 @@ export class AcpAgent {
     return protocolVersion;
   }
 
-  /** The version that it reports. */
+  /** The version that the agent reports. */
   get version(): string | undefined {
     return this.#info?.version;
   }
 
-  /** Its own name. */
+  /** The agent's own name. */
   get title(): string | undefined {
     return this.#info?.title ?? this.#info?.name;
   }
 
-  /** Whether a conversation can be copied, and the copy opened later. */
+  /** Whether the agent can copy a conversation and later open the copy. */
   get forks(): boolean {
     const { loadSession, sessionCapabilities: can } = this.#capabilities;
     return can?.fork === true && (loadSession === true || can.resume === true);
@@ -181,17 +181,20 @@ export class AcpAgent {
     return this.#sessions.has(sessionId);
   }
 
-  /** Whether it asks, between its tools, for messages to the turn that runs. */
+  /** Whether the agent asks, between tool calls, for messages to the running turn. */
   get asksForMessages(): boolean {
     return askers.has(this.#info?.name ?? '');
   }
 
-  /** Resolves with the raw answer. Rejects with the library's RequestError, or with why the process ended. */
+  /**
+   * Sends a request; resolves with the raw answer. Rejects with the library's RequestError, or with why the process
+   * ended.
+   */
   request(method: string, params: unknown): Promise<unknown> {
     return this.#connection.request(method, params);
   }
 
-  /** A request that begins or opens a session; signs in with a key from the environment if the agent requires it. */
+  /** Sends a request that opens a session; signs in with a key from the environment if the agent requires a sign-in. */
   async open(method: string, params: unknown): Promise<unknown> {
     try {
       return await this.request(method, params);
@@ -203,7 +206,7 @@ export class AcpAgent {
     }
   }
 
-  /** `session/new`; `take` must admit the session that the answer names. */
+  /** Sends `session/new`; `take` must admit the session that the answer names. */
   begin<T>(params: unknown, take: (answer: unknown) => T): Promise<T> {
     return this.#early.during(async () => take(await this.open('session/new', params)));
   }
@@ -212,14 +215,14 @@ export class AcpAgent {
     this.#connection.notify(method, params);
   }
 
-  /** Routes a session's updates to it, including those that came since it was begun. */
+  /** Routes updates to their session, including updates that arrived before the answer to `session/new`. */
   admit(sessionId: string, session: HostedSession): void {
     this.#sessions.set(sessionId, session);
     this.#left.delete(sessionId);
     for (const update of this.#early.take(sessionId)) session.onUpdate(update);
   }
 
-  /** Forgets a session and asks the agent to close it, if it can. Resolves to whether it did. */
+  /** Forgets a session and asks the agent to close it, if the agent can. Resolves to whether the agent did. */
   async leave(sessionId: string): Promise<boolean> {
     this.#sessions.delete(sessionId);
     this.#left.set(sessionId, true);
@@ -231,7 +234,7 @@ export class AcpAgent {
     return Promise.race([closed, timeout(closeLimitMs)]);
   }
 
-  /** Why it ended, with its other output since the last `forgetOutput`. */
+  /** Why the process ended, with its other output since the last `forgetOutput`. */
   explain(reason: unknown): string {
     return this.#process.explain(reason);
   }
@@ -240,14 +243,14 @@ export class AcpAgent {
     this.#process.forgetOutput();
   }
 
-  /** Ends the process and all that it started. */
+  /** Ends the process and all processes that it started. */
   end(isWarned = false): Promise<void> {
     this.#isAlive = false;
     this.#ended ??= this.#process.end(isWarned);
     return this.#ended;
   }
 
-  /** The result of `work`, unless it takes too long, the process ends, or the signal aborts. */
+  /** Resolves with the result of `work`. Rejects if `work` takes too long, the process ends, or the signal aborts. */
   async within<T>(
     limitMs: number,
     work: Promise<T>,
@@ -268,12 +271,12 @@ export class AcpAgent {
         subagents: {},
         session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
         elicitation: { form: {}, url: {} },
-        // Not part of the protocol, but with it several agents stream a command's output.
+        // Not part of the protocol, but makes several agents stream a command's output.
         _meta: { terminal_output: true },
       },
     });
     const initialised = Initialised.safeParse(answer).data;
-    if (initialised === undefined) throw new Error('Its answer to “initialize” is none.');
+    if (initialised === undefined) throw new Error('Its answer to “initialize” is not valid.');
     const { protocolVersion: version, agentCapabilities, agentInfo, authMethods } = initialised;
     if (version !== protocolVersion) {
       throw new Error(`It speaks version ${version} of the protocol, not ${protocolVersion}.`);
@@ -309,13 +312,13 @@ export class AcpAgent {
     }
   }
 
-  /** An update of a session that Liminal did not open: the agent has made it for a subagent. */
+  /** Handles an update of a session that Liminal did not open: the agent has opened it for a subagent. */
   #onChild(sessionId: unknown, update: unknown): void {
     if (typeof sessionId !== 'string' || this.#left.has(sessionId)) return;
     const parent = this.#parentOf(sessionId);
     if (parent !== undefined) return parent.onChildUpdate?.(sessionId, update);
     if (!isConversation(update)) return;
-    // It was not announced, as the protocol asks: it can be of one session only.
+    // The agent did not announce the session, as the protocol demands: guess its parent only if one session qualifies.
     const all = [...this.#sessions.values()];
     const busy = all.filter(({ isBusy }) => isBusy === true);
     const [only, ...others] = busy.length > 0 ? busy : all;
@@ -323,7 +326,7 @@ export class AcpAgent {
     else this.#process.note(`An update of the unknown session ${sessionId}: ${typeOf(update)}\n`);
   }
 
-  /** The session whose subagent has that session. */
+  /** The session whose subagent, by the agent's report, has that session. */
   #parentOf(sessionId: unknown): HostedSession | undefined {
     if (typeof sessionId !== 'string') return undefined;
     return [...this.#sessions.values()].find((session) => session.hasChild?.(sessionId) === true);
@@ -336,7 +339,7 @@ export class AcpAgent {
     this.#sessions.clear();
     for (const session of sessions) session.onGone(reason);
     this.#connection.close(reason);
-    // Its children may still run.
+    // The children of the process may still run.
     void this.end();
   }
 }
@@ -348,8 +351,8 @@ function silence({ command: { command, args }, limitMs, hasAnswered }: AgentStar
   const speaksAcp = hasAnswered || words.some((word) => word.toLowerCase().includes('acp'));
   const hint = speaksAcp
     ? ''
-    : ' Many agents speak ACP only with an argument, such as --acp: see that “args” has it.';
-  return `It did not answer within ${inSeconds(limitMs)}.${hint} One that is slow to start needs a higher “startLimitMs”.`;
+    : ' Many agents speak ACP only with an argument, such as --acp: check “args”.';
+  return `It did not answer within ${inSeconds(limitMs)}.${hint} If the agent is slow to start, raise “startLimitMs”.`;
 }
 
 const timeout = (ms: number): Promise<false> =>

@@ -7,32 +7,32 @@ import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { withWholeError } from './errors.ts';
 import { isRecord } from './translate/fields.ts';
 
-/** The raw content of a `session/update`. */
+/** Handles the raw content of a `session/update`. */
 export type OnUpdate = (sessionId: unknown, update: unknown) => void;
 
 interface ConnectionEvents {
   onUpdate: OnUpdate;
-  /** A line that is not a message. */
+  /** Handles a line that is not a message. */
   onNoise: (line: string) => void;
 }
 
-/** How many of the agent's requests may wait for an answer at once; more is a flood. */
+/** How many of the agent's requests may wait for an answer at once; more are a flood. */
 const maxOpenRequests = 1_000;
 
 /** The library checks messages itself. */
 const Message = z.custom<AnyMessage>(isRecord);
 
 /**
- * JSON-RPC over lines. Each line is parsed once. The many session updates go straight to their session, with fields
- * that the library would drop; everything else goes through the library, in order with the updates.
+ * JSON-RPC over lines. Each line is parsed once. Session updates, which are most lines, bypass the library, which would
+ * drop unknown fields; everything else goes through the library, in order with the updates.
  */
 export class AcpConnection {
   readonly #connection: ClientConnection;
   readonly #events: ConnectionEvents;
   readonly #send: (line: string) => void;
-  /** Our requests without an answer yet, each with its agent's session id. */
+  /** Our unanswered requests, each with the agent's session id. */
   readonly #asked = new Map<unknown, unknown>();
-  /** How many of the agent's requests wait for our answer, whatever their ids. */
+  /** How many of the agent's requests wait for our answer; ids may repeat. */
   #open = 0;
   #input: ReadableStreamDefaultController<AnyMessage> | undefined;
 
@@ -76,11 +76,11 @@ export class AcpConnection {
   }
 
   notify(method: string, params: unknown): void {
-    // It rejects only when the connection is closed, which is reported elsewhere.
+    // `notify` rejects only when the connection is closed, which is reported elsewhere.
     this.#connection.agent.notify(method, params).catch(() => undefined);
   }
 
-  /** The agent's session that one of our open requests is about. */
+  /** The agent's session id in one of our open requests. */
   sessionOf(requestId: unknown): unknown {
     return this.#asked.get(requestId);
   }
@@ -97,7 +97,9 @@ export class AcpConnection {
     await untilHandled();
   }
 
-  /** Keeps from the library what it would print complaints about: non-messages, unexpected and second answers. */
+  /**
+   * Whether the library may see the message: it prints complaints about non-messages, unexpected and second answers.
+   */
   #admits(message: unknown): boolean {
     if (!isRecord(message)) return false;
     const { id, method } = message;

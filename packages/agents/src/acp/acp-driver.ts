@@ -11,48 +11,48 @@ import type { Defaults } from './defaults.ts';
 import { introduce } from './introduction.ts';
 import { offersFiles } from './offers-files.ts';
 import { mcpTransports } from './mcp-servers.ts';
-import { beginSession, goOnWithSession, type Opening } from './open-session.ts';
+import { beginSession, continueSession, type Opening } from './open-session.ts';
 import { storedMark } from './stored-mark.ts';
 import { StoredSessions } from './stored-sessions.ts';
 
 export interface AcpProviderOptions {
-  /** The agent's name for programs (`cliType`) and for people (`name`). */
+  /** The agent's name in programs (`cliType`) and in the UI (`name`). */
   cliType: string;
   name: string;
-  /** One sentence for people. */
+  /** One sentence for the UI. */
   description: string;
   /** The program: a path, or a name on the search path. */
   command: string;
   args?: readonly string[];
-  /** Added to the inherited environment. */
+  /** Variables that are added to the inherited environment. */
   env?: Record<string, string>;
   /** The environment to inherit, without Liminal's own variables. Default: this process's environment. */
   inherited?: NodeJS.ProcessEnv;
   /** Settings for new sessions, where the agent has them: a mode, and config options by id. */
   defaults?: Defaults;
-  /** Passed to every session whose agent supports them. */
+  /** MCP servers for every session; servers that the agent does not support are left out and reported. */
   mcpServers?: McpServers;
   /** Folders whose files Liminal neither reads nor writes for the agent. */
   hiddenFolders?: readonly string[];
-  /** Whether the agent may read and write the project's files through Liminal. Default: true, but for Gemini CLI. */
+  /** Whether the agent may read and write the project's files through Liminal. Default: true, except for Gemini CLI. */
   files?: boolean;
-  /** Whether its sessions live in one process. Default: each has its own. */
+  /** Whether all sessions share one process. Default: each session has its own process. */
   sharedProcess?: boolean;
-  /** How many processes may start at the same time. Default 2. */
+  /** How many processes may start at the same time. Default: 2. */
   maxStarts?: number;
-  /** How long the agent may take to answer after its start, ms. Default 20,000 ms. */
+  /** How long the agent may take to answer after its start. Default: 20,000 ms. */
   startLimitMs?: number;
-  /** How long it may take to open a session, MCP servers and sign-in included, ms. Default a minute. */
+  /** How long the agent may take to open a session, MCP servers and sign-in included, in ms. Default: a minute. */
   openLimitMs?: number;
-  /** How long the agent may take to stop a turn; after the same time again it is ended. Default 10,000 ms. */
+  /** How long the agent may take to stop a turn; after twice this time the agent is ended. Default: 10,000 ms. */
   cancelLimitMs?: number;
-  /** A turn that the agent began by itself ends after this much silence. Default 3,000 ms. */
+  /** A turn that the agent began by itself ends after this much silence. Default: 3,000 ms. */
   ownTurnIdleMs?: number;
 }
 
 const openLimitMs = 60_000;
 
-/** Any agent that speaks the Agent Client Protocol over stdio. */
+/** The driver of any agent that speaks the Agent Client Protocol over stdio. */
 export class AcpDriver implements AgentDriver<AcpMemory> {
   readonly cliType: string;
   readonly name: string;
@@ -66,13 +66,15 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   readonly #hiddenFolders: HiddenFolders;
   readonly #pool: AgentPool<AcpAgent>;
   readonly #stored: StoredSessions;
-  /** Whether any process of it has answered. */
+  /** Whether any process of the agent has answered. */
   #hasAnswered = false;
   /** Whether the process that was started last forks sessions. */
   #forks = false;
   /** As reported by the process that was started last. */
   #version: string | undefined;
-  /** As reported by that process. Until one was started all are assumed: a server that is out of reach is said. */
+  /**
+   * As reported by that process. Before the first start all are assumed: sessions report servers that are out of reach.
+   */
   #mcpTransports: AgentInfo['mcpTransports'] = ['stdio', 'http', 'sse'];
 
   constructor(options: AcpProviderOptions) {
@@ -148,7 +150,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     return { agentSessionId: copy, copies: new Map(), left: new Set() };
   }
 
-  /** A process that belongs to the caller alone. Rejects with why it did not start. */
+  /** Starts a process that belongs to the caller alone. Rejects with why the process did not start. */
   async #start(cwd: string, signal: AbortSignal, limitMs?: number): Promise<AcpAgent> {
     const { command, args = [], env = {}, startLimitMs = 20_000 } = this.#options;
     const launch = { cliType: this.cliType, command, args, env, inherited: this.#inherited, cwd };
@@ -175,8 +177,8 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     const { memory, ...known } = earlier;
     const config = { ...memory?.config, ...asked.config };
     if (memory?.isStored !== false)
-      return goOnWithSession(opening, { ...known, sessionId, config });
-    // Most agents store no session without a message: it is begun again.
+      return continueSession(opening, { ...known, sessionId, config });
+    // Most agents do not store a session without a message: begin a new session.
     return beginSession(opening, { config, isLenient: true, notices: memory.untold });
   }
 

@@ -1,7 +1,7 @@
 import { DriverProvider } from '../base/driver-provider.ts';
 import { AcpDriver, type AcpProviderOptions } from './acp-driver.ts';
 
-/** Any agent that speaks the Agent Client Protocol over stdio. */
+/** The provider of any agent that speaks the Agent Client Protocol over stdio. */
 export class AcpProvider extends DriverProvider {
   declare readonly introduce: AcpDriver['introduce'];
   declare readonly listStoredSessions: AcpDriver['listStoredSessions'];

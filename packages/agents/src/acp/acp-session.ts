@@ -31,7 +31,7 @@ import { isRecord } from './translate/fields.ts';
 
 export interface AcpSessionOptions {
   cliType: string;
-  /** The agent's name, for people. */
+  /** The agent's name in the UI. */
   name: string;
   agent: AcpAgent;
   agentSessionId: string;
@@ -45,16 +45,16 @@ export interface AcpSessionOptions {
   cancelLimitMs: number;
   ownTurnIdleMs: number;
   output: SessionOutput;
-  /** The agent comes from this pool, and is returned to it. */
+  /** The pool that the agent came from and is returned to. */
   pool: AgentPool<AcpAgent>;
 }
 
-/** What opening a session again needs. */
+/** The state that opening a session again needs. */
 export interface AcpMemory {
   config: Record<string, string>;
-  /** Whether the agent has stored the session: most store none without a message. */
+  /** Whether the agent has stored the session: most agents do not store a session without a message. */
   isStored: boolean;
-  /** Notices for people in the next turn. */
+  /** Notices for the next turn. */
   untold: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   readonly client: SessionClient;
   /** The turns that the agent replayed when the session was loaded. */
   told: Promise<StoredTurn[]> | undefined;
-  /** Only of an agent that asks for messages to the running turn. */
+  /** Set only for an agent that asks for messages to the running turn. */
   readonly steer?: NonNullable<AgentSession['steer']>;
   readonly #options: AcpSessionOptions;
   readonly #translator: AcpTranslator;
@@ -74,12 +74,12 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   readonly #settings = new AcpSettings();
   #configOptions: readonly ConfigOption[] = [];
   #isAlive = true;
-  /** Until then, conversation updates repeat earlier turns. */
+  /** Whether the agent has answered; before, conversation updates repeat earlier turns. */
   #isOpen = false;
   readonly #replay = new Replay();
-  /** Session updates held back until the session is announced. */
+  /** Session updates that are held back until the session is announced; undefined after that. */
   #news: SessionUpdate | undefined;
-  /** Notices for people in the next turn. */
+  /** Notices for the next turn. */
   #notices: string[] = [];
   #isStored = false;
   #ended: Promise<void> = Promise.resolve();
@@ -92,7 +92,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
       cliType: options.cliType,
       createTurnId: () => randomUUID(),
       emit: (draft) => output.emit(draft),
-      update: (update) => this.#tell(update),
+      update: (update) => this.#report(update),
     });
     this.client = new SessionClient({
       cliType: options.cliType,
@@ -107,7 +107,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
         canAsk: this.#isOpen && !this.#turns.isStale,
         isCancelled: this.#turns.isCancelled,
       }),
-      onAsk: () => this.#turns.heard(),
+      onAsk: () => this.#turns.onActivity(),
     });
     const { client } = this;
     const onSilent = () => this.#onSilent();
@@ -143,33 +143,33 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     return this.#configOptions;
   }
 
-  /** The present settings by id. */
+  /** The current settings, by id. */
   get config(): Record<string, string> {
     return Object.fromEntries(
       this.#configOptions.map(({ id, currentValue }) => [id, currentValue]),
     );
   }
 
-  /** Takes the answer with which the agent opened the session. From now on its updates count. */
+  /** Reads the agent's answer that opened the session. Conversation updates count from now on. */
   open(answer: unknown, opened: Opened, notices: readonly string[]): void {
     this.#isOpen = true;
     this.#isStored = opened.how !== 'begun';
     this.#replay.answered(opened);
-    this.#learn(answer);
+    this.#applyAnswer(answer);
     this.#notices = [...notices];
   }
 
-  /** Reads the agent's replay of earlier turns. */
-  tell(): void {
+  /** Starts to read the agent's replay of earlier turns. */
+  startReplay(): void {
     this.told = this.#readReplay();
   }
 
-  /** Shows warnings for as long as the session runs. */
+  /** Shows warnings as long as the session runs. */
   warn(texts: readonly string[]): void {
-    this.#tell({ notices: texts.map((text) => ({ level: 'warning', text })) });
+    this.#report({ notices: texts.map((text) => ({ level: 'warning', text })) });
   }
 
-  /** Sends the held-back updates, and later ones at once. */
+  /** Sends the held-back updates; later updates are sent at once. */
   announce(): void {
     const news = this.#news;
     this.#news = undefined;
@@ -179,7 +179,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   /** Sends a user message; resolves when its turn has begun. `PROCESS_CRASH`, `TURN_IN_PROGRESS`. */
   async send(text: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
     this.#checkAlive();
-    // Otherwise the answer and the replay would be mixed.
+    // Wait, or the answer and the replay would mix.
     await this.#replay.over;
     await this.#turns.send(text, turnId, blocks, () => this.#checkAlive());
     this.#isStored = true;
@@ -195,7 +195,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     if (this.#isAlive) this.#turns.cancel();
   }
 
-  /** Ends it and all that it started; a running turn first ends as cancelled. */
+  /** Ends the session and all processes that it started; a running turn first ends as cancelled. */
   async close(): Promise<void> {
     if (this.#isAlive) {
       const { agent, agentSessionId: sessionId } = this.#options;
@@ -213,14 +213,14 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     this.client.answer(approvalId, answer);
   }
 
-  /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */
-  /** An agent takes folders only when a session is opened. Throws ProviderError `NOT_SUPPORTED`. */
+  /** Resolves to false: agents accept folders only when a session is opened. Throws ProviderError `NOT_SUPPORTED`. */
   async setDirectories(): Promise<boolean> {
     const { agent, name } = this.#options;
     if (agent.capabilities.sessionCapabilities?.additionalDirectories === true) return false;
     throw noDirectories(name);
   }
 
+  /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#checkAlive();
     const { agent, agentSessionId: sessionId, name } = this.#options;
@@ -228,8 +228,8 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     try {
       const request = agent.request(method, { sessionId, ...params });
       const answer = await agent.within(settingLimitMs, request);
-      this.#learn(known);
-      this.#learn(answer);
+      this.#applyAnswer(known);
+      this.#applyAnswer(answer);
     } catch (error) {
       this.#checkAlive();
       const message = `${name} did not set “${id}” to “${value}”. ${describeError(error)}`;
@@ -237,7 +237,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     }
   }
 
-  /** Sets the title in the agent's own store, if the agent can (ACP, not stable yet). Throws what the agent answers. */
+  /** Sets the title in the agent's own store, if the agent can (ACP, not stable yet). Throws the agent's error. */
   async rename(title: string): Promise<void> {
     this.#checkAlive();
     const { agent, agentSessionId: sessionId } = this.#options;
@@ -252,13 +252,13 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     const isExpected = this.#isOpen && !this.#turns.isStale;
     if (!isExpected && !isOfSession(update)) return;
     try {
-      this.#settings.hear(update);
+      this.#settings.applyUpdate(update);
       this.#translator.read(update, now());
     } catch (error) {
-      // An error of ours in one update must not end the session.
+      // A bug of ours in reading one update must not end the session.
       process.emitWarning(asError(error));
     }
-    this.#turns.heard();
+    this.#turns.onActivity();
   }
 
   get isBusy(): boolean {
@@ -270,14 +270,14 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   }
 
   onChildUpdate(sessionId: string, update: unknown): void {
-    // A replay has only the session's own part.
+    // A replay has only the session's own conversation, not its subagents'.
     if (!this.#isAlive || !this.#isOpen || this.#turns.isStale) return;
     try {
       this.#translator.readChild(sessionId, update, now());
     } catch (error) {
       process.emitWarning(asError(error));
     }
-    this.#turns.heard();
+    this.#turns.onActivity();
   }
 
   takeSteered(): SteeredMessages {
@@ -297,25 +297,28 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     const replayed = await this.#replay.take();
     if (replayed.length === 0) return [];
     const { cliType, agent, agentSessionId, projectDir } = this.#options;
-    // A replay has no times; the session's last change is nearer than the present.
+    // A replay has no times; the session's last change is closer to the truth than the current time.
     const timestamp = (await storedMark(agent, agentSessionId, projectDir)) ?? now();
     const updates = replayed.map((update) => ({ update, timestamp }));
     return readReplay(updates, { cliType, agentSessionId });
   }
 
-  #learn(answer: unknown): void {
-    this.#settings.learn(answer);
+  #applyAnswer(answer: unknown): void {
+    this.#settings.applyAnswer(answer);
     this.#translator.settings(this.#settings.raw);
   }
 
-  #tell(update: SessionUpdate): void {
+  #report(update: SessionUpdate): void {
     this.#configOptions = update.configOptions ?? this.#configOptions;
     if (this.#news === undefined) this.#options.output.update(update);
     else this.#news = { ...this.#news, ...update };
   }
 
   #checkAlive(): void {
-    if (!this.#isAlive) throw this.#gone(new Error('It is no longer running.'));
+    if (!this.#isAlive) {
+      const { agent, name } = this.#options;
+      throw new ProviderError('PROCESS_CRASH', agent.explain(`${name} is not running.`));
+    }
   }
 
   #onSilent(): void {
@@ -342,7 +345,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   }
 }
 
-/** Updates about the session as a whole rather than a turn. */
+/** The types of updates about the session as a whole rather than a turn. */
 const ofSession = new Set<unknown>([
   'available_commands_update',
   'config_option_update',

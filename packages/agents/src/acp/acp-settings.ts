@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ProviderError } from '../errors.ts';
 import { isRecord } from './translate/fields.ts';
 
-/** The request for a setting, and what is then known of the settings besides the answer. */
+/** The request that changes a setting, and the settings that its success implies, as the answer may lack them. */
 export interface SettingChange {
   method: string;
   params: Record<string, unknown>;
@@ -21,30 +21,33 @@ const ConfigOptions = z
 
 /** A session's modes, models and config options, as its agent reports them over time. */
 export class AcpSettings {
-  /** As the agent reported them, each kind in its newest state. */
+  /** The newest report of each kind, unparsed. */
   #raw: Record<string, unknown> = {};
 
   get raw(): Record<string, unknown> {
     return this.#raw;
   }
 
-  /** From the answer to `session/new`, `load`, `resume` or `set_*`. */
-  learn(answer: unknown): void {
+  /** Reads the answer to `session/new`, `load`, `resume` or `set_*`. */
+  applyAnswer(answer: unknown): void {
     if (!isRecord(answer)) return;
-    const told = kinds.filter((kind) => answer[kind] !== undefined && answer[kind] !== null);
-    this.#raw = { ...this.#raw, ...Object.fromEntries(told.map((kind) => [kind, answer[kind]])) };
+    const reported = kinds.filter((kind) => answer[kind] !== undefined && answer[kind] !== null);
+    this.#raw = {
+      ...this.#raw,
+      ...Object.fromEntries(reported.map((kind) => [kind, answer[kind]])),
+    };
   }
 
-  /** From a session update; most have nothing about settings. */
-  hear(update: unknown): void {
+  /** Reads a session update; most do not concern settings. */
+  applyUpdate(update: unknown): void {
     if (!isRecord(update)) return;
-    if (update['sessionUpdate'] === 'config_option_update') this.learn(update);
+    if (update['sessionUpdate'] === 'config_option_update') this.applyAnswer(update);
     else if (update['sessionUpdate'] === 'current_mode_update') {
-      this.learn(this.#with('modes', { currentModeId: update['currentModeId'] }));
+      this.applyAnswer(this.#with('modes', { currentModeId: update['currentModeId'] }));
     }
   }
 
-  /** The request that sets one of the `offered` options. Throws ProviderError `INVALID_OPTION`. */
+  /** Returns the request that sets one of the `offered` options. Throws ProviderError `INVALID_OPTION`. */
   change(offered: readonly ConfigOption[], id: string, value: string): SettingChange {
     const option = findChoice(offered, id, value);
     const native = ConfigOptions.parse(this.#raw['configOptions'] ?? []).find(
@@ -69,7 +72,7 @@ export class AcpSettings {
   }
 }
 
-/** The option for this value. Throws ProviderError `INVALID_OPTION`, with the possible values. */
+/** Returns the option `id`, which has this value. Throws ProviderError `INVALID_OPTION`, with the possible values. */
 export function findChoice(
   offered: readonly ConfigOption[],
   id: string,
@@ -78,14 +81,14 @@ export function findChoice(
   const option = offered.find((one) => one.id === id);
   if (option === undefined) {
     const ids = listed(offered.map((one) => one.id));
-    throw invalid(`The agent has no option “${id}”. There are: ${ids}.`);
+    throw invalid(`The agent has no option “${id}”. Options: ${ids}.`);
   }
   if (option.options.some((choice) => choice.value === value)) return option;
   const values = listed(option.options.map((choice) => choice.value));
-  throw invalid(`“${value}” is no value of “${id}”. There are: ${values}.`);
+  throw invalid(`“${value}” is not a value of “${id}”. Values: ${values}.`);
 }
 
-/** A few of the names, and how many more there are: an agent may have hundreds of models. */
+/** The first names, and how many more there are: an agent may have hundreds of models. */
 function listed(names: readonly string[]): string {
   const more = names.length - maxListed;
   const shown = names.slice(0, maxListed).join(', ');

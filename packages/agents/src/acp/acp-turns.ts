@@ -12,14 +12,14 @@ import type { TurnEnd } from '../base/turn-writer.ts';
 import type { AcpTranslator } from './translate/translator.ts';
 
 export interface AcpTurnsOptions {
-  /** The agent's name, for people. */
+  /** The agent's name in the UI. */
   name: string;
   agent: AcpAgent;
   agentSessionId: string;
   translator: AcpTranslator;
-  /** Asks people for the agent. */
+  /** Puts the agent's questions to people. */
   client: SessionClient;
-  /** The agent did not stop even within twice the limit. */
+  /** Called when the agent has not stopped within twice the limit. */
   onSilent: () => void;
   cancelLimitMs: number;
   ownTurnIdleMs: number;
@@ -28,15 +28,15 @@ export interface AcpTurnsOptions {
 /** A prompt that the agent has not answered yet. */
 interface Prompt {
   isCancelled: boolean;
-  /** Resolves when all that a cancelled turn started in our terminals has ended. */
+  /** Of a cancelled turn: resolves when all programs that the turn started in our terminals have ended. */
   stopped?: Promise<void>;
-  /** Its turn was ended without the answer, which no longer matters. */
+  /** Whether its turn was ended before the answer, which is then ignored. */
   isOver: boolean;
   answered: PromiseWithResolvers<void>;
   timer?: NodeJS.Timeout;
 }
 
-/** A message to the running turn, which waits until the agent asks for it. */
+/** A message to the running turn that waits until the agent asks for messages. */
 interface Steered {
   messageId: string;
   text: string;
@@ -50,20 +50,20 @@ const cancelled: TurnEnd = {
 };
 const completed: TurnEnd = { type: 'response_done', status: 'completed', finishReason: null };
 
-/** One session's turns: one prompt at a time, from the user's message to its one end (invariant 2). */
+/** One session's turns: one prompt at a time, and each turn ends exactly once (invariant 2). */
 export class AcpTurns {
   readonly #options: AcpTurnsOptions;
   #prompt: Prompt | undefined;
   #ownTurnTimer: NodeJS.Timeout | undefined;
   #steered: Steered[] = [];
-  /** Messages to a turn that has ended before the agent asked for them: each begins a turn of its own. */
+  /** Messages whose turn ended before the agent asked for them: each begins a turn of its own. */
   #left: Steered[] = [];
 
   constructor(options: AcpTurnsOptions) {
     this.#options = options;
   }
 
-  /** Whether the agent still works on a prompt whose turn is over. */
+  /** Whether the agent still works on a prompt whose turn has been ended. */
   get isStale(): boolean {
     return this.#prompt?.isOver === true;
   }
@@ -73,7 +73,7 @@ export class AcpTurns {
     return this.#prompt?.isCancelled === true;
   }
 
-  /** Begins a turn. Waits until the agent is done with an abandoned one. Throws `TURN_IN_PROGRESS`. */
+  /** Begins a turn, once the agent has answered a prompt whose turn was ended early. Throws `TURN_IN_PROGRESS`. */
   async send(
     text: string,
     turnId: string,
@@ -82,7 +82,7 @@ export class AcpTurns {
   ): Promise<void> {
     for (let prompt = this.#prompt; prompt !== undefined; prompt = this.#prompt) {
       if (!prompt.isOver) {
-        const message = `${this.#options.name} is still at work on a message.`;
+        const message = `${this.#options.name} is still working on a message.`;
         throw new ProviderError('TURN_IN_PROGRESS', message);
       }
       await prompt.answered.promise;
@@ -90,7 +90,7 @@ export class AcpTurns {
     check();
     clearTimeout(this.#ownTurnTimer);
     this.#ownTurnTimer = undefined;
-    // Questions from a turn of the agent's own end with that turn.
+    // Questions of a turn that the agent began end with that turn.
     this.#cancelQuestions();
     this.#begin(text, turnId, blocks);
   }
@@ -103,7 +103,7 @@ export class AcpTurns {
     this.#steered.push({ messageId, text, blocks });
   }
 
-  /** The agent asks for the messages to the running turn, and has them from now on. */
+  /** Returns the waiting messages to the running turn for the agent, and reports them as delivered. */
   takeSteered(): SteeredMessages {
     const taken = this.#isAtWork ? this.#steered.splice(0) : [];
     for (const { messageId } of taken) this.#options.translator.steeredTaken(messageId, now());
@@ -117,17 +117,17 @@ export class AcpTurns {
     };
   }
 
-  /** Stops the running turn, if any, and what it started in our terminals. */
+  /** Stops the running turn, if any, and the programs that the turn started in our terminals. */
   cancel(): void {
     const { translator, client } = this.#options;
     if (translator.turn === undefined) return;
     translator.stop(now());
-    this.#tellToStop();
+    this.#sendCancel();
     this.#cancelQuestions();
     const stopped = client.terminals.cancelTurn();
     const prompt = this.#prompt;
     if (prompt === undefined) {
-      // A turn that the agent began has no answer to wait for.
+      // A turn that the agent began has no prompt, so no answer will end it.
       translator.end(cancelled, now());
       return;
     }
@@ -149,8 +149,8 @@ export class AcpTurns {
     prompt?.answered.resolve();
   }
 
-  /** The agent has said something. A turn that it began has no announced end: it ends after a while of silence. */
-  heard(): void {
+  /** Called when the agent sends something. A turn that the agent began ends after `ownTurnIdleMs` of silence. */
+  onActivity(): void {
     if (this.#options.translator.turn?.trigger !== 'agent') return;
     this.#ownTurnTimer ??= setTimeout(() => this.#endOwnTurn(), this.#options.ownTurnIdleMs);
     this.#ownTurnTimer.refresh();
@@ -182,7 +182,7 @@ export class AcpTurns {
     );
   }
 
-  /** Some agents end their turn and say nothing when their model has refused the message. */
+  /** Adds a notice to an empty turn: some agents end a turn without output when their model has refused the message. */
   #finish(answer: unknown): void {
     const { translator, name } = this.#options;
     const hasEnded = isRecord(answer) && (answer['stopReason'] ?? 'end_turn') === 'end_turn';
@@ -200,7 +200,7 @@ export class AcpTurns {
     return agent.request('session/prompt', { sessionId, prompt });
   }
 
-  #tellToStop(): void {
+  #sendCancel(): void {
     const { agent, agentSessionId: sessionId } = this.#options;
     agent.notify('session/cancel', { sessionId });
   }
@@ -209,7 +209,7 @@ export class AcpTurns {
     this.#options.client.cancelQuestions('turn_ended');
   }
 
-  /** Ends the turn once what a cancelled one has started has ended, or after the limit. */
+  /** Ends the turn. A cancelled turn first waits, up to the limit, for the programs that the turn started. */
   #settle(prompt: Prompt, endTurn: () => void): void {
     const { stopped } = prompt;
     if (stopped === undefined || prompt.isOver) return this.#endPrompt(prompt, endTurn);
@@ -239,7 +239,9 @@ export class AcpTurns {
     if (next !== undefined) this.#begin(next.text, next.messageId, next.blocks);
   }
 
-  /** The agent has not asked for these messages. Those of a turn that was stopped go back to the queue. */
+  /**
+   * Lets each message that the agent did not ask for begin a turn, unless the turn was stopped: the queue keeps those.
+   */
   #leaveOver({ isCancelled }: Prompt): void {
     const steered = this.#steered.splice(0);
     if (isCancelled) return;
@@ -261,19 +263,19 @@ export class AcpTurns {
       const message = authSentence(name, agent.authMethods, answer);
       return { type: 'response_error', error: { code: 'AUTH_REQUIRED', message } };
     }
-    const message = `${name} could not go on. ${describeError(error)}`;
+    const message = `${name} could not continue. ${describeError(error)}`;
     return { type: 'response_error', error: { code: 'AGENT_ERROR', message } };
   }
 
   #endOwnTurn(): void {
     this.#ownTurnTimer = undefined;
-    if (this.#options.client.isAsking) this.heard();
+    if (this.#options.client.isAsking) this.onActivity();
     else if (this.#options.translator.turn?.trigger === 'agent') {
       this.#options.translator.end(completed, now());
     }
   }
 }
 
-/** Some agents answer a stopped turn with the same stop reason as any other. */
+/** Marks the answer of a cancelled prompt as cancelled: some agents give their usual stop reason. */
 const asCancelled = ({ isCancelled }: Prompt, answer: unknown): unknown =>
   isCancelled && isRecord(answer) ? { ...answer, stopReason: 'cancelled' } : answer;

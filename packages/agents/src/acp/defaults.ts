@@ -1,13 +1,13 @@
 import type { ConfigOption } from '@liminal/protocol';
 import { describeError } from './errors.ts';
 
-/** Settings for new sessions: a mode, whatever the agent calls that setting, and others by id. */
+/** Settings for new sessions: a mode, under whatever id the agent offers it, and other settings by id. */
 export interface Defaults {
   mode?: string;
   config?: Record<string, string>;
 }
 
-/** The defaults, by the ids that the agent offers. */
+/** Returns the defaults by the ids that the agent offers. */
 export function wantedByDefault(
   { mode, config = {} }: Defaults,
   offered: readonly ConfigOption[],
@@ -16,10 +16,10 @@ export function wantedByDefault(
   return { ...(mode !== undefined && { [modeId]: mode }), ...config };
 }
 
-/** Says that a default could not be set, and why. */
+/** The notice that a default could not be set, and why. */
 export const defaultProblem = (error: unknown): string =>
   `A default in the configuration was left out. ${describeError(error)}`;
 
-/** Says that an earlier setting of the session could not be set again, and why. */
+/** The notice that an earlier setting of the session could not be set again, and why. */
 export const settingProblem = (error: unknown): string =>
   `A setting of this session was left out. ${describeError(error)}`;

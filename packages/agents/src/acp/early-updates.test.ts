@@ -3,7 +3,7 @@ import { EarlyUpdates } from './early-updates.ts';
 
 const update = (size: number) => ({ sessionUpdate: 'hologram', x: 'x'.repeat(size) });
 
-test('updates for a session that is being begun are kept for it, up to a limit', async () => {
+test('updates that arrive before the answer to session/new are kept for the session, up to a limit', async () => {
   const early = new EarlyUpdates(() => undefined);
   early.keep('mine', update(1));
   await early.during(async () => {
@@ -16,7 +16,7 @@ test('updates for a session that is being begun are kept for it, up to a limit',
   expect(early.take('late')).toEqual([]);
 });
 
-test('what is of no session that was begun is passed on', async () => {
+test('kept updates of other sessions are passed on', async () => {
   const passed: unknown[] = [];
   const early = new EarlyUpdates((...update) => passed.push(update));
   await early.during(async () => {

@@ -1,10 +1,10 @@
 import { BoundedList } from '../base/bounded-list.ts';
 import { isRecord } from './translate/fields.ts';
 
-/** Updates for sessions whose ids the agent has not told yet; kept only while a session is being begun. */
+/** Updates of sessions whose ids are not known yet; kept only until `session/new` is answered. */
 export class EarlyUpdates {
   readonly #kept = new BoundedList();
-  /** Reads an update that was kept, and is of no session that was begun. */
+  /** Receives a kept update that no new session has taken. */
   readonly #pass: (sessionId: unknown, update: unknown) => void;
   #expected = 0;
 
@@ -12,7 +12,7 @@ export class EarlyUpdates {
     this.#pass = pass;
   }
 
-  /** Keeps what comes while `begin` runs. */
+  /** Keeps updates while `begin` runs. */
   async during<T>(begin: () => Promise<T>): Promise<T> {
     this.#expected += 1;
     try {
@@ -27,13 +27,13 @@ export class EarlyUpdates {
     }
   }
 
-  /** Whether it was kept. */
+  /** Keeps an update while a session is being begun; returns whether it did. */
   keep(sessionId: unknown, update: unknown): boolean {
     if (this.#expected > 0) this.#kept.add({ sessionId, update });
     return this.#expected > 0;
   }
 
-  /** The updates for this session. */
+  /** Removes and returns the updates of this session. */
   take(sessionId: string): unknown[] {
     const updates: unknown[] = [];
     for (const one of this.#kept.take()) {

@@ -4,12 +4,12 @@ import { authSentence, describeRpcError } from './errors.ts';
 const internal = { code: -32_603, message: 'Internal error' };
 
 test.each([
-  ['nothing more', internal, 'Internal error'],
+  ['only a message', internal, 'Internal error'],
   ['no message', { ...internal, message: '' }, 'It gave no reason, only the code -32603.'],
   ['only a detail', { ...internal, message: '', data: { details: 'No disk.' } }, 'No disk.'],
   ['a sentence', { ...internal, data: 'No disk.' }, 'Internal error: No disk.'],
   [
-    'an object with one',
+    'an object with a message',
     { ...internal, data: { message: 'No disk.', n: 1 } },
     'Internal error: No disk.',
   ],
@@ -25,11 +25,11 @@ test.each([
     { code: -32_602, message: 'Invalid params', data: 'No such mode' },
     'Invalid params: No such mode',
   ],
-])('an error that comes with %s is told in words', (_what, error, told) => {
-  expect(describeRpcError(error)).toBe(told);
+])('an error with %s is described in words', (_what, error, described) => {
+  expect(describeRpcError(error)).toBe(described);
 });
 
-test('the advice to try again is given once, even if the agent gives it', () => {
+test('the advice to try again appears once, even if the agent gives it', () => {
   const message = 'Run “agent login”, then try again.';
   expect(authSentence('Agent', [], { code: -32_000, message })).toBe(
     `Agent wants you to sign in first. It says: ${message}`,

@@ -1,4 +1,4 @@
-/** Errors that an agent answers, or causes. */
+/** Reads an agent's errors, and describes them for people. */
 import { headOf, messageOf } from '@liminal/protocol';
 import { z } from 'zod';
 import { isRecord } from './translate/fields.ts';
@@ -19,13 +19,13 @@ const RpcError = z.looseObject({
 });
 export type RpcError = z.infer<typeof RpcError>;
 
-/** An agent's error answer; undefined for other errors. */
+/** Returns an agent's error answer; undefined for other errors. */
 export const readRpcError = (error: unknown): RpcError | undefined =>
   RpcError.safeParse(error).data;
 
 /**
- * An answer as JSON-RPC wants it. Some agents leave out the message or the code of an error, and the library then shows
- * people the raw line.
+ * Returns the answer with all fields that JSON-RPC requires. Some agents leave out the message or the code of an error,
+ * and the library would then show people the raw line.
  */
 export function withWholeError(answer: Record<string, unknown>): Record<string, unknown> {
   const { error } = answer;
@@ -42,8 +42,8 @@ export function withWholeError(answer: Record<string, unknown>): Record<string, 
 const InUse = z.looseObject({ data: z.looseObject({ reason: z.literal('thread_active_writer') }) });
 
 /**
- * Whether an agent refused a session because another client has it. Not part of the protocol, which has no such error:
- * the adapter of Codex says so.
+ * Whether an agent refused a session because another client has it open. The protocol has no such error: this is how
+ * the adapter of Codex reports it.
  */
 export const isInUse = (error: unknown): boolean => InUse.safeParse(error).success;
 
@@ -52,12 +52,12 @@ const Detail = z.union([
   z.looseObject({ message: z.string().min(1) }).transform(({ message }) => message),
   z.looseObject({ details: z.string().min(1) }).transform(({ details }) => details),
 ]);
-/** The answer of a model's API, which some agents pass on as it came. */
+/** The answer of a model's API, which some agents pass on unchanged. */
 const ApiAnswer = z.looseObject({ error: Detail }).transform(({ error }) => error);
 /** How many characters of an unreadable detail are shown. */
 const shownDetail = 500;
 
-/** The agent's error, in a sentence or two. */
+/** Describes the agent's error in a sentence or two. */
 export function describeRpcError({ code, message, data }: RpcError): string {
   if (data === undefined || data === null) {
     return message.trim() === '' ? `It gave no reason, only the code ${code}.` : message;
@@ -68,7 +68,7 @@ export function describeRpcError({ code, message, data }: RpcError): string {
   return detail === message || message.trim() === '' ? detail : `${message}: ${detail}`;
 }
 
-/** An error's words, out of a model's answer if they came in one. */
+/** The error's text, extracted from a model's JSON answer if the detail is one. */
 export function readableDetail(detail: string): string {
   if (!detail.startsWith('{')) return detail;
   try {
@@ -78,7 +78,7 @@ export function readableDetail(detail: string): string {
   }
 }
 
-/** Any error, in a sentence or two. */
+/** Describes any error in a sentence or two. */
 export function describeError(error: unknown): string {
   const said = readRpcError(error);
   if (said !== undefined) return describeRpcError(said);
@@ -98,19 +98,19 @@ const AuthMethods = z
   .catch([]);
 export type AuthMethod = z.infer<typeof AuthMethods>[number];
 
-/** The ways to sign in from an agent's answer to `initialize`. */
+/** Reads the ways to sign in from an agent's answer to `initialize`. */
 export const readAuthMethods = (value: unknown): AuthMethod[] => AuthMethods.parse(value ?? []);
 
-/** A way to sign in, in the agent's own words. */
+/** Describes a way to sign in, in the agent's own words. */
 export function describeAuthMethod({ name, description, vars = [] }: AuthMethod): string {
   const said = description ?? vars.map((one) => `set ${one.name}`).join(', ');
   return said === '' || said === name ? name : `${name} (${said})`;
 }
 
-/** The answer of agents that give no reason. */
+/** The message of agents that give no reason. */
 const bareRefusal = /^auth(entication)? required\.?$/i;
 
-/** Says how to sign in, with the agent's own words if it has any. */
+/** Says how to sign in, in the agent's own words if there are any. */
 export function authSentence(
   name: string,
   methods: readonly AuthMethod[],

@@ -10,7 +10,7 @@ import { isRecord } from './translate/fields.ts';
 import { Settings } from './translate/settings.ts';
 
 interface IntroductionOptions {
-  /** Rejects with why the agent did not start in the folder. */
+  /** Starts the agent in the folder; rejects with why it did not start. */
   start: (cwd: string) => Promise<AcpAgent>;
   defaults: Defaults;
   /** The limit for each answer of the agent, ms. */
@@ -18,8 +18,8 @@ interface IntroductionOptions {
 }
 
 /**
- * Starts an agent for its answer to `initialize`, and ends it. Begins a session only if there are defaults to check,
- * since only a session shows what an agent offers.
+ * Starts an agent, reads its answer to `initialize`, and ends the agent. Begins a session only if there are defaults to
+ * check, since only a session shows the settings that an agent offers.
  */
 export async function introduce(options: IntroductionOptions): Promise<AgentIntroduction> {
   const { start, defaults, limitMs } = options;
@@ -50,9 +50,9 @@ function introduction(agent: AcpAgent): Omit<AgentIntroduction, 'problems'> {
 
 function abilities(capabilities: Capabilities): string[] {
   const { loadSession, promptCapabilities, sessionCapabilities } = capabilities;
-  const goesOn = loadSession === true || sessionCapabilities?.resume === true;
+  const canContinue = loadSession === true || sessionCapabilities?.resume === true;
   return [
-    ...(goesOn ? ['load sessions'] : []),
+    ...(canContinue ? ['load sessions'] : []),
     ...(sessionCapabilities?.list === true ? ['list sessions'] : []),
     ...(promptCapabilities?.image === true ? ['take images'] : []),
   ];

@@ -1,4 +1,4 @@
-/** `session/list`, page by page. */
+/** Reads `session/list`, page by page. */
 import { z } from 'zod';
 import type { AcpAgent } from './acp-agent.ts';
 import { readRpcError } from './errors.ts';
@@ -17,10 +17,10 @@ const Page = z.looseObject({
 });
 
 const maxPages = 100;
-/** At most this many folders are asked for one by one. */
+/** At most this many folders are listed one by one. */
 const maxFolders = 50;
 
-/** Some agents list nothing, or refuse, unless they are asked for a folder. */
+/** Lists all sessions, or else folder by folder: some agents list nothing, or refuse, without a folder. */
 export async function listSessions(agent: AcpAgent, folders: readonly string[]): Promise<Listed[]> {
   const all = await readPages(agent).catch((error: unknown) => {
     if (folders.length === 0 || readRpcError(error) === undefined) throw error;

@@ -11,26 +11,26 @@ const Capabilities = z
   .partial()
   .catch({});
 
-/** Agents, by their own names, that were seen to leave out programs and say nothing: Copilot 1.0.102, Cline 3.0.65. */
+/**
+ * Agents, by their own names, that skip MCP servers that are programs, without notice: Copilot 1.0.102, Cline 3.0.65.
+ */
 const leaveOutPrograms = new Set(['copilot', 'cline']);
 
-/** How an agent reaches MCP servers, as it says itself. By the protocol every agent supports stdio. */
+/** The MCP transports that an agent reports. By the protocol every agent supports stdio. */
 export function mcpTransports(mcpCapabilities: unknown): McpServer['type'][] {
   const can = Capabilities.parse(mcpCapabilities ?? {});
   const more = (['http', 'sse'] as const).filter((type) => can[type] === true);
-  // Not part of the protocol: of an agent that says so.
+  // `stdio: false` is not part of the protocol, but an agent may report it.
   return can.stdio === false ? more : ['stdio', ...more];
 }
 
-/** The names of the programs among MCP servers that the agent of this name may leave out. */
+/** The names of the MCP servers that the agent of this name may skip: those that are programs. */
 export const mayBeLeftOut = (servers: McpServers, agentName = ''): string[] =>
   leaveOutPrograms.has(agentName.toLowerCase())
     ? Object.keys(servers).filter((name) => servers[name]?.type === 'stdio')
     : [];
 
-/**
- * The MCP servers that an agent supports, in ACP's shape, and the names of the others.
- */
+/** The MCP servers that an agent supports, in ACP's shape (`taken`), and the names of the others (`refused`). */
 export function admitMcpServers(
   servers: McpServers,
   mcpCapabilities: unknown,

@@ -7,7 +7,7 @@ test.each([
   { command: 'npx', args: ['-y', '@google/gemini-cli@0.61.0', '--acp'] },
   { command: 'npx', args: ['@google/gemini-cli', '--acp'] },
   { command: 'node', args: ['node_modules/@google/gemini-cli/bundle/gemini.js', '--acp'] },
-])('Gemini CLI is not offered to read and write files: %j', (command) => {
+])('Gemini CLI may not read and write files through Liminal: %j', (command) => {
   expect(offersFiles(command)).toBe(false);
 });
 
@@ -15,6 +15,6 @@ test.each([
   { command: 'qwen', args: ['--acp'] },
   { command: 'opencode', args: ['acp', '--model', 'google/gemini-3-pro'] },
   { command: 'goose', args: ['acp'] },
-])('another agent is: %j', (command) => {
+])('another agent may read and write files through Liminal: %j', (command) => {
   expect(offersFiles(command)).toBe(true);
 });

@@ -1,4 +1,4 @@
-/** The options for opening a session, new or earlier. */
+/** Opens a session of an agent: a new one, or an earlier one again. */
 import type { McpServers } from '@liminal/protocol';
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ export interface Opening {
   signal: AbortSignal;
 }
 
-export interface GoingOn extends Omit<EarlierSession, 'memory'> {
+export interface Continuation extends Omit<EarlierSession, 'memory'> {
   sessionId: string;
   config: Record<string, string>;
 }
@@ -31,11 +31,11 @@ interface Beginning {
   config?: Record<string, string> | undefined;
   /** Skips settings that the agent does not have. */
   isLenient?: boolean;
-  /** Notices for people in the first turn. */
+  /** Notices for the first turn. */
   notices?: readonly string[];
 }
 
-/** `session/new`. `SESSION_CREATE_FAILED`. */
+/** Opens a session by `session/new`. Throws `SESSION_CREATE_FAILED`. */
 export function beginSession(
   opening: Opening,
   { config = {}, isLenient = false, notices = [] }: Beginning = {},
@@ -48,23 +48,26 @@ export function beginSession(
 }
 
 /**
- * `session/resume`, or else `session/load`, or else a new session if the agent has lost the earlier one: otherwise the
- * session could never be used again. `SESSION_NOT_FOUND`, `SESSION_CREATE_FAILED`.
+ * Opens an earlier session by `session/resume`, or else by `session/load`. If the agent has lost the session, opens a
+ * new session: otherwise the session could never be used again. Throws `SESSION_NOT_FOUND`, `SESSION_CREATE_FAILED`.
  */
-export async function goOnWithSession(opening: Opening, going: GoingOn): Promise<AcpSession> {
-  const session = await takeUpOrBegin(opening, going);
-  session.tell();
+export async function continueSession(
+  opening: Opening,
+  earlier: Continuation,
+): Promise<AcpSession> {
+  const session = await reopenOrBegin(opening, earlier);
+  session.startReplay();
   return session;
 }
 
-async function takeUpOrBegin(opening: Opening, going: GoingOn): Promise<AcpSession> {
-  const { config } = going;
+async function reopenOrBegin(opening: Opening, earlier: Continuation): Promise<AcpSession> {
+  const { config } = earlier;
   const { name } = opening.session;
   let lost: { error: unknown; agent: AcpAgent } | undefined;
   try {
     return await withAgent(
       opening,
-      (agent) => takeUp(opening, agent, going),
+      (agent) => reopen(opening, agent, earlier),
       (error, agent) => {
         lost = { error, agent };
       },
@@ -72,36 +75,42 @@ async function takeUpOrBegin(opening: Opening, going: GoingOn): Promise<AcpSessi
   } catch (failure) {
     if (lost === undefined) throw failure;
     const problem = problemOf(name, lost.error, lost.agent);
-    if (!(await isLostForGood(opening, going, lost.error))) {
-      if (!isUnknown(going, lost.error)) throw failure;
+    if (!(await isLostForGood(opening, earlier, lost.error))) {
+      if (!isUnknown(earlier, lost.error)) throw failure;
       throw new ProviderError('SESSION_NOT_FOUND', problem, { cause: lost.error });
     }
-    const notices = [`${problem} ${name} begins anew: it does not know what was said before.`];
+    const notices = [
+      `${problem} ${name} starts a new session and does not know what was said before.`,
+    ];
     return beginSession(opening, { config, isLenient: true, notices });
   }
 }
 
 function problemOf(name: string, error: unknown, agent: AcpAgent): string {
   const said = readRpcError(error);
-  if (said?.code === rpc.notFound) return `${name} does not have this session any more.`;
+  if (said?.code === rpc.notFound) return `${name} no longer has this session.`;
   const reason = said === undefined ? agent.explain(error) : describeError(error);
-  return `${name} could not take up this session. ${reason}`.replace(/(?<![.!?])$/, '.');
+  return `${name} could not resume this session. ${reason}`.replace(/(?<![.!?])$/, '.');
 }
 
-async function takeUp(opening: Opening, agent: AcpAgent, going: GoingOn): Promise<AcpSession> {
+async function reopen(
+  opening: Opening,
+  agent: AcpAgent,
+  earlier: Continuation,
+): Promise<AcpSession> {
   const { name, projectDir } = opening.session;
-  const { sessionId, agentSessionId, config } = going;
+  const { sessionId, agentSessionId, config } = earlier;
   const { loadSession: canLoad, sessionCapabilities } = agent.capabilities;
   const canResume = sessionCapabilities?.resume === true;
   let session: AcpSession;
   if (canLoad === true || canResume) {
     const id = agentSessionId ?? sessionId;
     const mark = canLoad && canResume ? await storedMark(agent, id, projectDir) : undefined;
-    // A replay costs time: it is requested only if it may have something new.
-    const isKnown = mark === undefined || mark === going.storedMark;
-    session = await resume(opening, agent, id, canResume && isKnown ? undefined : going);
+    // A replay costs time: request one only if it may contain something new.
+    const isKnown = mark === undefined || mark === earlier.storedMark;
+    session = await resume(opening, agent, id, canResume && isKnown ? undefined : earlier);
   } else if (agentSessionId !== undefined) {
-    const notice = `${name} cannot take up earlier sessions: it does not know what was said before.`;
+    const notice = `${name} cannot resume earlier sessions: it does not know what was said before.`;
     session = await begin(opening, agent, [notice]);
   } else {
     throw new ProviderError('SESSION_NOT_FOUND', `${name} has no session ${sessionId}.`);
@@ -111,23 +120,23 @@ async function takeUp(opening: Opening, agent: AcpAgent, going: GoingOn): Promis
 }
 
 /**
- * Whether a running agent will never load its earlier session. A missing sign-in can be fixed later, another client
- * that has the session can be ended, and a session without an answer is no loss.
+ * Whether the agent has lost its earlier session. Not lost: a missing sign-in can be fixed, another client that has the
+ * session open can be ended, and a session that never had an answer is not worth a replacement.
  */
 async function isLostForGood(
   { signal }: Opening,
-  { agentSessionId, hasAnswered }: GoingOn,
+  { agentSessionId, hasAnswered }: Continuation,
   error: unknown,
 ): Promise<boolean> {
   if (error instanceof ProviderError || signal.aborted) return false;
   const code = readRpcError(error)?.code;
   if (code === rpc.authRequired || isInUse(error)) return false;
-  const mayBeNobodys = code === rpc.notFound || agentSessionId === undefined;
-  return !mayBeNobodys || (await hasAnswered?.()) === true;
+  const mayNotExist = code === rpc.notFound || agentSessionId === undefined;
+  return !mayNotExist || (await hasAnswered?.()) === true;
 }
 
-/** Whether an agent refused a session that only the caller knows: few agents answer “not found”. */
-function isUnknown({ agentSessionId }: GoingOn, error: unknown): boolean {
+/** Whether an error counts as “not found”, which few agents answer: any refusal of a session unknown to Liminal. */
+function isUnknown({ agentSessionId }: Continuation, error: unknown): boolean {
   const code = readRpcError(error)?.code;
   return agentSessionId === undefined && code !== undefined && code !== rpc.authRequired;
 }
@@ -141,7 +150,8 @@ async function begin(
   const params = { ...foldersOf(opening, agent), mcpServers: servers };
   return agent.begin(params, (answer) => {
     const agentSessionId = Begun.safeParse(answer).data?.sessionId;
-    if (agentSessionId === undefined) throw new Error('Its answer to “session/new” names none.');
+    if (agentSessionId === undefined)
+      throw new Error('Its answer to “session/new” names no session.');
     const session = new AcpSession({ ...opening.session, agent, agentSessionId });
     session.open(answer, { how: 'begun' }, [...new Set([...notices, ...refusals])]);
     agent.admit(agentSessionId, session);
@@ -149,12 +159,12 @@ async function begin(
   });
 }
 
-/** By `session/load` with a replay if `replayed` is given; else by `session/resume`. */
+/** Opens a session by `session/load` with a replay if `replayed` is given, else by `session/resume`. */
 async function resume(
   opening: Opening,
   agent: AcpAgent,
   agentSessionId: string,
-  replayed: GoingOn | undefined,
+  replayed: Continuation | undefined,
 ): Promise<AcpSession> {
   const { servers, notices } = mcp(opening, agent);
   const folders = foldersOf(opening, agent);
@@ -172,7 +182,7 @@ async function resume(
   }
 }
 
-/** Throws ProviderError `NOT_SUPPORTED`. */
+/** The session's folders, as parameters. Throws ProviderError `NOT_SUPPORTED`. */
 function foldersOf(
   { session: { name, projectDir: cwd, additionalDirectories } }: Opening,
   { capabilities: { sessionCapabilities } }: AcpAgent,
@@ -193,12 +203,12 @@ function mcp(opening: Opening, agent: AcpAgent): { servers: McpServer[]; notices
     .filter((server) => !refused.includes(server))
     .map(
       (server) =>
-        `${name} may lack the MCP server “${server}”: it was seen to leave out those that are programs.`,
+        `${name} may lack the MCP server “${server}”: this agent skips MCP servers that are programs.`,
     );
   return { servers: taken, notices: [...missing, ...doubtful] };
 }
 
-/** Changes settings to the wanted values. Those that fail are reported and skipped. */
+/** Changes settings to the wanted values. Settings that fail are reported and skipped. */
 async function configure(
   { defaults }: Opening,
   session: AcpSession,
@@ -219,7 +229,7 @@ async function configure(
   if (problems.length > 0) session.warn(problems);
 }
 
-/** Runs work with an agent within the limit; after a failure the agent is given back. */
+/** Runs `work` with an agent within the limit; after a failure, returns the agent to the pool. */
 async function withAgent(
   opening: Opening,
   work: (agent: AcpAgent) => Promise<AcpSession>,
@@ -234,7 +244,7 @@ async function withAgent(
   try {
     return await agent.within(limitMs, opened, signal, tooSlow(limitMs));
   } catch (error) {
-    // It may still open later, in a shared process.
+    // The session may still open later, in a shared process: leave it then.
     opened.then(
       (late) => agent.leave(late.agentSessionId),
       () => undefined,
@@ -246,7 +256,7 @@ async function withAgent(
 }
 
 const tooSlow = (limitMs: number): string =>
-  `It opened no session within ${limitMs / 1_000} s. One that is slow to do so, such as with many MCP servers, needs a higher “openLimitMs”.`;
+  `It opened no session within ${limitMs / 1_000} s. If the agent is slow, for example with many MCP servers, raise “openLimitMs”.`;
 
 function readFailure(opening: Opening, agent: AcpAgent, error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
@@ -258,7 +268,7 @@ function readFailure(opening: Opening, agent: AcpAgent, error: unknown): Provide
     return new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
   }
   if (said.code === rpc.notFound) {
-    const message = `${name} does not have this session any more.`;
+    const message = `${name} no longer has this session.`;
     return new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
   }
   return startError(opening, describeError(error), error);

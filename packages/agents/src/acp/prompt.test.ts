@@ -3,7 +3,7 @@ import { promptOf } from './prompt.ts';
 
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw==', name: 'a.png' } as const;
 
-test('words are a text block, left out only where there is something else', () => {
+test('text is a text block; an empty text is left out if there are other blocks', () => {
   expect(promptOf('Hello', [])).toEqual([{ type: 'text', text: 'Hello' }]);
   expect(promptOf('', [])).toEqual([{ type: 'text', text: '' }]);
 });
@@ -14,7 +14,7 @@ test('images and audio have only the fields that ACP knows', () => {
   expect(promptOf('Look', [image])).toEqual([{ type: 'text', text: 'Look' }, sent]);
 });
 
-test('an embedded file has an address that leads to no file, or its own', () => {
+test('an embedded file keeps its own URL, or gets a URI that is not a file URI', () => {
   const file = (resource: object) =>
     promptOf('', [{ type: 'resource', resource: { uri: 'blob:1', ...resource } }]);
   expect(file({ name: 'a b.md', mimeType: 'text/markdown', text: '# A' })).toEqual([
@@ -28,7 +28,7 @@ test('an embedded file has an address that leads to no file, or its own', () => 
   ]);
 });
 
-test('a link is sent as it is', () => {
+test('a link is sent unchanged', () => {
   const link = { type: 'resource_link', uri: 'file:///code/a.ts', name: 'a.ts' } as const;
   expect(promptOf('Read', [link])).toEqual([{ type: 'text', text: 'Read' }, link]);
 });

@@ -1,6 +1,6 @@
 import type { ContentBlock } from '@liminal/protocol';
 
-/** A user message as an ACP prompt. */
+/** Converts a user message to an ACP prompt. */
 export function promptOf(text: string, blocks: readonly ContentBlock[]): object[] {
   const words = text === '' && blocks.length > 0 ? [] : [{ type: 'text', text }];
   return [...words, ...blocks.map(promptBlock)];
@@ -23,6 +23,6 @@ function promptBlock(block: ContentBlock): object {
   }
 }
 
-/** An embedded file has an address, which leads nowhere: the agent must not look for it on the disk. */
+/** The URI of an embedded file: not a file URI, so that the agent does not look for the file on the disk. */
 const addressOf = (name: string): string =>
   URL.canParse(name) ? name : `attachment:///${encodeURIComponent(name)}`;

@@ -5,8 +5,8 @@ import { typeOf } from './translate/fields.ts';
 export type Opened = { how: 'begun' | 'resumed' } | { how: 'loaded'; isReplayDue: boolean };
 
 /**
- * A replay ends after a pause of this length (ms), also after the answer: before the first prompt an agent only repeats.
- * If nothing is known to be stored, no replay is expected after this time.
+ * A replay that continues after the answer ends with a pause of this length (ms): before the first prompt an agent only
+ * repeats. If the session is not known to have had an answer, no replay is expected after this time.
  */
 const quietMs = 500;
 /** How long to wait for a replay that is due (ms). */
@@ -16,8 +16,8 @@ const limitMs = 30_000;
 
 /**
  * An agent's replay when it loads a session. By the protocol it comes before the answer to `session/load`; some agents
- * answer first, or in the midst of it (Gemini CLI 0.61, after its first update). A replay that begins after the answer
- * begins with a user's message, since none has been sent; updates before that are new.
+ * answer first, or during the replay (Gemini CLI 0.61, after the first update). After the answer, a replay can only
+ * begin with a user's message, since Liminal has not sent one; updates before that message are new.
  */
 export class Replay {
   readonly #over = Promise.withResolvers<void>();
@@ -26,12 +26,12 @@ export class Replay {
   #quiet: NodeJS.Timeout | undefined;
   #limit: NodeJS.Timeout | undefined;
 
-  /** Resolves when no more of it is expected. */
+  /** Resolves when no further update of the replay is expected. */
   get over(): Promise<void> {
     return this.#over.promise;
   }
 
-  /** Whether an update is part of it. */
+  /** Whether an update is part of the replay; if so, keeps it. */
   takes(update: unknown): boolean {
     if (this.#state === 'over' || !isConversation(update)) return false;
     if (this.#state === 'awaited') {
@@ -43,7 +43,7 @@ export class Replay {
     return true;
   }
 
-  /** The agent has answered. A replay is due if the session has had a message. */
+  /** Called when the agent has answered. A replay is due if the session has had an answer. */
   answered(opened: Opened): void {
     if (opened.how !== 'loaded') return this.end();
     const hasBegun = this.#updates.length > 0;
@@ -52,7 +52,7 @@ export class Replay {
     this.#limit = setTimeout(() => this.end(), limitMs);
   }
 
-  /** Ends the wait for it. */
+  /** Stops waiting for the replay. */
   end(): void {
     this.#state = 'over';
     clearTimeout(this.#quiet);
@@ -60,7 +60,7 @@ export class Replay {
     this.#over.resolve();
   }
 
-  /** The updates, whole and once. */
+  /** Waits for the end of the replay, and returns its updates, once. */
   async take(): Promise<unknown[]> {
     await this.over;
     const updates = this.#updates;

@@ -1,10 +1,10 @@
 import type { AcpAgent } from './acp-agent.ts';
 import { pages } from './listed-sessions.ts';
 
-/** How long an agent may take to say when a session was last changed, ms: a message waits for that. */
+/** How long an agent may take to report a session's last change, ms: a message waits for that. */
 const markLimitMs = 1_000;
 
-/** When a session was last changed, from the agent's list; undefined if that does not say. */
+/** Returns the time of a session's last change from the agent's list; undefined if the list does not have it. */
 export async function storedMark(
   agent: AcpAgent,
   sessionId: string,

@@ -11,13 +11,13 @@ import { readReplay, type ReplayedUpdate } from './translate/replay.ts';
 
 export interface StoredSessionsOptions {
   cliType: string;
-  /** The agent's name, for people. */
+  /** The agent's name in the UI. */
   name: string;
-  /** A process of a session, if there is one. */
+  /** Returns the process of any session, if there is one. */
   running: () => AcpAgent | undefined;
-  /** The process that has a session open, if there is one. */
+  /** Returns the process that has a session open, if there is one. */
   hosting: (sessionId: string) => AcpAgent | undefined;
-  /** Starts a process to ask; rejects with why it did not start. */
+  /** Starts a process for requests; rejects with why it did not start. */
   start: (cwd: string, signal: AbortSignal) => Promise<AcpAgent>;
   /** The limit for one request, ms. */
   limitMs: number;
@@ -26,35 +26,35 @@ export interface StoredSessionsOptions {
 }
 
 /**
- * The sessions in an agent's own store. Only the agent can read them: if no session has a process to ask, one is
- * started just for that, and ends when there has been no further request for a while.
+ * The sessions in an agent's own store. Only the agent can read its store: if no session has a process, one is started
+ * just for the requests, and ended `idleMs` after the last one.
  */
 export class StoredSessions {
   readonly #options: StoredSessionsOptions;
   readonly #abort = new AbortController();
   #agent: Promise<AcpAgent> | undefined;
-  /** The sessions that it has loaded. */
+  /** The ids of the sessions that the process has loaded. */
   readonly #loaded = new Set<string>();
   /** Processes that are ending. */
   readonly #ending = new Set<Promise<void>>();
   readonly #asking = new Set<Promise<unknown>>();
   #idle: NodeJS.Timeout | undefined;
-  /** Set once an agent has said that it cannot list sessions: no process is started for that again. */
+  /** Set once an agent has reported that it cannot list sessions: no process is started for a list again. */
   #cannotList = false;
 
   constructor(options: StoredSessionsOptions) {
     this.#options = options;
   }
 
-  /** Newest first. `folders` are asked for one by one if an agent lists nothing without. */
+  /** Lists the sessions, newest first; folder by folder if the agent lists nothing without a folder. */
   async list(folders: readonly string[] = []): Promise<StoredSession[]> {
     const found = await this.peek(folders);
     if (found !== undefined) return found;
-    // Read again for each caller: a session may have been made in an editor a moment ago.
+    // Read again for each caller: an editor may have created a session a moment ago.
     return this.#ask((agent) => this.#readList(agent, folders));
   }
 
-  /** The same, without starting a process: undefined if none runs. */
+  /** Lists the sessions without starting a process; undefined if no process runs. */
   async peek(folders: readonly string[]): Promise<StoredSession[] | undefined> {
     if (this.#cannotList || this.#abort.signal.aborted) return [];
     const agent = this.#options.running();
@@ -67,10 +67,10 @@ export class StoredSessions {
     }
   }
 
-  /** The conversation, oldest turn first. `SESSION_NOT_FOUND`. */
+  /** Returns the conversation, oldest turn first. Throws `SESSION_NOT_FOUND`. */
   async read(agentSessionId: string, projectDir: string): Promise<StoredTurn[]> {
     const { cliType } = this.#options;
-    // A replay has no times; the session's last change is nearer than the present.
+    // A replay has no times; the session's last change is closer to the truth than the current time.
     const known = (await this.list([projectDir])).find(
       ({ sessionId }) => sessionId === agentSessionId,
     );
@@ -86,8 +86,8 @@ export class StoredSessions {
   }
 
   /**
-   * Copies a whole conversation, by the process that has it open if there is one. Returns the copy's id. `NOT_SUPPORTED`,
-   * `SESSION_NOT_FOUND`.
+   * Copies a whole conversation, in the process that has the session open if there is one. Returns the copy's id.
+   * Throws `NOT_SUPPORTED`, `SESSION_NOT_FOUND`.
    */
   async fork(agentSessionId: string, projectDir: string): Promise<string> {
     const { name, hosting, limitMs } = this.#options;
@@ -110,19 +110,19 @@ export class StoredSessions {
   }
 
   /**
-   * Ends the process if it has loaded this session, which is about to be opened in another one: Codex keeps what it has
-   * loaded to itself, closed or not.
+   * Ends the process if it has loaded this session, which is about to be opened in another process: Codex keeps loaded
+   * sessions to itself, even closed ones.
    */
   async release(agentSessionId: string): Promise<void> {
     if (!this.#loaded.has(agentSessionId)) return;
-    // Others may be asking it just now.
+    // Other requests to the process may be open.
     await Promise.allSettled(this.#asking);
     clearTimeout(this.#idle);
     this.#end();
     await Promise.all(this.#ending);
   }
 
-  /** Ends the process; none is started after that. */
+  /** Ends the process; no process is started after that. */
   async close(): Promise<void> {
     this.#abort.abort();
     clearTimeout(this.#idle);
@@ -139,13 +139,13 @@ export class StoredSessions {
       const found = await listSessions(agent, folders);
       return found.map(storedSession).toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
     } catch (error) {
-      // Without a sign-in there are no sessions to show; beginning one explains how to sign in.
+      // The list is empty before a sign-in; beginning a session explains how to sign in.
       if (readRpcError(error)?.code === rpc.authRequired) return [];
       throw error;
     }
   }
 
-  /** @param failed - What the agent has not done if this rejects. */
+  /** @param failed - The predicate of the error message, such as “did not fork the session”. */
   async #ask<T>(question: (agent: AcpAgent) => Promise<T>, failed?: string): Promise<T> {
     clearTimeout(this.#idle);
     const asked = this.#answer(question);
@@ -171,7 +171,7 @@ export class StoredSessions {
     const known = this.#agent;
     const agent = await known?.catch(() => undefined);
     if (agent?.isAlive === true) return agent;
-    // Another question may have started one meanwhile.
+    // Another request may have started a process in the meantime.
     if (this.#agent === known || this.#agent === undefined) {
       this.#abort.signal.throwIfAborted();
       this.#agent = this.#options.start(homedir(), this.#abort.signal);
@@ -209,7 +209,7 @@ const notForked = 'did not fork the session';
 
 const Forked = z.looseObject({ sessionId: z.string().min(1) });
 
-/** The copy is closed at once: the next to open it says how it runs. */
+/** Forks a session and closes the copy at once, since opening it later decides its settings. */
 async function fork(agent: AcpAgent, sessionId: string, cwd: string): Promise<string> {
   const answer = await agent.open('session/fork', { sessionId, cwd, mcpServers: [] });
   const copy = Forked.safeParse(answer).data?.sessionId;
@@ -218,20 +218,20 @@ async function fork(agent: AcpAgent, sessionId: string, cwd: string): Promise<st
   return copy;
 }
 
-/** A session's conversation, replayed by `session/load`; empty if the agent cannot load. */
+/** Returns a session's conversation, replayed by `session/load`; empty if the agent cannot load sessions. */
 async function replay(agent: AcpAgent, sessionId: string, projectDir: string): Promise<unknown[]> {
   if (agent.capabilities.loadSession !== true) return [];
-  const told = new Replay();
+  const replayed = new Replay();
   agent.admit(sessionId, {
-    onUpdate: (update) => void told.takes(update),
-    onGone: () => told.end(),
+    onUpdate: (update) => void replayed.takes(update),
+    onGone: () => replayed.end(),
   });
   try {
     await agent.open('session/load', { sessionId, cwd: projectDir, mcpServers: [] });
-    told.answered({ how: 'loaded', isReplayDue: true });
-    return await told.take();
+    replayed.answered({ how: 'loaded', isReplayDue: true });
+    return await replayed.take();
   } finally {
-    told.end();
+    replayed.end();
     await agent.leave(sessionId);
   }
 }

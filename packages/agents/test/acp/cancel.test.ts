@@ -13,7 +13,7 @@ const slow: AgentScript = {
 describe.each(['cancelled', 'end_turn', 'error'] as const)(
   'an agent that answers a cancelled prompt with %s',
   (cancel) => {
-    test('TC-3.4a, INV-2, INV-3: has its turn end as cancelled, and goes on', async () => {
+    test('TC-3.4a, INV-2, INV-3: has its turn end as cancelled, and continues with the next', async () => {
       const { create, provider } = await runAgent({ ...slow, cancel });
       const listener = await create();
       const turnId = await listener.send('The slow one.');
@@ -31,7 +31,7 @@ describe.each(['cancelled', 'end_turn', 'error'] as const)(
 );
 
 describe('an agent that does not stop', () => {
-  test('INV-2: has its turn ended at the limit; its late answer and words are ignored', async () => {
+  test('INV-2: has its turn ended at the limit; its late answer and updates are ignored', async () => {
     const { create, provider, control } = await runAgent(
       {
         turns: [
@@ -61,7 +61,7 @@ describe('an agent that does not stop', () => {
     expect(new Set(listener.events.map((one) => one.turnId)).size).toBe(2);
   });
 
-  test('is ended after the same time again, and says so; a waiting sender is told', async () => {
+  test('is ended after twice the limit, which the session and a waiting sender report', async () => {
     const { create, provider, control } = await runAgent(
       { ...slow, cancel: 'never' },
       { provider: { cancelLimitMs: 200 } },
@@ -84,7 +84,7 @@ describe('an agent that does not stop', () => {
     ).gone;
   });
 
-  test('can be killed meanwhile', async () => {
+  test('can be killed before the limit', async () => {
     const { create, provider, control } = await runAgent({ ...slow, cancel: 'never' });
     const listener = await create();
     const turnId = await listener.send('The slow one.');
@@ -97,13 +97,13 @@ describe('an agent that does not stop', () => {
   });
 });
 
-test('cancelling tells the agent, and answers its open questions with cancelled', async () => {
+test('cancelling notifies the agent, and answers its open questions with cancelled', async () => {
   const ask = {
     toolCall: { toolCallId: 'call', title: 'Do it' },
     options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
   };
   const { create, provider, control } = await runAgent({
-    // It stops only when its questions are answered.
+    // The agent stops only when its questions are answered.
     cancel: 'ignore',
     turns: [
       {
@@ -131,7 +131,7 @@ test('cancelling tells the agent, and answers its open questions with cancelled'
   expectWholeTurn(await listener.ended(turnId));
 });
 
-test('cancelling twice, or when nothing runs, does no harm', async () => {
+test('cancelling twice, or without a running turn, has no effect', async () => {
   const { create, provider, calls } = await runAgent(slow);
   const listener = await create();
   await provider.cancelTurn(listener.sessionId);

@@ -1,4 +1,4 @@
-/** The contract of every agent on Codex over ACP: the maintained adapter, and the real Codex behind it. */
+/** The contract of all agents, run on Codex over ACP: the maintained adapter with the real Codex. */
 import {
   answer,
   byModelPrompt,
@@ -34,7 +34,7 @@ async function setup(): Promise<ProcessUnderTest> {
     provider: stage.provide(),
     projectDir: stage.workspace.projectDir,
     prompts,
-    // Its model is not told about a refusal.
+    // Codex ends the turn at a refusal, without asking its model.
     afterRefusal: 'cancelled',
     crash: async () => {
       for (const pid of adaptersIn(stage.workspace.home)) process.kill(pid, 'SIGKILL');

@@ -1,4 +1,4 @@
-/** The recording of the real adapter, which other tests play: `RECORD=1` makes it anew. */
+/** Checks the recording of the real adapter, which other tests play; `RECORD=1` records it again. */
 import {
   answer,
   applyPatch,
@@ -69,7 +69,7 @@ const stories: Record<string, AdapterStory> = {
   },
 };
 
-/** The kinds of updates, each with its fields. */
+/** Returns the kinds of updates, each with its fields. */
 const kindsOf = (recording: AdapterRecording[string]): string[] => [
   ...new Set(
     recording.map(({ params }) => {
@@ -79,7 +79,7 @@ const kindsOf = (recording: AdapterRecording[string]): string[] => [
   ),
 ];
 
-test('the adapter still says what is recorded of it', async () => {
+test('the adapter still sends the kinds of updates in its recording', async () => {
   const names = Object.keys(stories);
   const recording: AdapterRecording = {};
   for (const name of names) recording[name] = await recordStory(stories[name]!);

@@ -1,4 +1,4 @@
-/** Codex over ACP: the maintained adapter, of which only the command is configured, and the real Codex behind it. */
+/** Codex over ACP: the maintained adapter, configured only by its command, with the real Codex. */
 import { access, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -32,7 +32,7 @@ import { processesOf } from '../claude-code/processes.ts';
 import { Listener, said } from './running-agent.ts';
 import { adaptersIn, commandsIn, runAdapter, sharedAdapter } from './running-codex-adapter.ts';
 
-/** Asks before it leaves the sandbox. */
+/** A command that asks before it leaves the sandbox. */
 const make = (name: string) => execCommand(`touch ${name}`, { escalate: 'It is needed.' });
 
 const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
@@ -60,7 +60,7 @@ describe('a turn', () => {
     mcpServers: { own: greeter() },
   });
 
-  test('TC-4.1a: its session is begun, and has Codex’s own id, settings and commands', async () => {
+  test('TC-4.1a: begins in a session that has Codex’s own id, settings and commands', async () => {
     const { first, provider } = share([]);
 
     expect(provider.isAlive(first.sessionId)).toBe(true);
@@ -74,7 +74,7 @@ describe('a turn', () => {
     expect(commands?.map(({ name }) => name)).toContain('compact');
   });
 
-  test('TC-4.2a: what the model says arrives as it is said, as one message that grows', async () => {
+  test('TC-4.2a: streams the model’s text as one growing message', async () => {
     const middle = gate();
     const { listener } = share([answer(message(['Half of', middle, ' it all.']))]);
 
@@ -89,7 +89,7 @@ describe('a turn', () => {
     expect(told.at(-1)).toMatchObject({ status: 'complete', content: 'Half of it all.' });
   });
 
-  test('what the model says twice is shown twice, to the letter', async () => {
+  test('shows repeated text of the model unchanged', async () => {
     const sayings = ['slow '.repeat(40), 'The fox. The fox.', 'The fox. '.repeat(20), 'no\n\nno\n'];
     const chunks = atLength ? [1, 4, 9] : [1, 4];
     const { listener } = share(
@@ -100,7 +100,7 @@ describe('a turn', () => {
     }
   });
 
-  test('messages before and after a tool that is not reported are two, though they are the same', async () => {
+  test('shows equal messages before and after an unreported tool as two messages', async () => {
     const { listener } = share([
       answer([message('I change it.'), customCall('apply_patch', 'no patch')]),
       answer('I change it.'),
@@ -113,7 +113,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('TC-4.2b, TC-4.2c: a command is shown when it is called, and with its output when it is done', async () => {
+  test('TC-4.2b, TC-4.2c: shows a command when it is called, and its output when it is done', async () => {
     const { listener } = share([
       answer([message('Looking.'), execCommand('echo found; exit 3', { callId: 'call_look' })]),
       answer(execCommand('echo well')),
@@ -145,7 +145,7 @@ describe('a turn', () => {
     expect(said(response)).toEqual(['user: Look.', 'agent: Looking.', 'agent: There.']);
   });
 
-  test('a command’s output is told while the command runs', async () => {
+  test('streams a command’s output while the command runs', async () => {
     const { listener, workspace } = share([
       answer(execCommand('while [ -e hold ]; do echo more; sleep 0.1; done', { yieldMs: 20_000 })),
       answer('Enough.'),
@@ -163,7 +163,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('a patch is told as what it changes', async () => {
+  test('shows the changes of a patch', async () => {
     const { listener, workspace } = share([
       answer(applyPatch(['*** Update File: notes.txt', '@@', ' one', '-two', '+zwei'])),
       answer('Changed.'),
@@ -179,7 +179,7 @@ describe('a turn', () => {
     expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: true }]);
   });
 
-  test('a thought in parts is told once, and a plan as it goes on', async () => {
+  test('shows a thought in parts once, and each change of a plan', async () => {
     const { listener } = share([
       answer([
         reasoning(['**One** first', '**Two** second', '**Three** third'], { chunk: 4 }),
@@ -209,7 +209,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('a tool of a configured MCP server is called, with its input and its answer', async () => {
+  test('calls a tool of a configured MCP server, and shows its input and answer', async () => {
     const { listener } = share([
       answer(functionCall('greet', { name: 'Ada' }, { namespace: 'mcp__own' })),
       answer('Greeted.'),
@@ -224,7 +224,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('that fails by its model’s error says so in its words', async () => {
+  test('that fails by its model’s error quotes the error', async () => {
     const { listener } = share([
       httpError(400, 'The request makes no sense.'),
       failed('insufficient_quota', 'You exceeded your current quota.'),
@@ -239,7 +239,7 @@ describe('a turn', () => {
     expect(said(await listener.ask('Third.'))).toEqual(['user: Third.', 'agent: Better now.']);
   });
 
-  test('that fails is followed by an answer to the message that comes directly after it', async () => {
+  test('that fails does not prevent an answer to a message sent directly after it', async () => {
     const { listener } = share(({ prompt }) =>
       prompt.startsWith('Fail') ? httpError(400) : answer('Fine.'),
     );
@@ -252,7 +252,7 @@ describe('a turn', () => {
     }
   });
 
-  test('its session has settings that reach the model, and is answered at the same time as another, each by its own words', async () => {
+  test('uses its session’s settings, and runs at the same time as another session’s turn without mixing their text', async () => {
     const middle = gate();
     const script = byModelPrompt({
       first: [answer(message(['One begins', middle, ' and ends.']))],
@@ -285,7 +285,7 @@ describe('a turn', () => {
   });
 
   testAtLength(
-    'in the middle of which the adapter crashes keeps its text; the session is loaded, and goes on',
+    'in which the adapter crashes keeps its text; then the session is loaded and continues',
     async () => {
       const middle = gate();
       const { listener, provider, workspace } = share([
@@ -306,7 +306,7 @@ describe('a turn', () => {
     },
   );
 
-  test('INV-8: that is cancelled while a command runs ends; the command, which Codex lets go on, ends with the session, and so does all that commands have started', async () => {
+  test('INV-8: that is cancelled during a command ends; the command, which Codex leaves running, ends with the session, as do all its descendants', async () => {
     const { listener, provider, workspace } = share([
       answer(execCommand('while :; do echo more; sleep 0.1; done', { yieldMs: 20_000 })),
       answer(execCommand('(setsid sleep 300 &) ; touch begun; sleep 300', { yieldMs: 300 })),
@@ -337,7 +337,7 @@ describe('a turn', () => {
 describe('a request for permission', () => {
   const share = sharedAdapter({ mode: 'workspace-write' });
 
-  test('is about its command, which runs once it is allowed', async () => {
+  test('names its command, which runs once it is allowed', async () => {
     const { listener, workspace } = share([answer(make('new.txt')), answer('Made.')]);
     const turnId = await listener.send('Make it.');
     const request = await listener.asked(turnId);
@@ -356,7 +356,7 @@ describe('a request for permission', () => {
     ]);
   });
 
-  test('that is refused ends the turn: the command does not run, and its call is closed', async () => {
+  test('that is refused ends the turn: the command does not run, and its call ends', async () => {
     const { listener, workspace } = share([answer(make('other.txt')), answer('What then?')]);
     const turnId = await listener.send('Make it.');
     const { answer: reply } = await listener.asked(turnId);
@@ -384,7 +384,7 @@ const eventful: ModelReply[] = [
 ];
 
 describe('a session', () => {
-  test('TC-4.1b: is listed for its folder and read, whole and once, by another provider, which goes on with it', async () => {
+  test('TC-4.1b: is listed for its folder, read whole and once, and continued by another provider', async () => {
     const { create, provider, provide, workspace, api } = await runAdapter(() =>
       byModelPrompt({ first: eventful, second: [answer('And on.')] }),
     );
@@ -406,7 +406,7 @@ describe('a session', () => {
     const shown = ({ outputItems }: Response) =>
       outputItems.map((item) => ('exitCode' in item ? [item.output, item.exitCode] : item.type));
     expect(history.map(shown)).toEqual([shown(live)]);
-    // The model gets the earlier conversation, and only the new turn is shown.
+    // The model gets the earlier conversation, but only the new turn is shown.
     expect(said(next)).toEqual(['user: The second question.', 'agent: And on.']);
     const asked = api.requests.find(({ prompt }) => prompt === 'The second question.');
     expect(JSON.stringify(asked?.body.input)).toContain('It is broken.');

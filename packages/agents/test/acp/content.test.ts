@@ -1,4 +1,4 @@
-/** What a message may have besides its text, for agents that do not take everything. */
+/** The content that a message may have besides text, for agents that do not accept every kind. */
 import type { ContentBlock } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { runAgent, said } from './running-agent.ts';
@@ -16,7 +16,7 @@ const link = { type: 'resource_link', uri: 'file:///code/a.ts', name: 'a.ts' } a
 const kinds = Object.keys(blocks) as (keyof typeof blocks)[];
 
 test.each([undefined, ...kinds])(
-  'an agent that takes %s is given nothing else but links; the rest is refused before it hears of it',
+  'an agent that accepts %s gets only that and links; other content is refused before it reaches the agent',
   async (taken) => {
     const promptCapabilities = taken === undefined ? {} : { [taken]: true };
     const agentCapabilities = { loadSession: true, promptCapabilities };
@@ -41,7 +41,7 @@ test.each([undefined, ...kinds])(
   },
 );
 
-test('a turn that ends without a word says so; one with a call, or that is stopped, does not', async () => {
+test('a turn that ends without output gets a notice, but not a turn with a call or a stopped turn', async () => {
   const call = { sessionUpdate: 'tool_call', toolCallId: 'a', title: 'Reads', status: 'completed' };
   const { create, provider } = await runAgent({
     turns: [
@@ -69,7 +69,7 @@ test.each([
 ])(
   'an error answer without the fields of JSON-RPC is shown as a sentence: %j',
   async (error, told) => {
-    // The id stands where the script fills it in.
+    // The script fills in the request’s id.
     const answer = `{"jsonrpc":"2.0","id":{{requestId}},"error":${JSON.stringify(error)}}`;
     const { create } = await runAgent({ turns: [{ steps: [{ raw: answer }, { hang: true }] }] });
     const response = await (await create()).ask('Hi.');

@@ -2,7 +2,7 @@ import { acpAgent, contractPrompts, contractScript, makeWorkspace } from '@limin
 import { AcpProvider } from '../../src/acp/index.ts';
 import { processSuite, providerSuite, type ProcessUnderTest } from '../../src/testing/index.ts';
 
-/** The scripted agent, as from a configuration. */
+/** Starts the scripted agent as a configuration would. */
 async function setup(): Promise<ProcessUnderTest> {
   const { projectDir, remove } = await makeWorkspace();
   const { command, args, env, control } = await acpAgent({

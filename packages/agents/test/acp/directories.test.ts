@@ -1,11 +1,11 @@
-/** Folders beside the project's, for agents over ACP. */
+/** Additional folders of a session, for agents over ACP. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Listener, runAgent } from './running-agent.ts';
 
 const additionalDirectories = ['/tmp'];
 
-test('an agent that takes them gets the folders with each opening, and is started anew for other ones', async () => {
+test('an agent that accepts folders gets them at each opening, and is started again when they change', async () => {
   const agentCapabilities = {
     loadSession: true,
     sessionCapabilities: { additionalDirectories: {} },
@@ -24,7 +24,7 @@ test('an agent that takes them gets the folders with each opening, and is starte
   expect(loaded.params).toMatchObject({ cwd: projectDir, additionalDirectories });
 });
 
-test('an agent that takes none is not opened with folders, and says so', async () => {
+test('a session with folders is refused, with a reason, if the agent does not accept folders', async () => {
   const { provider, projectDir } = await runAgent({});
   const refused = {
     code: 'NOT_SUPPORTED',

@@ -1,4 +1,6 @@
-/** An agent that offers `session/fork` copies its conversation; Liminal opens the copy like any stored session. */
+/**
+ * Forks: an agent that offers `session/fork` copies a conversation, and Liminal opens the copy like any stored session.
+ */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Listener, runAgent } from './running-agent.ts';
@@ -6,7 +8,7 @@ import { Listener, runAgent } from './running-agent.ts';
 const turns = [{ steps: [{ say: 'Yes.' }] }];
 const offers = { fork: true };
 
-test('a session is forked by its own process; the copy is closed, and can be opened', async () => {
+test('a session is forked by its own process; the copy is closed and can be opened', async () => {
   const { provider, control, create, projectDir } = await runAgent({ offers, turns });
   const original = await create();
   const { turnId } = await original.ask('One');
@@ -29,7 +31,7 @@ test('a session is forked by its own process; the copy is closed, and can be ope
   expect(await original.ask('Three')).toMatchObject({ status: 'complete' });
 });
 
-test('a session that is not open is forked by a process that is started for that, and ends before the copy is opened', async () => {
+test('a session that is not open is forked by a process started for that, which ends before the copy is opened', async () => {
   const running = await runAgent({ offers, turns });
   const { another, control, create, projectDir } = running;
   const original = await create();
@@ -46,7 +48,7 @@ test('a session that is not open is forked by a process that is started for that
   expect(await copy.ask('Two')).toMatchObject({ status: 'complete' });
 });
 
-test('whether an agent forks is known once it has answered', async () => {
+test('whether an agent can fork is known once it has answered', async () => {
   const { provider, create } = await runAgent({ offers, turns });
   expect(await provider.describe()).not.toHaveProperty('forks');
   await create();
@@ -56,17 +58,20 @@ test('whether an agent forks is known once it has answered', async () => {
 test.each([
   ['does not offer it', {}],
   ['cannot open the copy', { fork: true, load: false }],
-])('an agent that %s is not said to fork, and says so if it is asked', async (_case, can) => {
-  const { provider, create, projectDir } = await runAgent({ offers: can, turns });
-  const original = await create();
-  const { turnId } = await original.ask('One');
-  expect(await provider.describe()).not.toHaveProperty('forks');
-  const agentSessionId = await original.agentSessionId();
-  await expect(provider.fork(agentSessionId, projectDir, turnId)).rejects.toMatchObject({
-    code: 'NOT_SUPPORTED',
-    message: 'Scripted cannot fork its sessions.',
-  });
-});
+])(
+  'an agent that %s is not listed as able to fork, and a fork is refused with that reason',
+  async (_case, can) => {
+    const { provider, create, projectDir } = await runAgent({ offers: can, turns });
+    const original = await create();
+    const { turnId } = await original.ask('One');
+    expect(await provider.describe()).not.toHaveProperty('forks');
+    const agentSessionId = await original.agentSessionId();
+    await expect(provider.fork(agentSessionId, projectDir, turnId)).rejects.toMatchObject({
+      code: 'NOT_SUPPORTED',
+      message: 'Scripted cannot fork its sessions.',
+    });
+  },
+);
 
 test.each([
   [
@@ -76,7 +81,7 @@ test.each([
   ],
   [{ error: { code: -32002, message: 'None' } }, 'SESSION_NOT_FOUND', /does not have this session/],
   [{ result: {} }, 'PROTOCOL_ERROR', /answer to “session\/fork” names no session/],
-])('a fork that the agent answers with %j says why', async (step, code, message) => {
+])('a fork that the agent answers with %j reports why it failed', async (step, code, message) => {
   const on = { 'session/fork': [step] };
   const { provider, create, projectDir } = await runAgent({ offers, turns, on });
   const original = await create();

@@ -7,7 +7,7 @@ import { runAgent, said, type Listener } from './running-agent.ts';
 const lines = atLength ? 10_000 : 2_000;
 const turns = 10;
 
-/** All turns of the session, including those that the agent began. */
+/** Checks all turns of the session, including turns that the agent began. */
 function expectWholeTurns(listener: Listener): void {
   const traceContext = { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` };
   for (const [runId, drafts] of Map.groupBy(listener.events, ({ turnId }) => turnId)) {
@@ -16,7 +16,7 @@ function expectWholeTurns(listener: Listener): void {
   }
 }
 
-test(`INV-2, INV-3: ${lines} broken lines over ${turns} turns: no crash, no hang, nothing unhandled, and each turn ends once`, async () => {
+test(`INV-2, INV-3: ${lines} broken lines in ${turns} turns cause no crash, hang or unhandled rejection, and each turn ends once`, async () => {
   const unhandled: unknown[] = [];
   const onUnhandled = (error: unknown): void => void unhandled.push(error);
   process.on('unhandledRejection', onUnhandled);
@@ -41,7 +41,7 @@ test(`INV-2, INV-3: ${lines} broken lines over ${turns} turns: no crash, no hang
       listener.events.some((one) => one.turnId === turnId && isTerminal(one.payload)),
     );
   }
-  // Some lines answer prompts that are still open; the agent reads this one after all lines.
+  // Some of the lines answer open prompts; the agent reads this prompt after all the lines.
   const response = await listener.ask('After the storm.');
 
   expect(said(response)).toEqual(['user: After the storm.', 'agent: Calm.']);

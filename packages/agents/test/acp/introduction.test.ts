@@ -1,11 +1,11 @@
-/** An agent that is started only to see who it is. */
+/** An agent that is started only to read its name and abilities. */
 import { expect, test } from 'vitest';
 import { readProcess } from '../../src/process/table.ts';
 import { runAgent } from './running-agent.ts';
 
 const limitMs = 60_000;
 
-test('an agent is asked for its name and abilities, and ended: no session is begun', async () => {
+test('an agent reports its name and abilities and is ended, without a session', async () => {
   const authMethods = [
     { id: 'browser', name: 'Log in', description: 'Opens a browser.' },
     { id: 'key', name: 'Use a key', type: 'env_var', vars: [{ name: 'AGENT_KEY' }] },
@@ -27,7 +27,7 @@ test('an agent is asked for its name and abilities, and ended: no session is beg
   expect(await calls()).toEqual(['initialize']);
 });
 
-test('INV-8: one that does not answer is ended with all that it started, and its words are reported', async () => {
+test('INV-8: an agent that does not answer is ended with all its processes, and its output is reported', async () => {
   const { provider, control } = await runAgent({
     onStart: [
       { raw: 'Welcome! Type a question.' },
@@ -48,7 +48,7 @@ test('INV-8: one that does not answer is ended with all that it started, and its
   expect(readProcess(child!)).toBeUndefined();
 });
 
-test('defaults that it does not have are reported, and the session for checking them is deleted', async () => {
+test('defaults that the agent does not have are reported, and the session for checking them is deleted', async () => {
   const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }] };
   const { provider, calls } = await runAgent(
     { session: { modes }, offers: { delete: true } },
@@ -56,13 +56,13 @@ test('defaults that it does not have are reported, and the session for checking 
   );
 
   expect((await provider.introduce(limitMs)).problems).toEqual([
-    'A default in the configuration was left out. “code” is no value of “mode”. There are: ask.',
-    'A default in the configuration was left out. The agent has no option “model”. There are: mode.',
+    'A default in the configuration was left out. “code” is not a value of “mode”. Values: ask.',
+    'A default in the configuration was left out. The agent has no option “model”. Options: mode.',
   ]);
   expect(await calls()).toEqual(['initialize', 'session/new', 'session/delete']);
 });
 
-test('one that wants a sign-in before it shows its options is reported', async () => {
+test('an agent that requires a sign-in before it shows its options is reported', async () => {
   const { provider } = await runAgent(
     { needsAuth: true },
     { provider: { defaults: { mode: 'code' } } },

@@ -1,13 +1,13 @@
-/** Lines of more than a MiB are parsed in another thread, without a visible difference but the time. */
+/** Lines of more than a MiB are parsed in another thread; only their time may differ. */
 import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { parseLargeLine } from '../../src/base/large-lines.ts';
 import { runAgent, said } from './running-agent.ts';
 
-/** Longer than a MiB; at length, three times as long. */
+/** A text longer than a MiB; three times as long in long test runs. */
 const long = 'slow and steady '.repeat(atLength ? 200_000 : 70_000);
 
-test('a large line comes between those before it and after it', async () => {
+test('a large line keeps its place between other lines', async () => {
   const { create } = await runAgent({
     turns: [{ steps: [{ say: 'before ' }, { say: long }, { say: 'after' }] }],
   });
@@ -15,7 +15,7 @@ test('a large line comes between those before it and after it', async () => {
   expect(said(await listener.ask('Go.'))).toEqual(['user: Go.', `agent: before ${long}after`]);
 });
 
-test('a large line is not lost with an agent that ends after it', async () => {
+test('a large line is read even if the agent ends directly after it', async () => {
   const { create } = await runAgent({
     turns: [{ steps: [{ say: 'before ' }, { say: long }, { exit: { code: 1 } }] }],
   });
@@ -24,7 +24,7 @@ test('a large line is not lost with an agent that ends after it', async () => {
   expect(gone.error).toMatchObject({ code: 'PROCESS_CRASH' });
 });
 
-test('SAFE: a large line that is not a message is noise, and the turn goes on', async () => {
+test('SAFE: a large line that is not a message is noise, and the turn continues', async () => {
   const { create } = await runAgent({
     turns: [{ steps: [{ say: 'before ' }, { raw: 'x'.repeat(long.length) }, { say: 'after' }] }],
   });
@@ -32,8 +32,8 @@ test('SAFE: a large line that is not a message is noise, and the turn goes on', 
   expect(said(await listener.ask('Go.'))).toEqual(['user: Go.', 'agent: before after']);
 });
 
-test('SAFE: an input and an output of more values than there is time for are shown as their JSON, whole', async () => {
-  // More than the 100,000 that a message may have.
+test('SAFE: an input and an output with too many values to parse are shown as their whole JSON', async () => {
+  // More than the 100,000 values that a message may have.
   const count = atLength ? 300_000 : 120_000;
   const values = Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${n}`, n]));
   const update = { sessionUpdate: 'tool_call', title: 'Run', kind: 'execute', status: 'completed' };
@@ -54,7 +54,7 @@ test('SAFE: an input and an output of more values than there is time for are sho
   expect(output).toMatchObject({ output: JSON.stringify(values), success: true });
 });
 
-test('SAFE: lines of more values than there is memory for are read all the same', async () => {
+test('SAFE: lines with too many values for the memory do not stop the reading', async () => {
   const many = atLength ? 11_000_000 : 1_100_000;
   const output = `[${'{},'.repeat(many)}1]`;
   const line = (json: string): string => `{"params":{"update":{"rawOutput":${json}}}}`;

@@ -1,11 +1,11 @@
-/** An agent behind a launcher program, as many from npm are, which outlives that program. */
+/** An agent behind a launcher program, like many agents from npm, that outlives the launcher. */
 import { testAtLength } from '@liminal/testkit/at-length';
 import type { AgentScript } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { readProcess } from '../../src/process/table.ts';
 import { runAgent, said } from './running-agent.ts';
 
-/** Waits forever, with the pipes open, and does not end when asked. */
+/** An agent that waits forever with its pipes open, and ignores requests to end. */
 const stubborn: AgentScript = {
   outlivesStdin: true,
   ignoresTerm: true,
@@ -17,7 +17,7 @@ const stubborn: AgentScript = {
   ],
 };
 
-test('INV-2, INV-8: a launcher that is killed ends the turn as a crash, and what it launched with it', async () => {
+test('INV-2, INV-8: when a launcher is killed, the turn ends as a crash and the launched agent is ended', async () => {
   const { create, provider, control, projectDir } = await runAgent(stubborn, { isLaunched: true });
   const listener = await create();
   await listener.ask('Hi.');
@@ -44,22 +44,19 @@ test('INV-2, INV-8: a launcher that is killed ends the turn as a crash, and what
   expect(control.processes).toHaveLength(2);
 });
 
-testAtLength(
-  'a launcher that is killed between turns is noticed, and the next message is not lost',
-  async () => {
-    const { create, provider, control, projectDir } = await runAgent(stubborn, {
-      isLaunched: true,
-    });
-    const listener = await create();
-    await listener.ask('Hi.');
-    const worker = await control.process();
+testAtLength('when a launcher is killed between turns, the next message is not lost', async () => {
+  const { create, provider, control, projectDir } = await runAgent(stubborn, {
+    isLaunched: true,
+  });
+  const listener = await create();
+  await listener.ask('Hi.');
+  const worker = await control.process();
 
-    process.kill(readProcess(worker.pid)!.parent, 'SIGKILL');
+  process.kill(readProcess(worker.pid)!.parent, 'SIGKILL');
 
-    await worker.gone;
-    await listener.until(() => listener.exits[0]);
-    await expect(listener.send('Lost?')).rejects.toMatchObject({ code: 'PROCESS_CRASH' });
-    await provider.loadSession(listener.sessionId, { projectDir });
-    expect(said(await listener.ask('Lost?'))).toContain('agent: You said: Lost?');
-  },
-);
+  await worker.gone;
+  await listener.until(() => listener.exits[0]);
+  await expect(listener.send('Lost?')).rejects.toMatchObject({ code: 'PROCESS_CRASH' });
+  await provider.loadSession(listener.sessionId, { projectDir });
+  expect(said(await listener.ask('Lost?'))).toContain('agent: You said: Lost?');
+});

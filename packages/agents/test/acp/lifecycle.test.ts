@@ -10,7 +10,7 @@ const isRunning = (pid: number): boolean => readProcess(pid) !== undefined;
 
 const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
 
-test('a session begins with initialize and session/new, and tells the agent’s own id, settings and commands', async () => {
+test('a session begins with initialize and session/new, and reports the agent’s own id, settings and commands', async () => {
   const commands = [{ name: 'review', description: 'Look.', input: { hint: 'what' } }];
   const { create, control, projectDir, calls } = await runAgent({
     session: {
@@ -46,7 +46,7 @@ test('a session begins with initialize and session/new, and tells the agent’s 
   expect(await calls()).toEqual(['initialize', 'session/new', 'session/close']);
 });
 
-test('updates of a session before the agent has told its id are not lost', async () => {
+test('updates of a session that come before its id are not lost', async () => {
   const commands = [{ name: 'early', description: 'Early.' }];
   const { create } = await runAgent({
     on: {
@@ -70,34 +70,40 @@ test('updates of a session before the agent has told its id are not lost', async
   expect(told.commands).toEqual(commands);
 });
 
-testAtLength('only so many updates before that are kept, and the rest are counted', async () => {
-  const times = atLength ? 20 : 5;
-  const update = { sessionUpdate: 'hologram', x: 'x'.repeat(1_500_000) };
-  const message = {
-    jsonrpc: '2.0',
-    method: 'session/update',
-    params: { sessionId: 'early-bird', update },
-  };
-  const { create } = await runAgent({
-    on: {
-      'session/new': [
-        { repeat: { times, steps: [{ message }] } },
-        { result: { sessionId: 'early-bird' } },
-      ],
-      'session/prompt': [
-        {
-          update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Hi.' } },
-        },
-        { result: { stopReason: 'end_turn' } },
-      ],
-    },
-  });
-  const response = await (await create()).ask('Hi.');
-  const raw = response.outputItems.flatMap((item) => item.raw ?? []);
-  expect(raw).toEqual([update, update, { omitted: times - 2 }]);
-});
+testAtLength(
+  'only a limited number of updates before the id are kept, and the rest are counted',
+  async () => {
+    const times = atLength ? 20 : 5;
+    const update = { sessionUpdate: 'hologram', x: 'x'.repeat(1_500_000) };
+    const message = {
+      jsonrpc: '2.0',
+      method: 'session/update',
+      params: { sessionId: 'early-bird', update },
+    };
+    const { create } = await runAgent({
+      on: {
+        'session/new': [
+          { repeat: { times, steps: [{ message }] } },
+          { result: { sessionId: 'early-bird' } },
+        ],
+        'session/prompt': [
+          {
+            update: {
+              sessionUpdate: 'agent_message_chunk',
+              content: { type: 'text', text: 'Hi.' },
+            },
+          },
+          { result: { stopReason: 'end_turn' } },
+        ],
+      },
+    });
+    const response = await (await create()).ask('Hi.');
+    const raw = response.outputItems.flatMap((item) => item.raw ?? []);
+    expect(raw).toEqual([update, update, { omitted: times - 2 }]);
+  },
+);
 
-test('a program that is not there is named, and so is a folder', async () => {
+test('a missing program is named, and so is a missing folder', async () => {
   const { provider, projectDir, another } = await runAgent();
   await expect(provider.createSession({ projectDir: `${projectDir}/no` })).rejects.toMatchObject(
     coded('SESSION_CREATE_FAILED'),
@@ -113,7 +119,7 @@ test('a program that is not there is named, and so is a folder', async () => {
   });
 });
 
-test('an agent that exits at its start says why in its own words', async () => {
+test('an agent that exits at its start has its error output reported', async () => {
   const { provider, projectDir } = await runAgent({
     onStart: [{ stderr: 'The licence has run out.\n' }, { exit: { code: 3 } }],
   });
@@ -123,7 +129,7 @@ test('an agent that exits at its start says why in its own words', async () => {
   });
 });
 
-test('an agent that must not have files through Liminal is not offered them', async () => {
+test('an agent that must not use files through Liminal is not offered them', async () => {
   const { create, control } = await runAgent({}, { provider: { files: false } });
   await create();
   const { params } = await control.until('initialize');
@@ -147,13 +153,13 @@ testAtLength('an agent that does not answer initialize is ended at the limit', a
   ).gone;
 });
 
-test('an agent that is started with “acp” is not said to lack it', async () => {
+test('an agent that is started with “acp” gets no hint to add it', async () => {
   const { provider, projectDir } = await runAgent(
     { on: { initialize: [{ hang: true }] } },
     { provider: { startLimitMs: 500 }, nodeArgs: ['--title=agent-acp'] },
   );
   await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
-    message: expect.stringMatching(/did not answer within 0.5 s\. One that is slow to start/),
+    message: expect.stringMatching(/did not answer within 0.5 s\. If the agent is slow to start/),
   });
 });
 
@@ -201,7 +207,7 @@ test('an agent of another protocol version is refused', async () => {
   });
 });
 
-test('TC-3.4b, INV-8: killing a session ends all that its agent has started, detached, deaf or holding on', async () => {
+test('TC-3.4b, INV-8: killing a session ends all processes of its agent: detached, ignoring signals or holding pipes', async () => {
   const { create, control, provider } = await runAgent({
     outlivesStdin: true,
     ignoresTerm: true,
@@ -230,14 +236,14 @@ test('TC-3.4b, INV-8: killing a session ends all that its agent has started, det
   expect(listener.exits).toEqual([{ expected: true }]);
 });
 
-test('an agent leads a group of processes, which can be ended where there is no process table', async () => {
+test('an agent leads a process group, which can be ended without a process table', async () => {
   const { create, control } = await runAgent();
   await create();
   const { pid } = await control.process();
   expect(readProcess(pid)?.session).toBe(pid);
 });
 
-test('INV-8: what a crashed agent has started is ended too, though it holds the agent’s output', async () => {
+test('INV-8: a crashed agent’s processes are ended, even if they hold its output open', async () => {
   const { create, control, provider } = await runAgent({
     turns: [{ steps: [{ spawn: { detached: true, holdsStdout: true } }, { hang: true }] }],
   });
@@ -251,7 +257,7 @@ test('INV-8: what a crashed agent has started is ended too, though it holds the 
   expect(children.filter(isRunning)).toEqual([]);
 });
 
-test('TC-3.2c, INV-2: a crash ends the turn at once, keeps what was said, and says why', async () => {
+test('TC-3.2c, INV-2: a crash ends the turn at once, keeps its text, and reports why', async () => {
   const { create, control, provider } = await runAgent({
     turns: [{ steps: [{ stderr: 'Out of luck.\n' }, { say: 'So far so ' }, { hang: true }] }],
   });
@@ -273,7 +279,7 @@ test('TC-3.2c, INV-2: a crash ends the turn at once, keeps what was said, and sa
   await expect(listener.send('Still there?')).rejects.toMatchObject(coded('PROCESS_CRASH'));
 });
 
-test('an agent that goes after its answer has ended its turn well', async () => {
+test('the turn of an agent that exits after its answer is complete', async () => {
   const { create } = await runAgent({
     turns: [
       { steps: [{ say: 'Bye.' }, { stop: { stopReason: 'end_turn' } }, { exit: { code: 0 } }] },
@@ -306,7 +312,7 @@ test('output from before a turn does not explain a crash in it', async () => {
   );
 });
 
-test('garbage between the messages harms nothing, and explains an end', async () => {
+test('garbage between the messages is ignored, and explains an agent’s end', async () => {
   const { create } = await runAgent({
     onStart: [{ raw: 'Welcome to the agent!' }, { raw: '' }, { raw: '{"half": ' }],
     turns: [
@@ -335,7 +341,7 @@ test('garbage between the messages harms nothing, and explains an end', async ()
   expect(error?.message).toContain('panic: at the disco');
 });
 
-test('a line without an end is a broken protocol, not the end of the server’s memory', async () => {
+test('an endless line breaks the protocol, and does not exhaust the server’s memory', async () => {
   const { create, control } = await runAgent({
     turns: [
       { steps: [{ repeat: { times: 40, steps: [{ raw: 'x'.repeat(1024 * 1024), end: '' }] } }] },
@@ -373,8 +379,8 @@ test('a flood of text arrives whole and in order', async () => {
 
 const floods: Record<string, { id?: unknown }> = {
   'with ids of their own': {},
-  'that have no id to speak of': { id: null },
-  'that all have one id': { id: 'same' },
+  'with a null id': { id: null },
+  'that all have the same id': { id: 'same' },
 };
 
 testAtLength.each(Object.entries(floods))(
@@ -413,7 +419,7 @@ testAtLength.each(Object.entries(floods))(
   },
 );
 
-test('an agent that asks for much and reads no answer is ended', async () => {
+test('an agent that sends many requests and reads no answers is ended', async () => {
   const read = {
     request: {
       method: 'fs/read_text_file',
@@ -433,7 +439,7 @@ test('an agent that asks for much and reads no answer is ended', async () => {
   });
 });
 
-test('two callers that load a session at once get the same', async () => {
+test('two callers that load a session at once get the same session', async () => {
   const { create, provider, calls } = await runAgent();
   const listener = await create();
   const { sessionId } = listener;
@@ -461,14 +467,14 @@ test('killing a session that waits for its start frees its place', async () => {
   expect(control.processes).toEqual([first]);
 });
 
-test('describing an agent says whether its program is there, and starts nothing', async () => {
+test('describing an agent reports whether its program exists, and starts nothing', async () => {
   const { provider, control } = await runAgent();
   const mcpTransports = ['stdio', 'http', 'sse'];
   expect(await provider.describe()).toEqual({ ...names, mcpTransports, available: true });
   expect(control.processes).toEqual([]);
 });
 
-test('an agent inherits the environment less what is Liminal’s own, with what is configured', async () => {
+test('an agent inherits the environment without Liminal’s own variables, plus the configured variables', async () => {
   vi.stubEnv('LIMINAL_TOKEN', 'secret');
   vi.stubEnv('SOMETHING', 'inherited');
   const { provider, projectDir } = await runAgent(

@@ -20,7 +20,7 @@ const http = {
   headers: [{ name: 'Authorization', value: 'x' }],
 };
 
-test('configured MCP servers are passed to every session if the agent supports them', async () => {
+test('every session gets the configured MCP servers that the agent supports', async () => {
   const agentCapabilities = { loadSession: true, mcpCapabilities: { http: true } };
   const running = await runAgent({ initialize: { agentCapabilities } }, { provider });
   const listener = await running.create();
@@ -38,14 +38,14 @@ test('configured MCP servers are passed to every session if the agent supports t
   expect(loaded.params['mcpServers']).toEqual([stdio, http]);
 });
 
-test('an agent that says nothing of MCP gets those on stdio, which every agent takes', async () => {
+test('an agent that reports no MCP capabilities gets stdio servers, which every agent supports', async () => {
   const running = await runAgent({ initialize: { agentCapabilities: {} } }, { provider });
   await running.create();
   const begun = await running.control.until('session/new');
   expect(begun.params['mcpServers']).toEqual([stdio]);
 });
 
-test('a turn without an answer says so beside a warning of Liminal’s', async () => {
+test('a turn without an answer has a notice of that beside Liminal’s own warning', async () => {
   const agentCapabilities = { mcpCapabilities: { http: true } };
   const turns = [{ steps: [] }];
   const running = await runAgent({ initialize: { agentCapabilities }, turns }, { provider });
@@ -54,7 +54,7 @@ test('a turn without an answer says so beside a warning of Liminal’s', async (
   expect(words[2]).toBe('system: Scripted ended its turn without an answer.');
 });
 
-test('a session warns that Copilot may leave out MCP servers that are programs', async () => {
+test('a session warns that Copilot may skip MCP servers that are programs', async () => {
   const agentInfo = { name: 'Copilot', title: 'Copilot', version: '1.0.102' };
   const agentCapabilities = { mcpCapabilities: { http: true } };
   const initialize = { agentInfo, agentCapabilities };
@@ -67,7 +67,7 @@ test('a session warns that Copilot may leave out MCP servers that are programs',
   expect(first).not.toContain('“web”');
 });
 
-test('an agent that declares no stdio gets no programs, and the session warns of that', async () => {
+test('an agent that reports no stdio support gets no programs, and the session warns of that', async () => {
   const agentCapabilities = { mcpCapabilities: { http: true, stdio: false } };
   const running = await runAgent({ initialize: { agentCapabilities } }, { provider });
   const listener = await running.create();

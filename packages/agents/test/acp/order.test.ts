@@ -1,4 +1,4 @@
-/** An agent's messages are handled in their order, whichever way they take. */
+/** An agent's messages are handled in their order, through the library or past it. */
 import { expect, test } from 'vitest';
 import { runAgent, said } from './running-agent.ts';
 
@@ -7,7 +7,7 @@ const commands = (name: string) => ({
   availableCommands: [{ name, description: '' }],
 });
 
-test('TC-4.1c: sending hands over the prompt, and resolves when the turn is bound, not when it ends', async () => {
+test('TC-4.1c: sending passes on the prompt, and resolves when the turn has begun, not when it ends', async () => {
   const { create, control } = await runAgent({ turns: [{ steps: [{ gate: 'held' }] }] });
   const listener = await create();
   const turnId = await listener.send('Hello.');
@@ -22,7 +22,7 @@ test('TC-4.1c: sending hands over the prompt, and resolves when the turn is boun
   expect((await listener.response(turnId)).status).toBe('complete');
 });
 
-test('an answer is handled after all messages before it, and before those after it', async () => {
+test('an answer is handled after all messages before it, and before all messages after it', async () => {
   const chunk = (text: string) =>
     JSON.stringify({
       jsonrpc: '2.0',
@@ -41,7 +41,7 @@ test('an answer is handled after all messages before it, and before those after 
     const { id } = await control.until(
       ({ method, line }) => method === 'session/prompt' && line.includes(`Turn ${at}.`),
     );
-    // In one write, so that all of it arrives at once.
+    // One write, so that all lines arrive at once.
     const answer = JSON.stringify({ jsonrpc: '2.0', id, result: { stopReason: 'end_turn' } });
     const before = Array.from({ length: 50 }, (_one, part) => chunk(`${part} `));
     const lines = [...before, answer, chunk('late')];
@@ -50,7 +50,7 @@ test('an answer is handled after all messages before it, and before those after 
     const response = await listener.response(turnId);
     const text = Array.from({ length: 50 }, (_one, part) => `${part} `).join('');
     expect(said(response)).toEqual([`user: Turn ${at}.`, `agent: ${text}`]);
-    // Late words are a turn of the agent's own, and are not mixed into the next one.
+    // Late text is a turn of the agent's own, and not part of the next turn.
     const turnIds = new Set<string>();
     await listener.until(() => {
       for (const one of listener.events) turnIds.add(one.turnId);
@@ -59,7 +59,7 @@ test('an answer is handled after all messages before it, and before those after 
   }
 });
 
-test('a request for permission comes after the call that it is about', async () => {
+test('a permission request comes after its call', async () => {
   const { create } = await runAgent({
     turns: [
       {
@@ -118,7 +118,7 @@ test('updates after the answer reach the session: commands, title', async () => 
   expect(new Set(listener.events.map(({ turnId }) => turnId)).size).toBe(1);
 });
 
-test('an agent that speaks unasked begins a turn of its own, which ends when it is silent', async () => {
+test('an agent that sends text without a prompt begins a turn of its own, which ends after some silence', async () => {
   const { create, control } = await runAgent({}, { provider: { ownTurnIdleMs: 100 } });
   const listener = await create();
   const sessionId = await listener.agentSessionId();
@@ -132,7 +132,7 @@ test('an agent that speaks unasked begins a turn of its own, which ends when it 
   expect(said(await listener.ask('And?'))).toEqual(['user: And?', 'agent: You said: And?']);
 });
 
-test('a message ends a turn that the agent began of its own accord', async () => {
+test('a message ends a turn that the agent began', async () => {
   const { create, control } = await runAgent({}, { provider: { ownTurnIdleMs: 60_000 } });
   const listener = await create();
   const sessionId = await listener.agentSessionId();
@@ -147,7 +147,7 @@ test('a message ends a turn that the agent began of its own accord', async () =>
   expect((await listener.response(turnId)).status).toBe('complete');
 });
 
-test('updates for unknown sessions, and without a session, do no harm', async () => {
+test('updates for unknown sessions, or without a session, are ignored', async () => {
   const { create } = await runAgent({
     turns: [
       {

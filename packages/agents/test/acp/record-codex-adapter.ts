@@ -1,4 +1,4 @@
-/** What the real `codex-acp` says, line by line, with nothing between that could lose or mend anything. */
+/** Records the lines of the real `codex-acp` directly, so that no code in between can lose or repair anything. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -23,15 +23,15 @@ export const loadAdapterRecording = (): AdapterRecording =>
 export const saveAdapterRecording = (recording: AdapterRecording): Promise<void> =>
   writeFile(fixture, `${JSON.stringify(recording, null, 1)}\n`);
 
-/** One session from its beginning: what is asked in it, and what its model answers. */
+/** A session from its beginning: its prompts, and its model's answers. */
 export interface AdapterStory {
   files?: Record<string, string>;
   mode?: 'agent-full-access' | 'workspace-write';
   script: ModelScript;
   prompts: string[];
-  /** Stops a turn when this matches a line. */
+  /** A turn is stopped at a line that matches this. */
   stopsAt?: RegExp;
-  /** Is loaded in the end. */
+  /** Whether the session is loaded at the end. */
   isLoaded?: boolean;
 }
 
@@ -42,7 +42,7 @@ const Message = z.looseObject({
   result: z.looseObject({ sessionId: z.string().optional() }).nullish(),
 });
 
-/** Plays a story, and gives its session updates without what differs from run to run. */
+/** Plays a story; returns its session updates without values that vary between runs. */
 export async function recordStory(story: AdapterStory): Promise<AdapterRecording[string]> {
   const stage = await adapterStage(() => story.script, story);
   const { projectDir } = stage.workspace;
@@ -67,7 +67,7 @@ export async function recordStory(story: AdapterStory): Promise<AdapterRecording
   return said.map((line) => Said.parse(JSON.parse(plain(line, stage.workspace))));
 }
 
-/** An adapter that has been initialised, and is allowed everything once. */
+/** Starts and initialises an adapter whose permission requests are all allowed, once each. */
 async function startAdapter({ workspace, env }: AdapterStage, stopsAt?: RegExp) {
   const { command, args } = codexAcpCommand();
   const child = spawn(command, args, {
@@ -99,14 +99,14 @@ async function startAdapter({ workspace, env }: AdapterStage, stopsAt?: RegExp) 
   await request('initialize', { protocolVersion: 1, clientCapabilities });
   const end = async () => {
     const exited = once(child, 'exit');
-    // By itself it takes five seconds.
+    // On its own the adapter takes five seconds to end.
     for (const pid of processesOf(workspace.home)) endProcess(pid);
     await exited;
   };
   return { said, request, end };
 }
 
-/** Some end with another one, before their turn comes. */
+/** Ends a process, if it has not already ended with another process. */
 function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -115,7 +115,7 @@ function endProcess(pid: number): void {
   }
 }
 
-/** A line without folders, ids and times. */
+/** Replaces the folders, ids and times in a line. */
 function plain(line: string, { projectDir, home }: Pick<Workspace, 'projectDir' | 'home'>): string {
   return line
     .replaceAll(projectDir, '/project')

@@ -14,34 +14,34 @@ import { AcpProvider, type AcpProviderOptions } from '../../src/acp/index.ts';
 import type { CliProvider, CreateSessionOptions } from '../../src/provider.ts';
 import { Watch } from '../../src/testing/watch.ts';
 
-/** The scripted agent behind the provider, in its own workspace. */
+/** A provider with the scripted agent, in its own workspace. */
 export interface RunningAgent {
   provider: AcpProvider;
   control: AcpAgentControl;
   projectDir: string;
-  /** Creates a session and listens to it from before its beginning. */
+  /** Creates a session, and records all its events from the first. */
   create(options?: Partial<CreateSessionOptions>): Promise<Listener>;
-  /** All methods that the agent was called with. Ends its processes first, so that nothing is still on its way. */
+  /** Returns all methods that the agent received. Ends its processes first, so that no call is still in transit. */
   calls(): Promise<string[]>;
-  /** Another provider for the same agent, without any knowledge of its sessions. */
+  /** Returns another provider for the same agent, which does not know its sessions. */
   another(options?: Partial<AcpProviderOptions>): AcpProvider;
 }
 
 interface RunOptions {
   provider?: Partial<AcpProviderOptions>;
   files?: Record<string, string>;
-  /** Further arguments of the agent's Node. */
+  /** Further arguments of the `node` that runs the agent. */
   nodeArgs?: string[];
-  /** Puts a launcher program before the agent, which keeps its pipes. */
+  /** Starts the agent through a launcher program, which shares its pipes with the agent. */
   isLaunched?: boolean;
 }
 
-/** Starts a program that shares its pipes, and ends with it. */
+/** The launcher: starts a program that shares its pipes, and ends with that program. */
 const launcher = `const { spawn } = require('node:child_process');
   const [command, ...args] = process.argv.slice(1);
   spawn(command, args, { stdio: 'inherit' }).on('exit', (code) => process.exit(code ?? 1));`;
 
-/** Starts everything; it is closed after the test. */
+/** Starts the provider, which is closed after the test. */
 export async function runAgent(
   script: AgentScript = {},
   options: RunOptions = {},
@@ -79,7 +79,7 @@ export async function runAgent(
   return { provider, control, projectDir, create, another, calls };
 }
 
-/** All events of one session. */
+/** Records all events of one session. */
 export class Listener extends Watch {
   readonly sessionId: string;
   readonly #provider: CliProvider;
@@ -99,41 +99,42 @@ export class Listener extends Watch {
     return this.response(await this.send(message, blocks));
   }
 
-  /** A turn, when it has ended. */
+  /** Waits for the end of a turn, and returns the turn. */
   async response(turnId: string): Promise<Response> {
     const events = await this.ended(turnId);
     const response = toResponse(events.reduce(foldResponse, emptyResponse()));
-    if (response === undefined) throw new Error('The turn has no beginning.');
+    if (response === undefined) throw new Error('The turn has not begun.');
     return response;
   }
 
-  /** The request for permission that waits in a turn. */
+  /** Waits for a permission request in a turn. */
   async asked(turnId: string) {
     const request = await this.until(() =>
       this.of(turnId)
         .map(({ payload }) => payload)
         .findLast((payload) => payload.type === 'item_start' && payload.itemType === 'approval'),
     );
-    if (request.type !== 'item_start' || request.approvalId === undefined) throw new Error('None.');
+    if (request.type !== 'item_start' || request.approvalId === undefined)
+      throw new Error('The item is not a permission request.');
     const { approvalId } = request;
     const answer = (optionId: string, more: Omit<ApprovalAnswer, 'optionId'> = {}) =>
       this.#provider.answerApproval?.(this.sessionId, approvalId, { optionId, ...more });
     return { ...request, approvalId, answer };
   }
 
-  /** The current value of a config option. */
+  /** Returns the current value of a config option. */
   option(id: string): string | undefined {
     const told = this.updates.findLast(({ configOptions }) => configOptions !== undefined);
     return told?.configOptions?.find((option) => option.id === id)?.currentValue;
   }
 
-  /** The agent's own id of the session. */
+  /** Returns the agent's own id of the session. */
   async agentSessionId(): Promise<string> {
     return this.until(() => this.updates.findLast((one) => one.agentSessionId)?.agentSessionId);
   }
 }
 
-/** The messages of a turn, with their speakers. */
+/** Returns the messages of a turn, with their speakers. */
 export const said = (response: Response): string[] =>
   response.outputItems.flatMap((item) =>
     item.type === 'message' ? [`${item.origin}: ${item.content}`] : [],

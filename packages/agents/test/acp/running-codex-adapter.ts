@@ -20,22 +20,22 @@ import { AcpProvider, type AcpProviderOptions } from '../../src/acp/index.ts';
 import { processesOf } from '../claude-code/processes.ts';
 import { Listener } from './running-agent.ts';
 
-/** The real `codex-acp` and the real Codex, with a scripted model and their own home, as from a configuration. */
+/** The real `codex-acp` and Codex, with a scripted model and a home of their own, started as a configuration would. */
 export interface AdapterStage {
   api: ResponsesApi;
   workspace: Workspace;
   /** The whole environment of the adapter. */
   env: Record<string, string>;
-  /** Replaces what the model says from now on. */
+  /** Replaces the model's script. */
   play(script: ModelScript): void;
-  /** A provider for that home, as a new server has it. */
+  /** Returns a new provider for the home, as a new server would have. */
   provide(): AcpProvider;
   close(): Promise<void>;
 }
 
 interface StageOptions {
   files?: Record<string, string>;
-  /** The mode of new sessions, which Codex' own configuration does not set. Default: it may do all without asking. */
+  /** The mode of new sessions; Codex' own configuration does not set it. Default: full access without asking. */
   mode?: 'agent-full-access' | 'workspace-write';
   mcpServers?: AcpProviderOptions['mcpServers'];
 }
@@ -81,7 +81,7 @@ export async function adapterStage(
 
 const withPlans = { tools: { update_plan: { enabled: true } } };
 
-/** The adapter asks a model of its own for a title after the first turn: that is not part of the story. */
+/** Answers requests for titles: after the first turn the adapter asks another model for one. */
 function besideTitles(script: ModelScript): ModelScript {
   const left = Array.isArray(script) ? [...script] : undefined;
   return (request) => {
@@ -91,10 +91,10 @@ function besideTitles(script: ModelScript): ModelScript {
   };
 }
 
-/** A stage with a provider; it is closed after the test. */
+/** A stage with a provider, which is closed after the test. */
 export interface RunningAdapter extends AdapterStage {
   provider: AcpProvider;
-  /** Creates a session and listens to it from before its beginning. */
+  /** Creates a session, and records all its events from the first. */
   create(config?: Record<string, string>): Promise<Listener>;
 }
 
@@ -118,8 +118,8 @@ function running(stage: AdapterStage): RunningAdapter {
 }
 
 /**
- * One session that all tests of a `describe` have their turns in, one after another. What this returns gives a test the
- * session, heard from now on, with what the model says in it; `first` has heard all of it.
+ * Shares one session among the tests of a `describe`, which run their turns in it one after another. Returns a function
+ * that sets the model's script and returns the session with a new listener; `first` has recorded all events.
  */
 export function sharedAdapter(options: StageOptions) {
   let adapter: RunningAdapter;
@@ -135,11 +135,11 @@ export function sharedAdapter(options: StageOptions) {
   };
 }
 
-/** The adapters that run in a home, each of which runs one Codex. */
+/** The pids of the adapters in a home; each adapter runs one Codex. */
 export const adaptersIn = (home: string): number[] =>
   processesOf(home).filter((pid) => argumentsOf(pid).includes('codex-acp'));
 
-/** What those have started: neither adapters nor Codex. */
+/** The pids of the processes in a home that are neither adapters nor Codex. */
 export const commandsIn = (home: string): number[] =>
   processesOf(home).filter((pid) => {
     const line = argumentsOf(pid);

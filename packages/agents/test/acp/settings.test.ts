@@ -36,22 +36,25 @@ test.each([
   ['effort', 'high', 'session/set_config_option', { configId: 'effort', value: 'high' }],
   ['web', 'true', 'session/set_config_option', { configId: 'web', type: 'boolean', value: true }],
   ['model', 'large', 'session/set_model', { modelId: 'large' }],
-])('setting %s to %s sends %s, and the new value is told', async (id, value, method, params) => {
-  const { create, control, provider } = await runAgent({
-    ...all,
-    on: { 'session/set_model': [{ result: {} }] },
-  });
-  const listener = await create();
-  await listener.until(() => listener.option(id));
+])(
+  'setting %s to %s sends %s, and the new value is reported',
+  async (id, value, method, params) => {
+    const { create, control, provider } = await runAgent({
+      ...all,
+      on: { 'session/set_model': [{ result: {} }] },
+    });
+    const listener = await create();
+    await listener.until(() => listener.option(id));
 
-  await provider.setConfigOption(listener.sessionId, id, value);
+    await provider.setConfigOption(listener.sessionId, id, value);
 
-  const sent = await control.until(method);
-  expect(sent.params).toEqual({ sessionId: await listener.agentSessionId(), ...params });
-  expect(listener.option(id)).toBe(value);
-});
+    const sent = await control.until(method);
+    expect(sent.params).toEqual({ sessionId: await listener.agentSessionId(), ...params });
+    expect(listener.option(id)).toBe(value);
+  },
+);
 
-test('a title is set in the store of an agent that can do that, and no other is asked', async () => {
+test('a title is set in the agent’s store only if the agent supports that', async () => {
   const agentCapabilities = { sessionCapabilities: { title: {} } };
   const { create, control, provider } = await runAgent({
     initialize: { agentCapabilities },
@@ -68,7 +71,7 @@ test('a title is set in the store of an agent that can do that, and no other is 
   expect(await without.calls()).not.toContain('session/set_title');
 });
 
-test('an option or a value that is not offered is refused, and nothing is sent', async () => {
+test('an option or a value that the agent does not offer is refused, and nothing is sent', async () => {
   const { create, calls, provider } = await runAgent(all);
   const { sessionId } = await create();
   const invalid = coded('INVALID_OPTION');
@@ -77,7 +80,7 @@ test('an option or a value that is not offered is refused, and nothing is sent',
   expect(await calls()).toEqual(['initialize', 'session/new', 'session/close']);
 });
 
-test('an agent that refuses a setting is quoted, and the setting stays', async () => {
+test('an agent’s refusal of a setting is quoted, and the setting stays', async () => {
   const error = { code: -32603, message: 'Not today' };
   const { create, provider } = await runAgent({ ...all, on: { 'session/set_mode': [{ error }] } });
   const listener = await create();
@@ -103,7 +106,7 @@ test('a change by the agent itself is reported, and later changes start from it'
   expect([listener.option('mode'), listener.option('effort')]).toEqual(['code', 'high']);
 });
 
-test('a session begins with the settings it is given, over the configured defaults', async () => {
+test('the settings of a new session override the configured defaults', async () => {
   const { create, calls } = await runAgent(all, {
     provider: { defaults: { mode: 'code', config: { effort: 'high', gone: 'x' } } },
   });
@@ -118,7 +121,7 @@ test('a session begins with the settings it is given, over the configured defaul
   expect(set).toEqual(['session/set_mode', 'session/set_config_option']);
 });
 
-test('a default that the agent does not have is reported, and left out', async () => {
+test('a default that the agent does not have is reported and left out', async () => {
   const { create } = await runAgent(all, {
     provider: { defaults: { mode: 'fly', config: { effort: 'high', gone: 'x' } } },
   });
@@ -128,16 +131,16 @@ test('a default that the agent does not have is reported, and left out', async (
   expect(listener.updates.findLast(({ notices }) => notices)?.notices).toEqual([
     {
       level: 'warning',
-      text: 'A default in the configuration was left out. “fly” is no value of “mode”. There are: ask, code.',
+      text: 'A default in the configuration was left out. “fly” is not a value of “mode”. Values: ask, code.',
     },
     {
       level: 'warning',
-      text: 'A default in the configuration was left out. The agent has no option “gone”. There are: effort, web, mode, model.',
+      text: 'A default in the configuration was left out. The agent has no option “gone”. Options: effort, web, mode, model.',
     },
   ]);
 });
 
-test('an unknown setting does not lose an earlier session, but refuses a new one', async () => {
+test('an unknown setting is left out in an earlier session, but refused in a new session', async () => {
   const { create, provider, control } = await runAgent(all);
   await expect(create({ config: { colour: 'red' } })).rejects.toMatchObject(
     coded('INVALID_OPTION'),
@@ -154,7 +157,7 @@ test('an unknown setting does not lose an earlier session, but refuses a new one
   expect(provider.isAlive(listener.sessionId)).toBe(true);
 });
 
-test('a killed session comes back with the settings it had', async () => {
+test('a killed session is opened again with its settings', async () => {
   const { create, provider } = await runAgent(all);
   const listener = await create();
   await provider.setConfigOption(listener.sessionId, 'mode', 'code');
@@ -165,7 +168,7 @@ test('a killed session comes back with the settings it had', async () => {
   expect([listener.option('mode'), listener.option('effort')]).toEqual(['code', 'high']);
 });
 
-test('a value that an option lacks is refused with ten of those that it has', async () => {
+test('a value that an option lacks is refused with a list of ten of its values', async () => {
   const availableModes = Array.from({ length: 12 }, (_, at) => ({ id: `m${at}`, name: `M${at}` }));
   const { create, provider } = await runAgent({
     session: { modes: { currentModeId: 'm0', availableModes } },
@@ -174,6 +177,6 @@ test('a value that an option lacks is refused with ten of those that it has', as
   await expect(provider.setConfigOption(sessionId, 'mode', 'fly')).rejects.toMatchObject({
     code: 'INVALID_OPTION',
     message:
-      '“fly” is no value of “mode”. There are: m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more.',
+      '“fly” is not a value of “mode”. Values: m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more.',
   });
 });

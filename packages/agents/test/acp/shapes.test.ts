@@ -8,7 +8,7 @@ import { runAgent, said } from './running-agent.ts';
 const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
 
-test('a turn that the agent stops at its limit of steps is complete, and says why it stopped', async () => {
+test('a turn that the agent stops at its step limit is complete, and has the reason', async () => {
   const listener = await (await runAgent(shapes.stepLimit)).create();
   const response = await listener.ask('Go on.');
   expect(response).toMatchObject({ status: 'complete', finishReason: 'max_turn_requests' });
@@ -19,7 +19,7 @@ test('a turn that the agent stops at its limit of steps is complete, and says wh
   });
 });
 
-test('an agent that first asks for a file makes one where there is none', async () => {
+test('an agent that first asks for a missing file then creates it', async () => {
   const { create, control, projectDir } = await runAgent(shapes.newFile);
   const response = await (await create()).ask('Make it.');
   expect(said(response).at(-1)).toBe('agent: It is made.');
@@ -28,7 +28,7 @@ test('an agent that first asks for a file makes one where there is none', async 
   expect(error).toMatchObject({ code: -32002, data: { uri: join(projectDir, 'made.txt') } });
 });
 
-test('a request for permission leaves its call as it was, and shows what is asked for', async () => {
+test('a permission request does not change its call, and shows its own fields', async () => {
   const { create, projectDir } = await runAgent(shapes.requestRepeatsCall);
   const listener = await create();
   const turnId = await listener.send('Write it.');
@@ -46,7 +46,7 @@ test('a request for permission leaves its call as it was, and shows what is aske
   expect(JSON.stringify(call?.raw)).toContain('+made');
 });
 
-test('JSON for programs is no output beside a diff, and is kept', async () => {
+test('JSON beside a diff is not shown as output, but kept', async () => {
   const response = await (await (await runAgent(shapes.editWithJson)).create()).ask('Edit it.');
   expect(itemsOf(response, 'function_call')[0]?.diffs).toHaveLength(1);
   const [output] = itemsOf(response, 'function_call_output');
@@ -58,12 +58,12 @@ test('an output that is a string among other fields is shown as that string', as
   expect(itemsOf(response, 'function_call_output')[0]?.output).toBe('1. first line');
 });
 
-test('words before a tool’s end and after it are two messages', async () => {
+test('text before and after a tool’s end is two messages', async () => {
   const response = await (await (await runAgent(shapes.textAroundEnd)).create()).ask('Write.');
   expect(said(response)).toEqual(['user: Write.', 'agent: I write made.txt', 'agent: Written.']);
 });
 
-test('a refused call that is announced again is one card', async () => {
+test('a refused call that is announced again is one call', async () => {
   const listener = await (await runAgent(shapes.refusedAgain)).create();
   const turnId = await listener.send('Remove it.');
   await (await listener.asked(turnId)).answer('reject');
@@ -77,7 +77,7 @@ test('a provider among the options of the model’s category is not taken for th
   expect(response.modelId).toBe('big');
 });
 
-test('modes that are a config option as well show once, and are set by it', async () => {
+test('modes that are also a config option show once, and are set by the option', async () => {
   const { create, provider, control } = await runAgent(shapes.modesTwice);
   const listener = await create();
   await listener.ask('Hi.');
@@ -88,7 +88,7 @@ test('modes that are a config option as well show once, and are set by it', asyn
   expect(listener.option('thinking')).toBe('high');
 });
 
-test('a subagent’s call stands below the call that sent it', async () => {
+test('a subagent’s call is shown below the call that began the subagent', async () => {
   const response = await (await (await runAgent(shapes.subagent)).create()).ask('Find it.');
   const calls = itemsOf(response, 'function_call');
   expect(calls.map(({ callId, parentCallId }) => [callId, parentCallId])).toEqual([

@@ -1,4 +1,4 @@
-/** Sessions of one agent that live in one process. */
+/** The sessions of an agent whose sessions share one process. */
 import { expect, test } from 'vitest';
 import { expectWholeTurn } from '../../src/testing/watch.ts';
 import { runAgent, said } from './running-agent.ts';
@@ -6,7 +6,7 @@ import { runAgent, said } from './running-agent.ts';
 const shared = { provider: { sharedProcess: true } };
 const slow = { turns: [{ when: 'slow', steps: [{ say: 'Well ' }, { hang: true as const }] }] };
 
-test('live in one process, each with its own turns', async () => {
+test('sessions share one process, each with its own turns', async () => {
   const { create, control } = await runAgent(slow, shared);
   const [one, other] = await Promise.all([create(), create()]);
   const turnId = await one.send('The slow one.');
@@ -18,7 +18,7 @@ test('live in one process, each with its own turns', async () => {
   expect(new Set(one.events.map((event) => event.turnId))).toEqual(new Set([turnId]));
 });
 
-test('end one by one: each is closed, and the process goes with the last', async () => {
+test('sessions are closed one by one, and the process ends with the last', async () => {
   const { create, control, provider } = await runAgent(slow, shared);
   const [one, other] = [await create(), await create()];
   const turnId = await one.send('The slow one.');
@@ -38,7 +38,7 @@ test('end one by one: each is closed, and the process goes with the last', async
   ).gone;
 });
 
-test('INV-2: all end their turns when their process crashes, and can be loaded into the next', async () => {
+test('INV-2: when the process crashes, all turns end, and the sessions can be loaded in the next process', async () => {
   const { create, control, provider } = await runAgent(slow, shared);
   const listeners = [await create(), await create()];
   const turnIds = await Promise.all(listeners.map((one) => one.send('The slow one.')));
@@ -56,7 +56,7 @@ test('INV-2: all end their turns when their process crashes, and can be loaded i
   expect(control.processes).toHaveLength(2);
 });
 
-test('one that does not stop takes the process with it, as nothing else ends it', async () => {
+test('a session that does not stop is ended by ending the shared process', async () => {
   const { create, control, provider } = await runAgent(
     { ...slow, cancel: 'never' },
     { provider: { sharedProcess: true, cancelLimitMs: 100 } },
@@ -71,7 +71,7 @@ test('one that does not stop takes the process with it, as nothing else ends it'
   expect(await other.until(() => other.exits[0])).toMatchObject({ expected: false });
 });
 
-test('one that cannot be opened leaves the others their process', async () => {
+test('a session that cannot be opened does not end the others’ process', async () => {
   const { create, control, provider, projectDir } = await runAgent({}, shared);
   const listener = await create();
   await expect(provider.loadSession('nobody', { projectDir })).rejects.toMatchObject({

@@ -6,7 +6,7 @@ const authMethods = [
   { id: 'key', name: 'Use AGENT_KEY', type: 'env_var', vars: [{ name: 'AGENT_KEY' }] },
 ];
 
-test('an agent that wants a sign-in is refused with a sentence that names the ways', async () => {
+test('a session of an agent that requires a sign-in is refused, naming the ways to sign in', async () => {
   const { provider, projectDir, control, calls } = await runAgent(
     { needsAuth: true, initialize: { authMethods } },
     { provider: { inherited: { ...process.env, AGENT_KEY: '' } } },
@@ -23,7 +23,7 @@ test('an agent that wants a sign-in is refused with a sentence that names the wa
   expect(await calls()).not.toContain('authenticate');
 });
 
-test('a key in the environment is used where the agent has a method for it', async () => {
+test('a key in the environment is used if the agent has a method for it', async () => {
   const { create, control } = await runAgent(
     { needsAuth: true, initialize: { authMethods } },
     { provider: { env: { AGENT_KEY: 'secret' } } },
@@ -40,18 +40,18 @@ test.each([
     { message: 'Authentication required', data: { message: 'Your login has expired.' } },
     'It says: Authentication required: Your login has expired. Its ways',
   ],
-])('what the agent says about it itself is told as it is: %j', async (said, told) => {
+])('the agent’s own message about the sign-in is quoted: %j', async (said, quoted) => {
   const { provider, projectDir } = await runAgent({
     initialize: { authMethods },
     on: { 'session/new': [{ error: { code: -32000, ...said } }] },
   });
   await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
     code: 'SESSION_CREATE_FAILED',
-    message: expect.stringContaining(told),
+    message: expect.stringContaining(quoted),
   });
 });
 
-test('a turn that fails without a sign-in says so', async () => {
+test('a turn that fails for lack of a sign-in names the ways to sign in', async () => {
   const error = { code: -32000, message: 'Authentication required' };
   const { create } = await runAgent({
     initialize: { authMethods },
@@ -73,20 +73,20 @@ test.each([
   [{ details: 'No disk.' }, 'Internal error: No disk.'],
   [{ odd: [1] }, 'Internal error: {"odd":[1]}'],
   [undefined, 'Internal error'],
-])('an error’s data %j is told', async (data, told) => {
+])('an error’s data %j is shown', async (data, shown) => {
   const error = { code: -32603, message: 'Internal error', ...(data !== undefined && { data }) };
   const { create } = await runAgent({ turns: [{ steps: [{ error }] }] });
   const listener = await create();
   expect((await listener.ask('Hi.')).error).toEqual({
     code: 'AGENT_ERROR',
-    message: `Scripted could not go on. ${told}`,
+    message: `Scripted could not continue. ${shown}`,
   });
 });
 
 test.each([
   ['no answer', {}],
   ['both', { result: {}, error: {} }],
-  ['an error that is none', { error: 'no' }],
+  ['an error that is not an object', { error: 'no' }],
 ])('INV-2: an answer that is %s ends the turn as an error', async (_name, answer) => {
   const { create, control } = await runAgent({ turns: [{ steps: [{ hang: true }] }] });
   const listener = await create();

@@ -1,4 +1,4 @@
-/** Messages to a running turn, for which Qwen Code asks its client between its tools. */
+/** Messages to a running turn, which Qwen Code requests from its client between tool calls. */
 import { randomUUID } from 'node:crypto';
 import type { ContentBlock } from '@liminal/protocol';
 import { pixel, type AgentScript, type Step } from '@liminal/testkit';
@@ -10,7 +10,7 @@ import { runAgent, said, type Listener, type RunningAgent } from './running-agen
 const qwen = { agentInfo: { name: 'qwen-code', title: 'Qwen Code', version: '0.24.4' } };
 const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: pixel };
 
-/** The agent asks for messages, and then says which it was given. */
+/** The agent requests messages, and then lists the messages that it got. */
 const asking: Step[] = [
   { request: { method: 'craft/drainMidTurnQueue', params: {}, as: 'queue' } },
   { say: 'Read: {{queue.messages.0}}.' },
@@ -35,7 +35,7 @@ const deliveries = (response: Parameters<typeof itemsOf>[0]): unknown[] =>
     delivery === undefined ? [] : [[content, delivery]],
   );
 
-test('a message is given to an agent that asks for it, once, and says that its model reads it', async () => {
+test('a message is given once to an agent that requests messages, and is then reported as delivered', async () => {
   const agent = await run({
     initialize: { ...qwen, agentCapabilities: { promptCapabilities: { image: true } } },
     turns: [{ steps: [{ say: 'I begin.' }, { gate: 'tool' }, ...asking, ...asking] }],
@@ -67,7 +67,7 @@ test('a message is given to an agent that asks for it, once, and says that its m
   expect(answers).toEqual([[{ content, displayText: 'In red' }], []]);
 });
 
-test('messages for which the agent does not ask begin turns of their own, in their order', async () => {
+test('messages that the agent does not request begin turns of their own, in their order', async () => {
   const agent = await run({ turns: [{ when: 'Begin', steps: [{ gate: 'end' }] }, { steps: [] }] });
   const listener = await agent.create();
   const turnId = await listener.send('Begin.');
@@ -105,7 +105,7 @@ test('a message to a turn that is stopped is not given to the agent', async () =
   expect(new Set(listener.events.map((event) => event.turnId)).size).toBe(2);
 });
 
-test('a message without a running turn is refused, and so is each to an agent that does not ask', async () => {
+test('a message is refused without a running turn, or if the agent never requests messages', async () => {
   const agent = await run({});
   const listener = await agent.create();
   await expect(steer(agent, listener, randomUUID(), 'One')).rejects.toMatchObject(

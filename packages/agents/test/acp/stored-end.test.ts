@@ -1,4 +1,4 @@
-/** When the process that lists an agent's stored sessions ends. */
+/** The end of the process that lists an agent's stored sessions. */
 import { homedir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { acpAgent } from '@liminal/testkit';
@@ -16,7 +16,7 @@ const stored = (sessionId: string, cwd: string) => ({
 
 const isRunning = (pid: number): boolean => readProcess(pid) !== undefined;
 
-test('INV-8: a provider that is closed starts no process for a question that comes late', async () => {
+test('INV-8: a closed provider starts no process for a late request', async () => {
   const { provider, control } = await runAgent({ sessions: [] });
   await provider.listStoredSessions();
   const asked = await control.process();
@@ -31,7 +31,7 @@ test('INV-8: a provider that is closed starts no process for a question that com
   expect(control.processes).toEqual([asked]);
 });
 
-test('INV-8: closing while a question is asked leaves no process', async () => {
+test('INV-8: closing during a request leaves no process', async () => {
   const { provider, control } = await runAgent({ sessions: [] });
   const asking = [provider.listStoredSessions(), provider.listStoredSessions()];
 
@@ -42,7 +42,7 @@ test('INV-8: closing while a question is asked leaves no process', async () => {
   for (const { pid } of control.processes) expect(isRunning(pid)).toBe(false);
 });
 
-test('a session that was read is opened once the process that read it has ended', async () => {
+test('a session is opened only after the process that has read it has ended', async () => {
   const { another, control, projectDir } = await runAgent();
   await control.play({
     sessions: [stored('a', projectDir)],
@@ -51,7 +51,7 @@ test('a session that was read is opened once the process that read it has ended'
   const provider = another();
   const reading = provider.readStoredHistory('a', projectDir);
   const reader = await control.process();
-  // It waits for a question that is still being asked.
+  // Loading waits for an open request.
   const loading = reading.then(async () => {
     const listing = provider.listStoredSessions();
     await provider.loadSession('a', { projectDir });
@@ -64,7 +64,7 @@ test('a session that was read is opened once the process that read it has ended'
   expect(provider.isAlive('a')).toBe(true);
 });
 
-test('a session that was not read lets the process that reads others be', async () => {
+test('opening a session does not end a process that has read only other sessions', async () => {
   const { another, control, projectDir } = await runAgent();
   await control.play({ sessions: [stored('a', projectDir), stored('b', projectDir)] });
   const provider = another();
@@ -76,7 +76,7 @@ test('a session that was not read lets the process that reads others be', async 
   expect(isRunning(reader.pid)).toBe(true);
 });
 
-test('INV-8: closing waits for a process that has been idle and is ending just now', async () => {
+test('INV-8: closing waits for an idle process that is just ending', async () => {
   const { command, args, env, control } = await acpAgent({ sessions: [], outlivesStdin: true });
   onTestFinished(() => control.close());
   const stored = new StoredSessions({
@@ -99,7 +99,7 @@ test('INV-8: closing waits for a process that has been idle and is ending just n
   });
   await stored.list();
   const { pid } = await control.process();
-  // It is being ended, which takes longer than this: it ignores the end of its input.
+  // The process is still ending: it ignores the end of its input, so this takes longer.
   await delay(50);
   expect(isRunning(pid)).toBe(true);
 

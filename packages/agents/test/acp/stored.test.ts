@@ -1,4 +1,4 @@
-/** Sessions in the agent's own store: found, read and continued. */
+/** Sessions in the agent's own store: listed, read and continued. */
 import { randomUUID } from 'node:crypto';
 import { testAtLength } from '@liminal/testkit/at-length';
 import { emptyResponse, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
@@ -40,7 +40,7 @@ function saidIn({ turnId, events }: StoredTurn): string[] {
   return said(toResponse(folded)!);
 }
 
-test('are listed page by page, newest first, of one folder or all, from one process that ends', async () => {
+test('sessions are listed page by page, newest first, for one folder or all folders, by a process that ends afterwards', async () => {
   const sessions = [
     stored('a', '/one', '2026-01-01T00:00:00Z'),
     stored('b', '/two', '2026-03-01T00:00:00+01:00'),
@@ -71,7 +71,7 @@ test('are listed page by page, newest first, of one folder or all, from one proc
 });
 
 test.each(['refuse', 'empty'] as const)(
-  'of an agent that lists only by folder (%s), those of the known ones are listed',
+  'if an agent lists only by folder (%s), the sessions of the known folders are listed',
   async (listWithoutFolder) => {
     const sessions = ['/one', '/two', '/three'].map((cwd, at) =>
       stored(`s${at}`, cwd, `2026-01-0${at + 1}T00:00:00Z`),
@@ -85,7 +85,7 @@ test.each(['refuse', 'empty'] as const)(
   },
 );
 
-test('a running agent is asked itself, and no other is started', async () => {
+test('a running agent lists its sessions, and no other process is started', async () => {
   const { provider, create, control, calls } = await runAgent({ sessions: [stored('a', '/one')] });
   expect(await provider.peekStoredSessions()).toBeUndefined();
   expect(control.processes).toHaveLength(0);
@@ -99,7 +99,7 @@ test('a running agent is asked itself, and no other is started', async () => {
   expect(await calls()).toContain('session/list');
 });
 
-test('a conversation is read of an agent that lists only by folder', async () => {
+test('a conversation of an agent that lists only by folder can be read', async () => {
   const { provider, projectDir, control } = await runAgent();
   const sessions = [stored('a', projectDir, '2026-01-01T00:00:00Z')];
   await control.play({ sessions, listWithoutFolder: 'refuse' });
@@ -107,13 +107,13 @@ test('a conversation is read of an agent that lists only by folder', async () =>
   expect(turns[0]?.events[0]?.timestamp).toBe('2026-01-01T00:00:00.000Z');
 });
 
-test('of an agent that lists none there are none, and it is not asked for any', async () => {
+test('an agent that cannot list sessions is not asked to, and has none', async () => {
   const { provider, calls } = await runAgent({ offers: { list: false } });
   expect(await provider.listStoredSessions()).toEqual([]);
   expect(await calls()).toEqual(['initialize']);
 });
 
-test('of an agent that wants a sign-in there are none', async () => {
+test('an agent that requires a sign-in lists no sessions', async () => {
   const { provider } = await runAgent({
     needsAuth: true,
     on: { 'session/list': [{ error: { code: -32000, message: 'Authentication required' } }] },
@@ -121,7 +121,7 @@ test('of an agent that wants a sign-in there are none', async () => {
   expect(await provider.listStoredSessions()).toEqual([]);
 });
 
-test('a failure to list is reported', async () => {
+test('a failure to list sessions is reported', async () => {
   const { provider } = await runAgent({
     on: { 'session/list': [{ error: { code: -32603, message: 'No disk' } }] },
   });
@@ -146,14 +146,14 @@ test('TC-4.1b: a stored conversation is read as whole turns, the same each time'
   expect(await calls()).not.toContain('session/prompt');
 });
 
-test('a conversation that the agent does not have is not found', async () => {
+test('a conversation that the agent does not have is reported as not found', async () => {
   const { provider, projectDir } = await runAgent();
   await expect(provider.readStoredHistory('no', projectDir)).rejects.toMatchObject(
     coded('SESSION_NOT_FOUND'),
   );
 });
 
-test('TC-4.1b: a loaded session goes on, and its replay is not shown again', async () => {
+test('TC-4.1b: a loaded session continues, and its replay is not shown again', async () => {
   const { another, projectDir, control } = await runAgent();
   await control.play({ sessions: [stored('a', projectDir)] });
   const provider = another();
@@ -187,7 +187,7 @@ test('updates about the session itself in a replay are passed on', async () => {
   expect(listener.events).toEqual([]);
 });
 
-test('an agent that resumes is not made to replay', async () => {
+test('an agent that can resume is not asked for a replay', async () => {
   const { another, projectDir, control, calls } = await runAgent();
   await control.play({ sessions: [stored('a', projectDir)], offers: { resume: true, load: true } });
   const provider = another();
@@ -196,7 +196,7 @@ test('an agent that resumes is not made to replay', async () => {
   expect(await calls()).not.toContain('session/load');
 });
 
-test('a session of ours is gone on with under the agent’s own id', async () => {
+test('a session of Liminal’s is continued under the agent’s own id', async () => {
   const { create, provider, another, control, projectDir } = await runAgent();
   const listener = await create();
   await listener.ask('Remember 42.');
@@ -214,7 +214,7 @@ test('a session of ours is gone on with under the agent’s own id', async () =>
   );
 });
 
-test('a session that the agent has lost is not found, and no process is left', async () => {
+test('a session that the agent has lost is reported as not found, and no process is left', async () => {
   const { provider, projectDir, control } = await runAgent();
   const loading = provider.loadSession(randomUUID(), { projectDir, agentSessionId: 'lost' });
   await expect(loading).rejects.toMatchObject(coded('SESSION_NOT_FOUND'));
@@ -223,7 +223,7 @@ test('a session that the agent has lost is not found, and no process is left', a
   ).gone;
 });
 
-test('a session that is not known here, and that the agent refuses in words of its own, is not found', async () => {
+test('a session unknown to Liminal that the agent refuses with any error is reported as not found', async () => {
   const { provider, projectDir, control } = await runAgent({
     on: { 'session/load': [{ error: { code: -32603, message: 'Service failure' } }] },
   });
@@ -237,7 +237,7 @@ test('a session that is not known here, and that the agent refuses in words of i
   ).gone;
 });
 
-test('a session that the agent has lost is begun anew where something was said in it, and people are told', async () => {
+test('a lost session that had an answer is replaced by a new session, with a notice', async () => {
   const { provider, projectDir } = await runAgent();
   const sessionId = randomUUID();
   const listener = new Listener(provider, sessionId);
@@ -245,7 +245,7 @@ test('a session that the agent has lost is begun anew where something was said i
   await provider.loadSession(sessionId, { projectDir, agentSessionId: 'lost', hasAnswered });
   const response = await listener.ask('What was it?');
   expect(said(response)).toContain('agent: You said: What was it?');
-  expect(said(response).join()).toMatch(/does not have this session any more.*does not know/);
+  expect(said(response).join()).toMatch(/no longer has this session.*does not know/);
   expect(await listener.agentSessionId()).not.toBe('lost');
 });
 
@@ -253,15 +253,15 @@ test.each<[string, Step[], RegExp]>([
   [
     'is refused',
     [{ error: { code: -32603, message: 'The file is broken' } }],
-    /could not take up this session\. The file is broken\. .*does not know/,
+    /could not resume this session\. The file is broken\. .*does not know/,
   ],
   [
     'ends its agent',
     [{ exit: { code: 3 } }],
-    /could not take up this session\. It exited with code 3\. .*does not know/,
+    /could not resume this session\. It exited with code 3\. .*does not know/,
   ],
 ])(
-  'a session whose load %s is begun anew once, and people are told why',
+  'a session whose load %s is replaced by a new session once, with a notice of the reason',
   async (_name, steps, why) => {
     const { create, another, projectDir, control } = await runAgent();
     const before = await create();
@@ -278,12 +278,12 @@ test.each<[string, Step[], RegExp]>([
     expect(said(response)).toContain('agent: You said: What was it?');
     expect(said(response).join()).toMatch(why);
     expect(said(await listener.ask('And now?')).join()).not.toContain('does not know');
-    // From now on the new session is continued.
+    // Later messages continue the new session.
     expect(await listener.agentSessionId()).not.toBe(agentSessionId);
   },
 );
 
-test('a session whose load wants a sign-in is not begun anew: it can be taken up after that', async () => {
+test('a session whose load requires a sign-in is not replaced: it can be resumed after the sign-in', async () => {
   const { create, another, projectDir, control, calls } = await runAgent();
   const before = await create();
   await before.ask('Remember 42.');
@@ -304,7 +304,7 @@ test('a session whose load wants a sign-in is not begun anew: it can be taken up
   expect((await calls()).filter((method) => method === 'session/new')).toHaveLength(1);
 });
 
-test('a session that another client has is not begun anew: it can be taken up after that', async () => {
+test('a session that another client has open is not replaced: it can be resumed later', async () => {
   const { create, another, projectDir, control, calls } = await runAgent();
   const before = await create();
   await before.ask('Remember 42.');
@@ -325,7 +325,7 @@ test('a session that another client has is not begun anew: it can be taken up af
   expect((await calls()).filter((method) => method === 'session/new')).toHaveLength(1);
 });
 
-test('the notice of a session begun anew waits for the first message', async () => {
+test('the notice of a replaced session waits for the first message', async () => {
   const { create, provider, another, projectDir, control } = await runAgent();
   const before = await create();
   await before.ask('Remember 42.');
@@ -385,7 +385,7 @@ test('a replay that continues after the answer is not part of the next turn', as
   ]);
 });
 
-testAtLength('a replay that is due is waited for, even if it is late', async () => {
+testAtLength('a message waits for a replay that is due, even if the replay is late', async () => {
   const { another, projectDir, control } = await runAgent();
   const session = stored('a', projectDir);
   const replay = session.updates.map((update) => ({ update }));
@@ -400,7 +400,7 @@ testAtLength('a replay that is due is waited for, even if it is late', async () 
   expect(said(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: Now.']);
 });
 
-test('an agent is asked for a replay if its mark says that there may be something new', async () => {
+test('an agent is asked for a replay if its session has changed since the last one', async () => {
   const { another, calls, projectDir, control } = await runAgent();
   const session = stored('a', projectDir, '2026-01-01T00:00:00Z');
   await control.play({ offers: { resume: true }, sessions: [session] });
@@ -421,7 +421,7 @@ test('an agent is asked for a replay if its mark says that there may be somethin
   ]);
 });
 
-test('an agent’s unasked words after a load are shown, with or without a replay', async () => {
+test('text that the agent sends without a prompt after a load is shown, with or without a replay', async () => {
   const { another, projectDir, control } = await runAgent();
   const news = { update: text('agent_message_chunk', 'I am back.') };
   await control.play({
@@ -436,7 +436,7 @@ test('an agent’s unasked words after a load are shown, with or without a repla
   expect(said(await listener.response(own))).toEqual(['agent: I am back.']);
 });
 
-test('a session that was loaded and not written to since is loaded again, not begun', async () => {
+test('a session that was loaded and got no message since is loaded again, not replaced', async () => {
   const { provider, projectDir, control, calls } = await runAgent();
   await control.play({ sessions: [stored('a', projectDir)] });
   await provider.loadSession('a', { projectDir });
@@ -447,7 +447,7 @@ test('a session that was loaded and not written to since is loaded again, not be
   expect(methods).not.toContain('session/new');
 });
 
-test('a session that never had a message is begun again', async () => {
+test('a session that never had a message is replaced by a new session', async () => {
   const { create, provider, calls } = await runAgent({ storesAtFirstPrompt: true });
   const listener = await create();
   await provider.killSession(listener.sessionId);
@@ -456,7 +456,7 @@ test('a session that never had a message is begun again', async () => {
   expect((await calls()).filter((method) => method === 'session/new')).toHaveLength(2);
 });
 
-test('an agent that cannot take up sessions begins a new one, and people are told', async () => {
+test('an agent that cannot resume sessions begins a new session, with a notice', async () => {
   const script: AgentScript = { offers: { load: false, resume: false } };
   const { create, provider } = await runAgent(script);
   const listener = await create();
@@ -471,7 +471,7 @@ test('an agent that cannot take up sessions begins a new one, and people are tol
   expect(said(await listener.ask('And now?')).join()).not.toContain('does not know');
 });
 
-test('an unknown session is not begun for an agent that cannot load', async () => {
+test('an unknown session of an agent that cannot load is refused', async () => {
   const { provider, projectDir } = await runAgent({ offers: { load: false } });
   await expect(provider.loadSession('a', { projectDir })).rejects.toMatchObject(
     coded('SESSION_NOT_FOUND'),

@@ -1,4 +1,4 @@
-/** Sessions that an agent makes for its subagents. */
+/** The sessions that an agent opens for its subagents. */
 import { expect, test } from 'vitest';
 import type { Step } from '@liminal/testkit';
 import { itemsOf } from '../../src/testing/folding.ts';
@@ -30,7 +30,7 @@ const options = [
   { optionId: 'no', name: 'No', kind: 'reject_once' },
 ];
 
-test('a subagent’s session stands below the call that links to it, and asks as the subagent', async () => {
+test('a subagent’s session is shown below the call that links to it, and its requests name the subagent', async () => {
   const { create, control } = await runAgent({
     turns: [
       {

@@ -1,4 +1,4 @@
-/** Programs that an agent runs through Liminal, and files that it reads and writes through it. */
+/** Programs that an agent runs through Liminal, and files that the agent reads and writes through Liminal. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentScript, Step } from '@liminal/testkit';
@@ -33,7 +33,7 @@ async function play(...steps: Step[]) {
   return { ...running, listener, answerOf };
 }
 
-test('a program’s output and exit code are told, and shown in the call as it grows', async () => {
+test('the agent gets a program’s output and exit code, and the call shows them as they come', async () => {
   const { listener, answerOf, projectDir } = await play(
     create({
       command: 'sh',
@@ -62,7 +62,7 @@ test('a program’s output and exit code are told, and shown in the call as it g
   });
 });
 
-test('a command without arguments is a line for the shell, as agents send it', async () => {
+test('a command without arguments is a shell command line, as agents send it', async () => {
   const { listener, answerOf } = await play(
     create({ command: 'printf one && printf two' }),
     terminal('wait_for_exit'),
@@ -72,7 +72,7 @@ test('a command without arguments is a line for the shell, as agents send it', a
   expect((await answerOf('terminal/output')).result).toMatchObject({ output: 'onetwo' });
 });
 
-test('if there is more output than the agent wants, it gets the end', async () => {
+test('the agent gets the end of an output that exceeds its limit', async () => {
   const { listener, answerOf } = await play(
     create({ command: 'for i in $(seq 1 2000); do echo "€ $i"; done', outputByteLimit: 25 }),
     terminal('wait_for_exit'),
@@ -88,7 +88,7 @@ test('if there is more output than the agent wants, it gets the end', async () =
   expect(Buffer.byteLength(String(output))).toBeLessThanOrEqual(25);
 });
 
-test('a program that is killed keeps its output, and one that is released is gone', async () => {
+test('a killed program keeps its output, and a released program is gone', async () => {
   const { listener, answerOf, control } = await play(
     create({ command: 'echo begun; sleep 600' }),
     { gate: 'begun' },
@@ -129,11 +129,11 @@ test('INV-8: processes that programs leave behind end with the session', async (
 });
 
 describe('Stop', () => {
-  /** Prints the ids of three processes: the program, one in the background, and one that ignores SIGTERM. */
+  /** Prints three pids: the program's, a background process's, and that of a process which ignores SIGTERM. */
   const program = `echo $$; sleep 600 & echo $!; setsid sh -c 'trap "" TERM; echo $$; sleep 600' & wait; sleep 600`;
   const pidsIn = (text: string): number[] => text.match(/^\d+$/gm)?.map(Number) ?? [];
   const running = (pids: number[]): number[] => pids.filter((pid) => readProcess(pid));
-  const stopped = '(Stopped with the turn, with all that it started.)';
+  const stopped = '(Stopped with the turn, including all processes that it started.)';
 
   async function playUntilStopped(cancel: AgentScript['cancel'], provider = {}) {
     const { create: begin, ...rest } = await runAgent(
@@ -158,7 +158,7 @@ describe('Stop', () => {
   }
 
   test.each(['cancelled', 'end_turn', 'error', 'never', 'ignore'] as const)(
-    'INV-8: ends what the turn started in a terminal, of an agent that neither kills nor releases it and answers with %s; the item says so',
+    'INV-8: ends the turn’s programs, and notes that in the item, if the agent neither kills nor releases them and answers with %s',
     async (cancel) => {
       const { listener, turnId, pids, provider } = await playUntilStopped(cancel, {
         cancelLimitMs: cancel === 'never' || cancel === 'ignore' ? 2_000 : 60_000,
@@ -174,7 +174,7 @@ describe('Stop', () => {
     },
   );
 
-  test('starts nothing more in the cancelled turn; later turns have terminals again', async () => {
+  test('prevents new programs in the cancelled turn; later turns can start programs again', async () => {
     const late = call('terminal/create', { command: 'sleep 600' }, { id: 'late' });
     const {
       create: begin,
@@ -200,7 +200,7 @@ describe('Stop', () => {
     expect(answer.result).toEqual({ exitCode: 0, signal: null });
   });
 
-  test('leaves the program of an earlier turn, whose terminal the agent still holds; it ends with the session', async () => {
+  test('does not end an earlier turn’s program whose terminal the agent still holds; the program ends with the session', async () => {
     const pidOf = async (text: string) => {
       const { line } = await control.until(({ line: one }) => one.includes(`"output":"${text}`));
       return Number(new RegExp(`"output":"${text} (\\d+)`).exec(line)?.[1]);
@@ -251,7 +251,7 @@ test('a program that cannot be run is reported', async () => {
   expect((await answerOf('nowhere')).error).toMatchObject({ code: -32602 });
 });
 
-test('files inside the project are read and written, others are not', async () => {
+test('files inside the project are read and written, other files are not', async () => {
   const { listener, answerOf, projectDir } = await play(
     call('fs/read_text_file', { path: '{{cwd}}/notes.txt', line: 2, limit: 1 }, { as: 'read' }),
     call('fs/write_text_file', { path: '{{cwd}}/new/file.txt', content: '{{read.content}}!' }),
@@ -269,7 +269,7 @@ test('files inside the project are read and written, others are not', async () =
   expect(said(response)).toContain('agent: Done.');
 });
 
-test('a program that floods its terminal floods neither memory nor log', async () => {
+test('a program that floods its terminal does not flood memory or log', async () => {
   const { listener, answerOf } = await play(
     create({ command: 'head -c 20000000 /dev/zero | tr "\\0" x; echo; echo the end' }),
     shown,

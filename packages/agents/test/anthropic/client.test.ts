@@ -62,7 +62,7 @@ const requestOf = (conversation: OutputItem[], more: Partial<ModelRequest> = {})
   ...more,
 });
 
-/** A turn for answers, whose items can be read at any time. */
+/** Returns a writer for answers, whose items can be read at any time. */
 function turn() {
   const drafts: EventDraft[] = [];
   const writer = new TurnWriter('turn', (draft) => drafts.push(draft));
@@ -77,17 +77,18 @@ function turn() {
 
 const never = (): AbortSignal => new AbortController().signal;
 
-/** The answer to `go`, and its items. */
+/** Returns the answer to `go` and its items. */
 async function ask(client: AnthropicClient, request = requestOf([asks('go')])) {
   const { writer, items } = turn();
   const answer = await client.answer(request, writer(), never());
   return { answer, items: items() };
 }
 
-/** The error of an answer to `go`. */
+/** Returns the error of an answer to `go`. */
 async function failure(client: AnthropicClient, request?: ModelRequest): Promise<ModelError> {
   const error: unknown = await ask(client, request).catch((thrown: unknown) => thrown);
-  if (!(error instanceof ModelError)) throw new Error('It did not fail.', { cause: error });
+  if (!(error instanceof ModelError))
+    throw new Error('The request did not fail.', { cause: error });
   return error;
 }
 
@@ -132,7 +133,7 @@ test('FR-001-24: thinking, text and a call are written while they stream, and co
   });
 });
 
-test('the second request contains the first answer’s blocks unchanged', async () => {
+test('the second request has the blocks of the first answer unchanged', async () => {
   const redacted = { type: 'redacted_thinking', data: 'ZW5jcnlwdGVk' };
   const search = { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { q: 'x' } };
   const found = { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [] };
@@ -188,7 +189,7 @@ test('the second request contains the first answer’s blocks unchanged', async 
   expect(sent[1]).toEqual(redacted);
 });
 
-test('the request names the model, the tools, the key and the amount of thinking', async () => {
+test('the request has the model, the tools, the key and the thinking effort', async () => {
   const { api, client } = await start([reply('Hi.')]);
   const shown: OutputItem = {
     ...asks('see'),
@@ -212,7 +213,7 @@ test('the request names the model, the tools, the key and the amount of thinking
   });
 });
 
-test('neither key nor address is read from the environment', async () => {
+test('key and address are not read from the environment', async () => {
   const { api } = await start([reply('Hi.')]);
   vi.stubEnv('ANTHROPIC_API_KEY', 'sk-of-another');
   vi.stubEnv('ANTHROPIC_AUTH_TOKEN', 'token-of-another');
@@ -261,7 +262,7 @@ test.each([
   [429, 'slow down', 'RATE_LIMIT', true],
   [500, 'Internal server error', 'MODEL_UNAVAILABLE', true],
   [529, 'Overloaded', 'MODEL_UNAVAILABLE', true],
-])('the status %i with “%s” is %s', async (status, message, code, isPassing) => {
+])('the status %i with “%s” is the error %s', async (status, message, code, isPassing) => {
   const { api, client } = await start([apiError(status, message)]);
   const error = await failure(client);
   expect({ code: error.code, isPassing: error.isPassing }).toEqual({ code, isPassing });
@@ -278,12 +279,12 @@ test.each([
   [{}, undefined],
   [{ 'retry-after': 'soon' }, undefined],
   [{ 'retry-after': new Date(0).toUTCString() }, 0],
-])('after the headers %j the next attempt is made after %s ms', async (headers, retryAfterMs) => {
+])('the headers %j ask for a retry after %s ms', async (headers, retryAfterMs) => {
   const { client } = await start([apiError(429, 'slow down', headers)]);
   expect((await failure(client)).retryAfterMs).toBe(retryAfterMs);
 });
 
-test('a spending limit is not a temporary error', async () => {
+test('a spending limit is not an error to wait for', async () => {
   const error = { type: 'rate_limit_error', message: 'Limit reached.' };
   const details = { error_code: 'enforced_spend_limit_reached' };
   const limit = { ...apiError(429), error: { ...error, details } };
@@ -295,7 +296,7 @@ test('a spending limit is not a temporary error', async () => {
   });
 });
 
-test('only the beginning of a long error response is shown', async () => {
+test('a long error answer is cut to its beginning', async () => {
   const { client } = await start([apiError(502, `Bad gateway. ${'x'.repeat(10_000)}`)]);
   const { message } = await failure(client);
   expect(message).toContain('Bad gateway. xxx');
@@ -328,7 +329,7 @@ test('a connection that breaks off in the middle of an answer is CONNECTION_FAIL
   expect(items()).toMatchObject([{ content: 'Half' }]);
 });
 
-test('a server that does not run is CONNECTION_FAILED, with its address', async () => {
+test('an unreachable server is CONNECTION_FAILED, with its address', async () => {
   const { api, client } = await start([]);
   await api.close();
   ended.length = 0;
@@ -337,7 +338,7 @@ test('a server that does not run is CONNECTION_FAILED, with its address', async 
   expect(error.message).toContain(`${api.url} could not be reached (ECONNREFUSED)`);
 });
 
-/** A client for a server that responds to every request with this body. */
+/** Starts a server that answers every request with this body. */
 async function serve(contentType: string, body: string): Promise<AnthropicClient> {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': contentType });
@@ -354,7 +355,7 @@ async function serve(contentType: string, body: string): Promise<AnthropicClient
   return new AnthropicClient({ baseUrl: `http://127.0.0.1:${port}` });
 }
 
-test('an address without the API is an error that says so', async () => {
+test('an address that is not the API’s is reported as such', async () => {
   expect(await failure(await serve('text/html', '<h1>Hello</h1>'))).toMatchObject({
     code: 'MODEL_ERROR',
     isPassing: false,
@@ -364,14 +365,14 @@ test('an address without the API is an error that says so', async () => {
   });
 });
 
-test('a stream that ends regularly in HTTP, but within an answer, has broken off', async () => {
+test('a stream that ends before the answer does is a broken connection', async () => {
   expect(await failure(await serve('text/event-stream', ''))).toMatchObject({
     code: 'CONNECTION_FAILED',
     isPassing: true,
   });
 });
 
-test('a stream that is not JSON is a MODEL_ERROR, and nothing of it is printed', async () => {
+test('a stream that is not JSON is a MODEL_ERROR, and is not printed', async () => {
   vi.stubEnv('ANTHROPIC_LOG', 'error');
   const printed = vi.spyOn(console, 'error');
   const client = await serve('text/event-stream', 'event: message_start\ndata: {"type\n\n');
@@ -380,7 +381,7 @@ test('a stream that is not JSON is a MODEL_ERROR, and nothing of it is printed',
   printed.mockRestore();
 });
 
-test('a model may be silent for longer than fetch waits by itself', async () => {
+test('a model may be silent for longer than fetch’s own limits', async () => {
   const inUse = Symbol.for('undici.globalDispatcher.1');
   const before: object = Reflect.get(globalThis, inUse) as object;
   const Dispatcher = before.constructor as new (options: object) => object;
@@ -404,7 +405,7 @@ const silent = (waiting: ReturnType<typeof gate>): Script => [held(waiting, repl
 test.each([
   ['in the middle of an answer', half],
   ['before the first word', silent],
-])('a request that is aborted %s really ends', async (_, script) => {
+])('a request that is aborted %s ends at the server', async (_, script) => {
   const waiting = gate();
   const { api, client } = await start(script(waiting));
   const aborter = new AbortController();
@@ -416,14 +417,14 @@ test.each([
   expect(api.requests).toHaveLength(1);
 });
 
-test('with an aborted signal no request is made', async () => {
+test('an aborted signal sends no request', async () => {
   const { api, client } = await start([]);
   const asking = client.answer(requestOf([asks('go')]), turn().writer(), AbortSignal.abort());
   await expect(asking).rejects.toThrow('aborted');
   expect(api.requests).toEqual([]);
 });
 
-test('a conversation whose thinking the server refuses is sent once more without it', async () => {
+test('a conversation whose thinking blocks the server refuses is sent once more without them', async () => {
   const bound =
     'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.';
   const { api, client } = await start([
@@ -438,7 +439,7 @@ test('a conversation whose thinking the server refuses is sent once more without
   expect(second.items).toMatchObject([{ content: 'Hello again.' }]);
   const sent = api.requests.slice(1).map(({ body }) => body.messages[1]?.content);
   expect(sent).toMatchObject([[{ type: 'thinking' }, { type: 'text' }], [{ type: 'text' }]]);
-  // From then on it is left out at once; if that does not help, the request fails.
+  // Later requests leave the thinking out at once; if the server still refuses, the request fails.
   expect(await failure(client, requestOf(conversation))).toMatchObject({ code: 'MODEL_ERROR' });
   expect(api.requests).toHaveLength(4);
   expect(api.requests[3]?.body.messages[1]?.content).toMatchObject([{ type: 'text' }]);
@@ -459,7 +460,7 @@ test('models of all pages are listed', async () => {
   expect(api.modelRequests).toHaveLength(2);
 });
 
-test('facts that the server lists for a model decide the request', async () => {
+test('the capabilities that the server lists of a model shape its requests', async () => {
   const types = { adaptive: { supported: true } };
   const capabilities = { thinking: { supported: true, types } };
   const { api, client } = await start(
@@ -475,14 +476,14 @@ test('facts that the server lists for a model decide the request', async () => {
   });
 });
 
-test('an endless list of models is abandoned', async () => {
+test('an endless list of models is cut off', async () => {
   const data = Array.from({ length: 1_000 }, (_, index) => ({ id: `m${index}` }));
   const endless = { data, has_more: true, first_id: 'm0', last_id: 'm999' };
   const client = await serve('application/json', JSON.stringify(endless));
   expect(await client.listModels(never())).toHaveLength(1_000);
 });
 
-test('a failed list of models gives the reason', async () => {
+test('a server that cannot list models has its reason reported', async () => {
   const { client } = await start([]);
   await expect(client.listModels(never())).rejects.toMatchObject({ code: 'MODEL_NOT_FOUND' });
   const aborted = client.listModels(AbortSignal.abort());

@@ -1,4 +1,4 @@
-/** The real Gemini CLI and Qwen Code run the suites of every provider. */
+/** The contract of all agents, run on the real Gemini CLI and Qwen Code. */
 import { join } from 'node:path';
 import {
   chat,
@@ -25,7 +25,7 @@ const prompts = {
   error: 'Fail.',
 };
 
-/** The prompt at the end of a request: an agent may repeat the prompt of a killed turn before the next one. */
+/** The prompt at the end of a request's text: an agent may repeat a killed turn's prompt before the next one. */
 const asked = (words: string): string | undefined =>
   Object.values(prompts)
     .filter((one) => words.includes(one))

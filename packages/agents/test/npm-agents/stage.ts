@@ -1,4 +1,4 @@
-/** A real agent from npm with a scripted model; only its command is configured. */
+/** A real agent from npm with a scripted model, configured only by its command. */
 import { randomUUID } from 'node:crypto';
 import { makeWorkspace, npmAgent, type Workspace } from '@liminal/testkit';
 import { onTestFinished } from 'vitest';
@@ -17,7 +17,7 @@ interface StageOptions<Model> {
   files?: Record<string, string>;
 }
 
-/** A stage that the caller closes. */
+/** Starts a stage, which the caller closes. */
 export async function npmStage<Model extends ScriptedModel>({
   agent,
   startModel,
@@ -45,7 +45,7 @@ export async function npmStage<Model extends ScriptedModel>({
   return { model, workspace, projectDir: workspace.projectDir, provide, close };
 }
 
-/** A stage with a provider; everything is ended after the test. */
+/** Starts a stage, which is closed after the test. */
 export async function runNpmAgent<Model extends ScriptedModel>(options: StageOptions<Model>) {
   const { close, ...stage } = await npmStage(options);
   onTestFinished(close);

@@ -20,7 +20,7 @@ const requestOf = (more: Partial<ModelRequest> = {}): ModelRequest => ({
   ...more,
 });
 
-/** One request, and its result. */
+/** A request to a model, with the events of its answer. */
 export class Asking {
   readonly payloads: EventPayload[] = [];
   readonly answer: Promise<ModelAnswer>;
@@ -30,7 +30,7 @@ export class Asking {
     const turn = new TurnWriter('t', ({ payload }) => this.payloads.push(payload));
     const writer = new AnswerWriter(turn, new Set());
     this.answer = client.answer(requestOf(more), writer, this.#stop.signal);
-    // A test that only checks the server ignores the answer.
+    // Avoid an unhandled rejection: some tests look only at the server.
     this.answer.catch(() => undefined);
   }
 
@@ -50,7 +50,7 @@ export class Asking {
   }
 }
 
-/** The items of an answer. */
+/** Waits for an answer, and returns its items. */
 export async function itemsOf(
   client: OpenAiClient,
   more: Partial<ModelRequest> = {},

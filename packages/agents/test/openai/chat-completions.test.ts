@@ -94,7 +94,7 @@ test.each(['length', 'content_filter'])('an answer that ends by %s reports it', 
 test.each([
   ['is cut', chat.answer(chat.text(['half', cut]))],
   ['ends without a reason or a mark', chat.answer('half', { finishReason: null, isMarked: false })],
-])('a stream that %s has broken off', async (_case, reply) => {
+])('a stream that %s is a broken connection', async (_case, reply) => {
   const client = await start([reply]);
   const asking = new Asking(client);
   await expect(asking.answer).rejects.toMatchObject({
@@ -111,7 +111,7 @@ test.each([
   ['At most 0 image(s) may be provided in one prompt.', {}, [png]],
   ['qwen3 is not a multimodal model', {}, [wav, png]],
   ['This model does not support the format you provided.', { code: 'unsupported_format' }, [wav]],
-])('if a server says “%s”, the refused files are only named', async (says, more, named) => {
+])('after the error “%s”, the files that it concerns are only named', async (says, more, named) => {
   const client = await start([chat.httpError(400, says, more), chat.answer('ok')]);
   const blocks: ContentBlock[] = [
     { type: 'audio', mimeType: 'audio/wav', data: 'UklGRg==', name: 'a.wav' },
@@ -133,7 +133,7 @@ test('an error within a stream is the answer’s error', async () => {
   });
 });
 
-test('an event that is not JSON is an error that says so', async () => {
+test('an event that is not JSON is an error of that name', async () => {
   const logged = vi.spyOn(console, 'error');
   const client = await start([chat.answer(chat.chunk('{"half'))]);
   await expect(new Asking(client).answer).rejects.toMatchObject({
@@ -144,7 +144,7 @@ test('an event that is not JSON is an error that says so', async () => {
   expect(logged).not.toHaveBeenCalled();
 });
 
-test('an answer that is not streamed can also be read', async () => {
+test('an answer that is not streamed is read', async () => {
   const message = { role: 'assistant', content: 'whole' };
   const choices = [{ message, finish_reason: 'stop' }];
   const body = { object: 'chat.completion', choices };
@@ -170,7 +170,7 @@ test('a call never has the id of an earlier one', async () => {
   ]);
 });
 
-test('the server is sent the conversation, the tools and the images', async () => {
+test('a request has the conversation, the tools and the images', async () => {
   const client = await start([chat.answer('ok')]);
   const image = { type: 'image', mimeType: 'image/png', data: pixel } as const;
   const tools = [{ name: 'ls', description: 'Lists.', parameters: { type: 'object' } }];
@@ -207,7 +207,7 @@ test.each([
   },
 );
 
-test('the refusal of a field that was not sent leads to no endless repetition', async () => {
+test('a field that is refused even without being sent causes only one retry', async () => {
   const refusal = chat.httpError(400, 'Unknown parameter: stream_options', {
     param: 'stream_options',
   });

@@ -65,7 +65,7 @@ test('text, reasoning and calls of a stream become items, and the answer names t
   ]);
 });
 
-test('the model’s reasoning and calls are sent back', async () => {
+test('the model’s reasoning and calls are sent back to it', async () => {
   const client = await start([
     answer([
       reasoning(['hm'], { encrypted: 'gAAAA' }),
@@ -104,7 +104,7 @@ test('the model’s reasoning and calls are sent back', async () => {
 
 const dataUrl = `data:image/png;base64,${pixel}`;
 
-test('a refusal and an incomplete answer are reported', async () => {
+test('a refusal and a truncated answer are reported', async () => {
   const client = await start([answer(refusal('No.')), incomplete('max_output_tokens', 'ha')]);
   const asking = new Asking(client);
   expect((await asking.answer).finishReason).toBe('refusal');
@@ -112,7 +112,7 @@ test('a refusal and an incomplete answer are reported', async () => {
   expect((await new Asking(client).answer).finishReason).toBe('max_output_tokens');
 });
 
-/** Returns thoughts only if the request asks for a summary. */
+/** Answers with thoughts only if the request asks for a summary. */
 const thinking = ({ body }: ResponsesRequest) => {
   const isAsked = JSON.stringify(body['reasoning'] ?? {}).includes('"summary"');
   return answer([reasoning(isAsked ? ['Hm.'] : []), message('Yes.')]);
@@ -180,7 +180,7 @@ test('a search is sent back unchanged, between the reasoning before it and the i
 
 const tools = [{ name: 'ls', description: 'Lists.', parameters: { type: 'object' } }];
 
-test('the server’s search is offered only if it is enabled, and only to models that call tools', async () => {
+test('the server’s search is offered only if it is switched on, to models that call tools', async () => {
   api = await startResponsesApi({ script: () => answer('ok') });
   const search = { type: 'web_search' };
   const offered: unknown[] = [];
@@ -203,7 +203,7 @@ test('the server’s search is offered only if it is enabled, and only to models
   ]);
 });
 
-test('the number of searches that the server counts is in the answer', async () => {
+test('the answer has the server’s count of searches', async () => {
   const client = await start([answer('ok', { searches: 2 }), answer('ok')]);
   expect((await new Asking(client).answer).searches).toBe(2);
   expect((await new Asking(client).answer).searches).toBeUndefined();
@@ -213,14 +213,14 @@ test.each([
   ['response.failed', failed('server_error', 'Broken', message('half')), 'MODEL_UNAVAILABLE'],
   ['error', errorEvent('rate_limit_exceeded', 'Slow down', message('half')), 'RATE_LIMIT'],
   ['a cut', answer(message(['half', cut])), 'CONNECTION_FAILED'],
-])('%s within a stream is the answer’s error', async (_case, reply, code) => {
+])('%s in the middle of an answer is the answer’s error', async (_case, reply, code) => {
   const client = await start([reply]);
   const asking = new Asking(client);
   await expect(asking.answer).rejects.toMatchObject({ code });
   expect(asking.text).toBe('half');
 });
 
-test('an HTTP error is the answer’s error, and is not retried', async () => {
+test('an HTTP error is the answer’s error, and causes no retry', async () => {
   const client = await start([httpError(429, 'Slow down', { headers: { 'retry-after': '3' } })]);
   await expect(new Asking(client).answer).rejects.toMatchObject({
     code: 'RATE_LIMIT',
@@ -231,7 +231,7 @@ test('an HTTP error is the answer’s error, and is not retried', async () => {
   expect(api.requests).toHaveLength(1);
 });
 
-test('a missing model does not lead to a change of the interface', async () => {
+test('a missing model does not cause a switch to the other interface', async () => {
   const missing = httpError(404, 'The model `x` does not exist', { code: 'model_not_found' });
   const client = await start([missing]);
   await expect(new Asking(client).answer).rejects.toMatchObject({ code: 'MODEL_NOT_FOUND' });
@@ -251,7 +251,7 @@ test('reasoning that this server cannot read is left out of the request', async 
   expect(api.requests.map(({ body }) => body.input.length)).toEqual([4, 3]);
 });
 
-test('a tool’s picture is only named to a server that accepts only text from tools', async () => {
+test('a tool’s image is only named to a server that accepts only text from tools', async () => {
   const client = await start([
     httpError(400, "Output of tool call should be 'Input text'"),
     answer('ok'),
@@ -274,7 +274,7 @@ test('a tool’s picture is only named to a server that accepts only text from t
 test.each([
   [500, 'image input is not supported - hint: you may need to provide the mmproj', 'a.png'],
   [400, "'input_file' is not supported by llamacpp at this moment", 'a.pdf'],
-])('after status %j with “%s” only %s is named', async (status, complaint, named) => {
+])('after the status %j with “%s”, only %s is named', async (status, complaint, named) => {
   const client = await start([httpError(status, complaint), answer('ok')]);
   const pdf = { uri: 'b', name: 'a.pdf', mimeType: 'application/pdf', blob: btoa('%PDF-1.4') };
   const blocks: ContentBlock[] = [
@@ -290,14 +290,14 @@ test.each([
   ]);
 });
 
-test('a server that keeps complaining is not asked for ever', async () => {
+test('a server that keeps refusing is not retried forever', async () => {
   const complaint = httpError(400, "Output of tool call should be 'Input text'");
   const client = await start([complaint, answer('never')]);
   await expect(new Asking(client).answer).rejects.toMatchObject({ code: 'MODEL_ERROR' });
   expect(api.requests).toHaveLength(1);
 });
 
-test('a server may be silent for an hour before its answer, and during it', async () => {
+test('a server may be silent for an hour before and during its answer', async () => {
   const [silence, middle] = [gate(), gate()];
   const client = await start([held(silence, answer(message(['one', middle, ' two'])))]);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
@@ -311,7 +311,7 @@ test('a server may be silent for an hour before its answer, and during it', asyn
   expect(asking.items).toMatchObject([{ content: 'one two' }]);
 });
 
-test('stopping ends the request before the answer, and during it', async () => {
+test('stopping ends the request before and during the answer', async () => {
   const silence = gate();
   const middle = gate();
   const client = await start([

@@ -1,4 +1,4 @@
-/** The real opencode, of which only the command is configured: the same is true of any configured agent. */
+/** The real opencode, configured only by its command, like any configured agent. */
 import { randomUUID } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ function fold({ turnId, events }: StoredTurn): Response {
   )!;
 }
 
-test('a session is forked whole: the fork knows the earlier turn, and both sessions continue apart', async () => {
+test('a session is forked whole: the fork knows the earlier turn, and both sessions continue separately', async () => {
   const { provider, api, create, workspace } = await runOpencode(() =>
     ['One.', 'Two.', 'Three.'].map((words) => reply(words)),
   );
@@ -61,7 +61,7 @@ test('a session is forked whole: the fork knows the earlier turn, and both sessi
   expect(asked('Third')).not.toContain('Second question');
 });
 
-/** A session whose model edits `notes.txt` and waits for permission. */
+/** Returns a session whose model wants to edit `notes.txt` and waits for permission. */
 async function editing() {
   const input = { oldString: 'two', newString: 'zwei' };
   const running = await runOpencode(
@@ -105,7 +105,7 @@ testAtLength(
   },
 );
 
-testAtLength('an edit that was allowed is written, and its call keeps its input', async () => {
+testAtLength('an allowed edit is written, and its call keeps its input', async () => {
   const { listener, turnId, request, path, input } = await editing();
 
   await request.answer('once');
@@ -122,25 +122,22 @@ testAtLength('an edit that was allowed is written, and its call keeps its input'
   ]);
 });
 
-testAtLength(
-  'an edit that was refused is not written, and its call failed with its input',
-  async () => {
-    const { listener, turnId, request, path, input } = await editing();
+testAtLength('a refused edit is not written, and its call fails and keeps its input', async () => {
+  const { listener, turnId, request, path, input } = await editing();
 
-    await request.answer('reject');
+  await request.answer('reject');
 
-    const response = await listener.response(turnId);
-    expect(await readFile(path, 'utf8')).toBe('one\ntwo\n');
-    expect(itemsOf(response, 'approval')).toMatchObject([
-      { outcome: { outcome: 'selected', optionId: 'reject' } },
-    ]);
-    const [call] = itemsOf(response, 'function_call');
-    expect(JSON.parse(call?.arguments ?? '')).toEqual(input);
-    expect(itemsOf(response, 'function_call_output')).toMatchObject([
-      { callId: 'toolu_edit', success: false },
-    ]);
-  },
-);
+  const response = await listener.response(turnId);
+  expect(await readFile(path, 'utf8')).toBe('one\ntwo\n');
+  expect(itemsOf(response, 'approval')).toMatchObject([
+    { outcome: { outcome: 'selected', optionId: 'reject' } },
+  ]);
+  const [call] = itemsOf(response, 'function_call');
+  expect(JSON.parse(call?.arguments ?? '')).toEqual(input);
+  expect(itemsOf(response, 'function_call_output')).toMatchObject([
+    { callId: 'toolu_edit', success: false },
+  ]);
+});
 
 testAtLength(
   'a turn that is cancelled during a text keeps the text so far, and the session continues',
@@ -163,7 +160,7 @@ testAtLength(
 );
 
 testAtLength(
-  'a session whose process has ended is continued by another provider: its history is read once, and the model knows it',
+  'a session whose process has ended is continued by another provider, which reads its history once and gives it to the model',
   async () => {
     const { create, provider, provide, workspace, api } = await runOpencode(() => [
       reply(toolUse('glob', { pattern: '*.txt' })),
@@ -207,7 +204,7 @@ testAtLength('a session is listed for its folder, by its own id', async () => {
   ]);
 });
 
-test('INV-8: repeated text of the model is shown exactly as written; nothing that a command has started outlives its session', async () => {
+test('INV-8: repeated text of the model is shown unchanged; no process of a command outlives its session', async () => {
   const all = ['slow '.repeat(40), 'The fox. The fox.', 'The fox. '.repeat(20), 'no\n\nno\n\n.'];
   const sayings = atLength ? all : all.slice(2);
   const chunks = atLength ? [1, 4, 9] : [9];

@@ -47,10 +47,10 @@ export async function opencodeStage(
   };
 }
 
-/** A stage with a provider; it is closed after the test. */
+/** A stage with a provider, which is closed after the test. */
 export interface RunningOpencode extends OpencodeStage {
   provider: AcpProvider;
-  /** Creates a session, with a listener from before its start. */
+  /** Creates a session, and records all its events from the first. */
   create(): Promise<Listener>;
 }
 

@@ -7,14 +7,14 @@ import { fellTrees, growTree, isThere, untilGone } from './tree.ts';
 
 afterEach(fellTrees);
 
-/** Each prints the pids of its processes. All start with a mark. */
+/** Scripts that print the pids of their processes, which all start with a mark. */
 const shapes: Record<string, { script: string; count: number }> = {
   'forks and waits': { script: 'sleep 300 & echo $!; sleep 300 & echo $!; wait', count: 2 },
   'runs tools in process sessions of their own': {
     script: `setsid sh -c 'echo $$; sleep 300 & echo $!; wait' & wait`,
     count: 2,
   },
-  'detaches with a double fork and goes': {
+  'detaches with a double fork and exits': {
     script: `setsid sh -c '(sleep 300 & echo $!)' & wait`,
     count: 1,
   },
@@ -22,15 +22,15 @@ const shapes: Record<string, { script: string; count: number }> = {
     script: `sh -c 'trap "" TERM; echo $$; exec sleep 300' & wait`,
     count: 1,
   },
-  'starts more when told to stop': {
+  'starts more processes at SIGTERM': {
     script: `trap 'setsid sleep 300 & echo $!' TERM; echo $$; while :; do sleep 0.1; done`,
     count: 1,
   },
-  'clears the environment of what stays below it': {
+  'clears the environment of its descendants': {
     script: `env -i /bin/sh -c 'echo $$; /bin/sleep 300 & echo $!; wait' & wait`,
     count: 2,
   },
-  'leaves below it, when it goes, what has no environment and ignores SIGTERM': {
+  'exits and leaves a descendant that has no environment and ignores SIGTERM': {
     script: `env -i /bin/sh -c 'trap "" TERM; echo $$; exec /bin/sleep 300' & wait`,
     count: 1,
   },
@@ -39,7 +39,7 @@ const shapes: Record<string, { script: string; count: number }> = {
 
 describe('ending a tree that', () => {
   test.each(Object.entries(shapes))(
-    'INV-8: %s leaves nothing of it',
+    'INV-8: %s leaves no process',
     async (_name, { script, count }) => {
       const mark = processMark();
       const { root, pids, closed } = await growTree(script, count, mark.env);
@@ -49,13 +49,13 @@ describe('ending a tree that', () => {
       expect(pids.filter(isThere)).toEqual([]);
       expect(outcome.left).toEqual([]);
       expect(outcome.ended).toBeGreaterThanOrEqual(count);
-      // Nothing is left to hold the pipe either, not even processes forked meanwhile.
+      // No process holds the pipe, not even one that was forked in the meantime.
       await closed;
     },
   );
 });
 
-test('INV-8: a tree ends in time even if the clock is set back meanwhile', async () => {
+test('INV-8: a tree ends in time even if the clock is set back during the grace period', async () => {
   const mark = processMark();
   const { script, count } = shapes['ignores SIGTERM']!;
   const { root, pids } = await growTree(script, count, mark.env);
@@ -67,7 +67,7 @@ test('INV-8: a tree ends in time even if the clock is set back meanwhile', async
   expect(outcome.left).toEqual([]);
 }, 10_000);
 
-test('INV-8: a tree ends even if the first look at the process table takes longer than the grace and the limit together', async () => {
+test('INV-8: a tree ends even if the first reading of the process table takes longer than grace and limit together', async () => {
   const mark = processMark();
   const { script, count } = shapes['ignores SIGTERM']!;
   const { root, pids } = await growTree(script, count, mark.env);
@@ -82,7 +82,7 @@ test('INV-8: a tree ends even if the first look at the process table takes longe
   expect(outcome.left).toEqual([]);
 });
 
-test('INV-8: the guard stays until all endings are done', async () => {
+test('INV-8: the guard stays until all trees have been ended', async () => {
   const guard = await startGuard();
   const mark = processMark();
   const script = `sh -c 'trap "" TERM; echo $$; exec sleep 300' & wait`;
@@ -94,7 +94,7 @@ test('INV-8: the guard stays until all endings are done', async () => {
   expect(pids.filter(isThere)).toEqual([]);
 });
 
-test('INV-8: a tree whose root has gone ends by its mark alone', async () => {
+test('INV-8: a tree whose root has exited is found by its mark alone', async () => {
   const mark = processMark();
   const { root, pids } = await growTree('setsid sleep 300 & echo $!', 1, mark.env);
   await untilGone([root.pid!]);
@@ -104,8 +104,8 @@ test('INV-8: a tree whose root has gone ends by its mark alone', async () => {
   expect(pids.filter(isThere)).toEqual([]);
 });
 
-test('INV-8: a process that is just changing its program, and shows no mark for that moment, ends too', async () => {
-  // It changes its program a thousand times, one after another.
+test('INV-8: a process in the middle of an exec, when it shows no mark, is ended', async () => {
+  // The process calls exec a thousand times.
   const again = `[ $1 = 0 ] && exec sleep 300; exec sh -c "$0" "$0" $(($1 - 1))`;
   for (let round = 0; round < 20; round++) {
     const mark = processMark();
@@ -118,7 +118,7 @@ test('INV-8: a process that is just changing its program, and shows no mark for 
   }
 });
 
-test('INV-8: an unmarked tree ends by its root alone', async () => {
+test('INV-8: an unmarked tree is found by its root alone', async () => {
   const { root, pids } = await growTree('sleep 300 & echo $!; wait', 1);
 
   await endTree({ child: root });
@@ -126,7 +126,7 @@ test('INV-8: an unmarked tree ends by its root alone', async () => {
   expect([root.pid!, ...pids].filter(isThere)).toEqual([]);
 });
 
-test('INV-8: an unmarked process ends if the marked leader of its session has gone', async () => {
+test('INV-8: an unmarked process is ended if the marked leader of its process session has exited', async () => {
   const mark = processMark();
   const { pids } = await growTree(
     `setsid sh -c 'echo $$; (env -i /bin/sleep 300 & echo $!); sleep 300'`,
@@ -139,7 +139,7 @@ test('INV-8: an unmarked process ends if the marked leader of its session has go
   expect(pids.filter(isThere)).toEqual([]);
 });
 
-test('a process may finish its work within the grace', async () => {
+test('a process may finish its work within the grace period', async () => {
   const mark = processMark();
   const { root } = await growTree(
     `trap 'sleep 0.3; exit 7' TERM; echo $$; while :; do sleep 0.05; done`,
@@ -153,7 +153,7 @@ test('a process may finish its work within the grace', async () => {
   expect(await exited).toBe(7);
 });
 
-test('another session of the same server goes on', async () => {
+test('another session of the same server continues', async () => {
   const [one, other] = [processMark(), processMark()];
   const ending = await growTree('echo $$; sleep 300; true', 1, one.env);
   const staying = await growTree('echo $$; sleep 300; true', 1, other.env);
@@ -165,8 +165,8 @@ test('another session of the same server goes on', async () => {
   await endTree({ mark: other.id });
 });
 
-test('a process that has got the pid of one that has exited is left alone', async () => {
-  // Another session's, so that it runs below this process as the exited one did.
+test('a process that reuses the pid of an exited process is not ended', async () => {
+  // A process of another session, which runs below this process as the exited process did.
   const { root } = await growTree('echo $$; sleep 300; true', 1);
   const exited = { pid: root.pid!, exitCode: 0, signalCode: null };
 
@@ -176,14 +176,14 @@ test('a process that has got the pid of one that has exited is left alone', asyn
   expect(isThere(root.pid!)).toBe(true);
 });
 
-test('a process is identified by its start time too, so that a reused pid is not mistaken for it', () => {
+test('a process is identified by its pid and start time, so that a reused pid is not mistaken for it', () => {
   const self = readProcess(process.pid)!;
 
   expect(isRunning(self)).toBe(true);
   expect(isRunning({ ...self, startedAt: self.startedAt - 1 })).toBe(false);
 });
 
-test('neither this process nor one it runs in is ended', async () => {
+test('this process and its ancestors are not ended', async () => {
   const running = { exitCode: null, signalCode: null };
   const outcomes = [
     await endTree({ child: { ...running, pid: process.pid } }),

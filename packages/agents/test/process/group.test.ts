@@ -6,7 +6,7 @@ import { endGroup } from '../../src/process/group.ts';
 import { processSupport } from '../../src/process/support.ts';
 import { isThere, untilGone } from './tree.ts';
 
-/** The leader of a process group and a member, with their pids. */
+/** Starts a process group; returns the pids of its leader and of a member. */
 async function startGroup(script: string): Promise<{ leader: number; member: number }> {
   const child = spawn('/bin/sh', ['-c', script], {
     detached: true,
@@ -16,7 +16,7 @@ async function startGroup(script: string): Promise<{ leader: number; member: num
   return { leader: child.pid!, member: Number(chunk.toString()) };
 }
 
-test('INV-8: without a process table, an agent’s process group ends', async () => {
+test('INV-8: without a process table, an agent’s process group is ended', async () => {
   const { leader, member } = await startGroup('sleep 300 & echo $!; wait');
 
   const outcome = await endGroup(leader, false, 20_000, 10_000);
@@ -26,7 +26,7 @@ test('INV-8: without a process table, an agent’s process group ends', async ()
 });
 
 testAtLength(
-  'INV-8: without a process table, a group that ignores SIGTERM ends after the grace',
+  'INV-8: without a process table, a group that ignores SIGTERM is killed after the grace period',
   async () => {
     const { leader, member } = await startGroup(`trap '' TERM; sleep 300 & echo $!; wait`);
 
@@ -37,7 +37,7 @@ testAtLength(
   },
 );
 
-test('INV-8: without a process table, a group ends whose leader has exited, and no process that has got the pid', async () => {
+test('INV-8: without a process table, a group whose leader has exited is ended, but not a process that reuses the pid', async () => {
   const { leader, member } = await startGroup('sleep 300 & echo $!');
   await untilGone([leader]);
   expect(await endGroup(leader, true, 20_000, 10_000)).toEqual({ ended: 1, left: [] });
@@ -49,7 +49,7 @@ test('INV-8: without a process table, a group ends whose leader has exited, and 
   other.kill();
 });
 
-test('with nothing to end, nothing is done', async () => {
+test('without a process to end, nothing happens', async () => {
   const gone = spawn('/bin/true');
   await once(gone, 'exit');
 
@@ -57,7 +57,7 @@ test('with nothing to end, nothing is done', async () => {
   expect(await endGroup(undefined, false, 100, 100)).toEqual({ ended: 0, left: [] });
 });
 
-test('what this machine can do is said in a sentence', () => {
+test('the machine’s ability to end processes is described in a sentence', () => {
   expect(processSupport()).toEqual({
     complete: process.platform === 'linux',
     sentence: expect.stringMatching(/^[A-Z].*\.$/),

@@ -12,14 +12,14 @@ import { readProcess } from '../../src/process/table.ts';
 import { isThere, untilGone } from './tree.ts';
 
 const program = fileURLToPath(new URL('./server.ts', import.meta.url));
-/** A fork, a detached double fork, a process that ignores SIGTERM, and one that also clears its environment. */
+/** A fork, a detached double fork, a process that ignores SIGTERM, and a process that also clears its environment. */
 const script = `
 sleep 300 & echo $!
 setsid sh -c '(sleep 300 & echo $!)'
 setsid sh -c 'trap "" TERM; echo $$; exec sleep 300' &
 env -i /bin/sh -c 'trap "" TERM; echo $$; exec /bin/sleep 300' &
 wait`;
-/** A leader of a process session that ignores SIGTERM, and a process there that left the tree and has no environment. */
+/** A process session: its leader ignores SIGTERM, and a member has left the tree and has no environment. */
 const besideLeader = `
 setsid sh -c 'trap "" TERM; env -i /bin/sh -c "/bin/sleep 300 & echo \\$!"; echo $$; exec sleep 300' &
 wait`;
@@ -33,7 +33,7 @@ interface Server {
 
 let dataDir: string;
 const toEnd: number[] = [];
-/** Resolves at a started server's end: until then the reaper must spare its processes. */
+/** Resolves at a started server's end; before, the reaper must spare its processes. */
 let ended: Promise<unknown>;
 
 beforeEach(async () => {
@@ -64,7 +64,7 @@ async function startServer(
   return { child, guard, pids, lines };
 }
 
-/** Leaves its process group as it is. */
+/** Kills the server, but not its process group. */
 async function kill({ child }: Server): Promise<void> {
   child.kill('SIGKILL');
   await ended;
@@ -76,7 +76,7 @@ async function killGroup({ child }: Server): Promise<void> {
 }
 
 describe('the guard', () => {
-  test('INV-8: is not in the process group of the server, and goes on when that is killed', async () => {
+  test('INV-8: is not in the server’s process group, and continues when the group is killed', async () => {
     const server = await startServer('guarded');
 
     await killGroup(server);
@@ -84,7 +84,7 @@ describe('the guard', () => {
     await untilGone([...server.pids, server.guard!]);
   });
 
-  test('INV-8: outlives signals to it while the server lives; ends all that a killed server has started, then itself', async () => {
+  test('INV-8: ignores signals while the server lives; after the server is killed, ends its processes, then itself', async () => {
     const server = await startServer('guarded');
     expect(server.pids.filter(isThere)).toHaveLength(4);
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
@@ -96,9 +96,9 @@ describe('the guard', () => {
     await untilGone([...server.pids, server.guard!]);
   });
 
-  test('INV-8: kills what ignores SIGTERM after seconds of grace, not after a number of looks, each of which may take long', async () => {
+  test('INV-8: kills processes that ignore SIGTERM after a grace period in seconds, not after a number of searches', async () => {
     const looks = join(dataDir, 'looks');
-    // Each look at the marks takes a second.
+    // Each search for marks takes a second.
     await writeFile(
       join(dataDir, 'grep'),
       `#!/bin/sh\necho >>'${looks}'\n/bin/sleep 1\nexec /bin/grep "$@"\n`,
@@ -109,12 +109,12 @@ describe('the guard', () => {
     await kill(server);
     await untilGone(server.pids);
 
-    // It has looked about twice by then, and 20 times if it counted looks.
+    // The guard has searched about twice; it would search 20 times if it counted searches.
     expect((await readFile(looks, 'utf8')).length).toBeLessThan(10);
     await untilGone([server.guard!]);
   });
 
-  test('INV-8: ends a process without environment and parent that is in the process session of a marked one', async () => {
+  test('INV-8: ends a process without environment and parent in the process session of a marked process', async () => {
     const server = await startServer('guarded', {}, [besideLeader, 2]);
     expect(server.pids.filter(isThere)).toHaveLength(2);
 
@@ -123,7 +123,7 @@ describe('the guard', () => {
     await untilGone([...server.pids, server.guard!]);
   });
 
-  test('INV-8: outlives signals from its start on', async () => {
+  test('INV-8: ignores signals from its start', async () => {
     const guard = await startGuard();
     process.kill(guard.pid!, 'SIGTERM');
 
@@ -134,7 +134,7 @@ describe('the guard', () => {
     expect(isThere(guard.pid!)).toBe(false);
   });
 
-  test('is light: less than 5 MB', async () => {
+  test('uses less than 5 MB of memory', async () => {
     const { guard } = await startServer('guarded');
 
     const status = await readFile(`/proc/${guard}/status`, 'utf8');
@@ -143,7 +143,7 @@ describe('the guard', () => {
   });
 
   test.each(['guarded', 'watched'] as const)(
-    'goes without ending anything when it is dismissed (%s)',
+    'exits without ending processes when it is dismissed (%s)',
     async (guarded) => {
       const server = await startServer(guarded);
 
@@ -157,7 +157,7 @@ describe('the guard', () => {
 });
 
 describe('the guard of a server with leases', () => {
-  test('INV-8: ends what a suspended server has started once its leases run out, and watches what it starts afterwards', async () => {
+  test('INV-8: ends a suspended server’s processes once its leases expire, and watches its later processes', async () => {
     const server = await startServer('watched');
     process.kill(server.child.pid!, 'SIGSTOP');
 
@@ -176,7 +176,7 @@ describe('the guard of a server with leases', () => {
     await untilGone([server.guard!]);
   });
 
-  test('INV-8: ends all that a killed server has started, whatever moment was set', async () => {
+  test('INV-8: ends a killed server’s processes, whenever its leases expire', async () => {
     const server = await startServer('watched');
 
     await kill(server);
@@ -185,7 +185,7 @@ describe('the guard of a server with leases', () => {
   });
 });
 
-test('a guard that is suspended does not keep its server from ending', async () => {
+test('a suspended guard does not prevent its server from ending', async () => {
   const guard = await startGuard();
   process.kill(guard.pid!, 'SIGSTOP');
   toEnd.push(guard.pid!);
@@ -194,7 +194,7 @@ test('a guard that is suspended does not keep its server from ending', async () 
 });
 
 describe('the reaper at start-up', () => {
-  test('INV-8: ends what a dead server on the same data folder left', async () => {
+  test('INV-8: ends the processes that a dead server on the same data folder left', async () => {
     const server = await startServer('alone');
     await kill(server);
     expect(server.pids.filter(isThere)).toHaveLength(4);
@@ -203,11 +203,11 @@ describe('the reaper at start-up', () => {
 
     expect(ended).toBeGreaterThanOrEqual(4);
     expect(server.pids.filter(isThere)).toEqual([]);
-    // Only this server is left in the folder.
+    // Only this server's entry is left in the folder.
     expect(await readdir(join(dataDir, 'servers'))).toHaveLength(1);
   });
 
-  test('leaves the agents of a living server alone', async () => {
+  test('does not end the agents of a living server', async () => {
     const server = await startServer('alone');
 
     expect(await reapOrphans(dataDir)).toEqual({ ended: 0 });
@@ -215,7 +215,7 @@ describe('the reaper at start-up', () => {
     expect(server.pids.filter(isThere)).toHaveLength(4);
   });
 
-  test('leaves the agents of a server on another data folder alone', async () => {
+  test('does not end the agents of a server on another data folder', async () => {
     const server = await startServer('alone');
     const elsewhere = await mkdtemp(join(tmpdir(), 'liminal-elsewhere-'));
     const detached = server.pids[1]!;
@@ -227,10 +227,10 @@ describe('the reaper at start-up', () => {
     await rm(elsewhere, { recursive: true });
   });
 
-  test('INV-8: a server inside an agent of another passes the other’s marks on', async () => {
+  test('INV-8: a server inside an agent of another server passes on the other server’s marks', async () => {
     const server = await startServer('alone', { LIMINAL_MARK: 'outer/1' });
 
-    // A process that is just changing its program shows no environment for that moment.
+    // A process in the middle of an exec shows no environment.
     const environ = () => readFile(`/proc/${server.pids[1]}/environ`, 'utf8');
     await expect.poll(environ).toMatch(/LIMINAL_MARK=outer\/1 \d+\.\d+\.\w+\/[\w-]+\/other\0/);
     expect(readProcess(server.pids[1]!)).toBeDefined();

@@ -1,4 +1,4 @@
-/** A server to be killed or suspended: starts a guard and a tree, prints their pids, and stays. */
+/** A server that tests kill or suspend: starts a guard and a process tree, prints their pids, and keeps running. */
 import { uptime } from 'node:os';
 import { startGuard } from '../../src/process/guard.ts';
 import { processMark } from '../../src/process/mark.ts';
@@ -9,7 +9,7 @@ const [, , guarded, dataDir, script = '', count = '0'] = process.argv;
 if (dataDir) await reapOrphans(dataDir);
 const watches = guarded === 'watched';
 const guard = watches || guarded === 'guarded' ? await startGuard({ watches }) : undefined;
-/** As with leases that can be renewed. */
+/** Sets the guard's deadline, as a server does when it renews its leases. */
 const renew = () => guard?.endAt(uptime() * 1000 + 5_000);
 if (watches) {
   renew();

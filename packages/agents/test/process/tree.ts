@@ -6,7 +6,7 @@ import { readProcess } from '../../src/process/table.ts';
 
 export interface Tree {
   root: ChildProcess;
-  /** The pids that the script printed, one per line. */
+  /** The pids that the script printed. */
   pids: number[];
   /** Resolves when no process holds its standard output. */
   closed: Promise<void>;
@@ -40,7 +40,7 @@ export async function growTree(
 
 export const isThere = (pid: number): boolean => readProcess(pid) !== undefined;
 
-/** Waits until none of them is in the process table. */
+/** Waits until none of the processes is in the process table. */
 export async function untilGone(pids: readonly number[]): Promise<void> {
   await vi.waitFor(
     () => {
@@ -51,7 +51,7 @@ export async function untilGone(pids: readonly number[]): Promise<void> {
   );
 }
 
-/** Ends what a failed test has left. */
+/** Ends the processes that a failed test has left. */
 export function fellTrees(): void {
   for (const pid of started) if (isThere(pid)) process.kill(pid, 'SIGKILL');
   started.clear();

@@ -113,7 +113,7 @@ test('when an editor disconnects during a command, the turn continues and the co
   await expect(zed.prompt(sessionId, 'Run it.')).rejects.toThrow('ACP connection closed');
   expect((await answerOf('wait_for_exit')).result).toEqual({ exitCode: null, signal: null });
   expect((await answerOf('output')).result).toMatchObject({
-    output: expect.stringContaining('[The editor that ran this has gone'),
+    output: expect.stringContaining('[The editor that ran this program has disconnected'),
   });
   await expect.poll(async () => (await runtime.info(sessionId)).session.state).toBe('idle');
 });

@@ -1,6 +1,6 @@
-/** An agent's request cannot be served: it is answered with this as a JSON-RPC error. */
+/** Answers an agent's request with a JSON-RPC error. */
 export class ClientError extends Error {
-  /** JSON-RPC's code. */
+  /** The JSON-RPC error code. */
   readonly rpcCode: number;
   readonly data: unknown;
 
@@ -11,12 +11,12 @@ export class ClientError extends Error {
   }
 }
 
-/** A client of ours did not do what the agent asked for. */
+/** One of our clients refused the agent's request. */
 export const clientRefused = (message: string): ClientError => new ClientError(-32603, message);
 export const invalidParams = (message: string): ClientError => new ClientError(-32602, message);
 export const notFound = (message: string): ClientError => new ClientError(-32002, message);
 
-/** A missing file, in words that agents look for: some do not check the code. */
+/** The error for a missing file. Its text has the words that agents search for: some do not check the code. */
 export const missingFile = (path: string): ClientError =>
   new ClientError(-32002, `Resource not found: ${path} does not exist (ENOENT: No such file).`, {
     uri: path,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ClientTerminal, ExitStatus } from '../../client-terminals.ts';
 import { ClientsTerminal } from './clients-terminal.ts';
 
-/** A program at an editor, as a test has it go on. */
+/** A program that runs at an editor; the test controls it. */
 function program() {
   const ended = Promise.withResolvers<ExitStatus>();
   const did: string[] = [];
@@ -42,7 +42,7 @@ function program() {
   };
 }
 
-test('what it prints is shown once, as it grows, also where its beginning was cut off', async () => {
+test('output is shown once, as it grows, even after the editor has dropped its start', async () => {
   const { view, prints, all, ends, exits } = program();
   const line = (name: string) => `${name} ${'.'.repeat(100)}\n`;
   const [one, two, three, four] = [line('one'), line('two'), line('three'), line('four')];
@@ -64,21 +64,21 @@ test('what it prints is shown once, as it grows, also where its beginning was cu
   });
 });
 
-test('a program whose editor goes away has ended in a way that nobody knows; what it printed stays', async () => {
+test('when the editor disconnects, the program’s outcome is unknown and its output stays', async () => {
   const { view, prints, goes, all } = program();
   prints('half\n');
   await expect.poll(all).toBe('half\n');
   goes();
   expect(await view.exited).toEqual({ exitCode: null, signal: null });
   const { output, exitStatus } = await view.output();
-  expect(output).toMatch(/^half\n\n\[The editor that ran this has gone/);
+  expect(output).toMatch(/^half\n\n\[The editor that ran this program has disconnected/);
   expect(all()).toBe(output);
   expect(exitStatus).toEqual({ exitCode: null, signal: null });
   await view.kill();
   await view.release();
 });
 
-test('it is killed and released at the editor', async () => {
+test('the program is killed and released at the editor', async () => {
   const { view, did } = program();
   await view.kill();
   expect(await view.exited).toEqual({ exitCode: null, signal: 'SIGTERM' });

@@ -7,14 +7,14 @@ import type { TerminalOutput } from './terminal.ts';
 export interface ClientsTerminalOptions {
   onOutput: (text: string) => void;
   onExit: (exit: ExitStatus) => void;
-  /** How often its output is looked at, ms: a client does not tell of it by itself. */
+  /** How often the output is polled, ms: clients do not push it. */
   everyMs?: number;
 }
 
-/** By so many characters a text whose beginning was cut off is found in the one before. */
+/** How many characters must match to find a text, whose start the client has dropped, in the earlier text. */
 const overlap = 100;
 
-const lost = '\n[The editor that ran this has gone: what became of it is not known.]\n';
+const lost = '\n[The editor that ran this program has disconnected: the outcome is unknown.]\n';
 
 /** A program that one of our own clients runs for an agent. */
 export class ClientsTerminal {
@@ -44,7 +44,7 @@ export class ClientsTerminal {
     await this.exited;
   }
 
-  /** A client that has gone has let go of it. */
+  /** Never rejects: a client that has disconnected has released the terminal. */
   async release(): Promise<void> {
     await this.#terminal.release().catch(() => undefined);
   }
@@ -66,21 +66,21 @@ export class ClientsTerminal {
     }
   }
 
-  /** What a client does not tell stays as it was. */
+  /** Polls the output. If the client does not answer, the known output stays. */
   async #look(): Promise<void> {
     const now = await this.#terminal.output().catch(() => undefined);
     if (now !== undefined && this.#exit === undefined) this.#see(now);
   }
 
   #see(now: TerminalOutput): void {
-    const news = newsIn(now.output, this.#seen.output);
+    const added = newPart(now.output, this.#seen.output);
     this.#seen = now;
-    if (news !== '') this.#options.onOutput(news);
+    if (added !== '') this.#options.onOutput(added);
   }
 }
 
-/** What a text has more than an earlier one, whose beginning it may lack; all of it, if it is not clear where it goes on. */
-function newsIn(now: string, before: string): string {
+/** The part of `now` after `before`, whose start `now` may lack; all of `now` if the texts do not overlap. */
+function newPart(now: string, before: string): string {
   const at = now.startsWith(before) ? 0 : before.indexOf(now.slice(0, overlap));
   const same = at < 0 ? '' : before.slice(at);
   return now.startsWith(same) ? now.slice(same.length) : now;

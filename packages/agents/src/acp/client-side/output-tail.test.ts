@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { OutputTail } from './output-tail.ts';
 
 describe('the tail of an output', () => {
-  test('is all of it as long as it fits', () => {
+  test('is the whole output as long as it fits', () => {
     const tail = new OutputTail(10);
     tail.add('12345');
     tail.add('67890');
     expect([tail.read(), tail.isTruncated]).toEqual(['1234567890', false]);
   });
 
-  test('is its last bytes when it does not, whatever the chunks', () => {
+  test('is the last bytes of a longer output, whatever the chunks', () => {
     for (const parts of [
       ['abcdefghijklmnop'],
       'abcdefghijklmnop'.split(''),
@@ -36,14 +36,14 @@ describe('the tail of an output', () => {
     },
   );
 
-  test('holds no more than twice its limit, and stays right', () => {
+  test('holds at most twice its limit, and still reads correctly', () => {
     const tail = new OutputTail(100);
     for (let at = 0; at < 10_000; at += 1) tail.add(`${at} `);
     expect(tail.read().endsWith('9997 9998 9999 ')).toBe(true);
     expect(Buffer.byteLength(tail.read())).toBe(100);
   });
 
-  test('may be nothing at all', () => {
+  test('may be empty', () => {
     const tail = new OutputTail(0);
     tail.add('abc');
     expect([tail.read(), tail.isTruncated]).toEqual(['', true]);

@@ -1,4 +1,4 @@
-/** The last bytes of a program's output, as UTF-8, never beginning with half a character. */
+/** The last bytes of a program's output, as UTF-8. The first character is always whole. */
 export class OutputTail {
   readonly #limit: number;
   #chunks: Buffer[] = [];
@@ -19,7 +19,7 @@ export class OutputTail {
     this.#bytes += chunk.length;
     if (this.#bytes <= this.#limit) return;
     this.#isTruncated = true;
-    // Not at every chunk: joining costs as much as the kept bytes.
+    // Do not join at every chunk: joining copies all kept bytes.
     if (this.#bytes > 2 * this.#limit) this.#join();
   }
 

@@ -40,12 +40,12 @@ describe('reading', () => {
     [{ line: null, limit: null }, 'one\ntwo\nthree\nfour\n'],
     [{ line: 99 }, ''],
     [{ limit: 0 }, ''],
-  ])('gives what %j asks for', async (range, content) => {
+  ])('returns the lines that %j asks for', async (range, content) => {
     expect(await files.read({ path: join(project, 'notes.txt'), ...range })).toEqual({ content });
   });
 
   test.each(['missing.txt', 'no/folder/missing.txt', 'notes.txt/missing.txt'])(
-    'reports %s as missing, by the protocol’s code and by the words that agents look for',
+    'reports %s as missing, by the protocol’s code and by the words that agents search for',
     async (name) => {
       const path = join(project, name);
       const error: unknown = await files.read({ path }).catch((reason: unknown) => reason);
@@ -73,12 +73,12 @@ describe('reading', () => {
       const error: unknown = await files.read({ path }).catch((one: unknown) => one);
       expect(error, path).toMatchObject(refused);
       expect(error).toHaveProperty('message', expect.stringContaining(reason));
-      // An agent that takes it for missing goes on to create it.
+      // An agent that considers the file missing would create it.
       expect(String(error)).not.toMatch(/ENOENT|No such file|does not exist|Resource not found/i);
     }
   });
 
-  test('gives every character of UTF-8, and no other bytes than the file has', async () => {
+  test('returns every UTF-8 character, and only bytes of the file', async () => {
     const text = '\uFEFFä€😀\r\n';
     writeFileSync(join(project, 'odd.txt'), text);
     expect(await files.read({ path: join(project, 'odd.txt') })).toEqual({ content: text });
@@ -86,14 +86,14 @@ describe('reading', () => {
 });
 
 describe('writing', () => {
-  test('makes the file and the folders that it needs, and shortens what was longer', async () => {
+  test('creates the file and its folders, and truncates a longer file', async () => {
     const path = join(project, 'a/b/new.txt');
     await files.write({ path, content: 'long content' });
     expect(await files.write({ path, content: 'short' })).toEqual({});
     expect(readFileSync(path, 'utf8')).toBe('short');
   });
 
-  test('says why a file cannot be made', async () => {
+  test('reports why a file cannot be created', async () => {
     for (const [name, reason] of [
       ['src', 'is a folder'],
       ['notes.txt/new.txt', 'The folder of'],
@@ -107,7 +107,7 @@ describe('writing', () => {
     }
   });
 
-  test('refuses a pipe that somebody reads', async () => {
+  test('refuses a pipe that has a reader', async () => {
     const path = join(project, 'pipe');
     execFileSync('mkfifo', [path]);
     const reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -122,7 +122,7 @@ describe('writing', () => {
     }
   });
 
-  test('refuses content that is too large, and leaves the file alone', async () => {
+  test('refuses content that is too large, and does not change the file', async () => {
     const path = join(project, 'notes.txt');
     const content = 'x'.repeat(16 * 1024 * 1024 + 1);
     await expect(files.write({ path, content })).rejects.toMatchObject(refused);
@@ -155,7 +155,7 @@ describe('a path', () => {
     expect(readFileSync(join(root, 'secret.txt'), 'utf8')).toBe('secret');
   });
 
-  test('through links that stay inside is taken, and so is a name that begins with two dots', async () => {
+  test('through links that stay inside is accepted, as is a name that begins with two dots', async () => {
     symlinkSync(join(project, 'src'), join(project, 'source'));
     await files.write({ path: join(project, 'source/..odd'), content: 'fine' });
     expect(readFileSync(join(project, 'src/..odd'), 'utf8')).toBe('fine');
@@ -163,7 +163,7 @@ describe('a path', () => {
     expect(readFileSync(join(project, '..odd'), 'utf8')).toBe('fine, too');
   });
 
-  test('inside is taken even if the project folder itself is a link', async () => {
+  test('inside is accepted even if the project folder itself is a link', async () => {
     symlinkSync(project, join(root, 'linked'));
     const linked = new ProjectFiles(join(root, 'linked'));
     expect(await linked.read({ path: join(root, 'linked/notes.txt'), limit: 1 })).toEqual({
@@ -205,8 +205,8 @@ describe('SAFE: a file of a hidden folder', () => {
   });
 });
 
-describe('what a client of ours has open', () => {
-  test('is read and written there, in the lines that were asked for', async () => {
+describe('a file that one of our clients has open', () => {
+  test('is read, by the requested lines, and written by that client', async () => {
     const path = join(project, 'notes.txt');
     const asked: unknown[] = [];
     const written = new Map<string, string>();
@@ -228,7 +228,7 @@ describe('what a client of ours has open', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('is the disk’s where no client offers it; a client that refuses is quoted', async () => {
+  test('is read and written on the disk if no client offers it; a client’s refusal is quoted', async () => {
     const path = join(project, 'notes.txt');
     const none = { read: async () => undefined, write: async () => false };
     const closed = new ProjectFiles(project, { clients: none });

@@ -7,15 +7,15 @@ import type { ClientFiles } from '../../client-files.ts';
 import { HiddenFolders } from '../../hidden-folders.ts';
 import { type ClientError, clientRefused, invalidParams, missingFile } from './client-error.ts';
 
-/** The most bytes that are read or written. */
+/** The largest file that is read or written (bytes). */
 const maxFileBytes = 16 * 1024 * 1024;
-/** The longest path (bytes): Linux takes no longer one, and each folder of a path is looked up. */
+/** The longest path (bytes): Linux accepts no longer path, and each folder of a path costs a look-up. */
 const maxPathBytes = 4_096;
 
 interface ProjectFilesOptions {
   /** Further folders whose files are read and written. */
   additionalDirectories?: readonly string[] | undefined;
-  /** The texts that a client of ours has open. */
+  /** The files that our clients have open. */
   clients?: ClientFiles | undefined;
   /** Folders whose files are neither read nor written. */
   hiddenFolders?: HiddenFolders | undefined;
@@ -23,15 +23,15 @@ interface ProjectFilesOptions {
 
 interface ReadRequest {
   path: string;
-  /** Counts from 1. */
+  /** The first line; lines count from 1. */
   line?: number | null;
-  /** How many lines. */
+  /** How many lines to read. */
   limit?: number | null;
 }
 
 /**
- * Reads and writes text files in a session's folders for an agent. A path that leads outside these folders, also by a link,
- * is refused. A file that is open in a client, such as an editor, is read and written by that client.
+ * Reads and writes text files in a session's folders for an agent. A path that leads outside these folders, even
+ * through a link, is refused. A file that is open in a client, such as an editor, is read and written by that client.
  */
 export class ProjectFiles {
   readonly #projectDir: string;
@@ -84,7 +84,7 @@ export class ProjectFiles {
     return {};
   }
 
-  /** The real path of a file that may not exist yet. */
+  /** Returns the real path of a file, which need not exist. */
   async #resolve(path: string): Promise<string> {
     if (!isAbsolute(path) || path.includes('\0')) {
       throw invalidParams(`“${path}” is not an absolute path.`);
@@ -99,7 +99,7 @@ export class ProjectFiles {
       throw invalidParams(`“${path}” is not a file inside ${names}.`);
     }
     if (this.#hidden.hides(real)) throw isHidden(path);
-    // A client that has it open reads and writes it itself: it cannot be checked later.
+    // Check now: if a client has the file open, the client itself reads and writes the file.
     await this.#refuseHidden(await lstat(real).catch(() => undefined), path);
     return real;
   }
@@ -130,7 +130,7 @@ function refused(error: unknown): never {
   throw clientRefused(messageOf(error));
 }
 
-/** Follows the links in what exists of a path. */
+/** Resolves the links in the existing part of a path. */
 async function realPathOf(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -147,7 +147,7 @@ async function realPathOf(path: string): Promise<string> {
 
 async function openFile(real: string, path: string, flags: number): Promise<FileHandle> {
   try {
-    // The path was resolved: a link here has just been created by somebody. A pipe must not be waited for.
+    // The path is resolved, so a link here is new and must not be followed. Opening a pipe must not block.
     return await open(real, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o666);
   } catch (error) {
     throw refusal(path, error);
@@ -160,7 +160,7 @@ const problems: Record<string, string> = {
   EPERM: 'may not be opened: Liminal lacks the permission',
 };
 
-/** Tells the agent why a file could not be opened. */
+/** The agent's error: why a file could not be opened. */
 function refusal(path: string, error: unknown): ClientError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   if (code === 'ENOENT' || code === 'ENOTDIR') return missingFile(path);
@@ -172,7 +172,7 @@ async function makeFolder(folder: string, path: string): Promise<void> {
     await mkdir(folder, { recursive: true });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw invalidParams(`The folder of “${path}” cannot be made (${code}).`);
+    throw invalidParams(`The folder of “${path}” cannot be created (${code}).`);
   }
 }
 
@@ -182,7 +182,7 @@ const isHidden = (path: string): Error =>
 const tooLarge = (path: string): Error =>
   invalidParams(`“${path}” is larger than ${maxFileBytes / 1024 / 1024} MiB.`);
 
-/** The agent could not write a binary file back as it was. */
+/** Rejects binary files: the agent could not write the bytes back unchanged. */
 function asText(content: Buffer, path: string): string {
   if (isUtf8(content) && !content.includes(0)) return content.toString('utf8');
   throw invalidParams(`“${path}” is not a text file in UTF-8.`);

@@ -1,4 +1,4 @@
-/** An agent's questions to people: for permission, and for answers that only they know. */
+/** An agent's questions to people: permission requests, and forms or links (elicitation). */
 import { ApprovalOption } from '@liminal/protocol';
 import { z } from 'zod';
 import type { Ask, ElicitationAnswer, Elicitations } from '../../base/elicitations.ts';
@@ -8,7 +8,7 @@ import { oddWords } from '../translate/tool-call.ts';
 import { readToolContent } from '../translate/tool-content.ts';
 import { invalidParams } from './client-error.ts';
 
-/** An unknown kind counts as a refusal, so that nothing is allowed by mistake. A default never chooses it. */
+/** An unknown kind counts as a refusal, so that nothing is allowed by mistake. Such an option is never the default. */
 const Option = z
   .looseObject({
     optionId: z.string(),
@@ -34,8 +34,8 @@ export interface PermissionAnswer {
 }
 
 /**
- * `session/request_permission`, with all fields of its tool call: `showCall` shows the call first and returns what is asked for.
- * Throws ClientError.
+ * Serves `session/request_permission`. `showCall` gets all fields of the tool call, shows the call and returns what the
+ * request asks for. Throws ClientError.
  */
 export async function requestPermission(
   params: unknown,
@@ -46,7 +46,7 @@ export async function requestPermission(
   signal: AbortSignal,
 ): Promise<PermissionAnswer> {
   const request = PermissionRequest.safeParse(params);
-  if (!request.success) throw invalidParams('“options” are missing, or not as ACP has them.');
+  if (!request.success) throw invalidParams('“options” are missing or not valid.');
   const { toolCall, options } = request.data;
   const call = showCall(toolCall);
   const { title = 'Allow this?', content = [] } = pickFields(toolCall, described);
@@ -70,10 +70,10 @@ export async function requestPermission(
     : { outcome: { outcome: 'cancelled' } };
 }
 
-/** `mcp__server__tool` as people read it. Qwen Code 0.24 asks for such a tool by its input alone. */
+/** Makes `mcp__server__tool` readable. Qwen Code 0.24 describes such a tool only by its input. */
 const toolLabel = (name: string): string => name.replace(/^mcp__(.+?)__(?=.)/, '$1: ');
 
-/** The words in a request's content; diffs and the like are shown with its call. */
+/** The text in a request's content; diffs and other content are shown with the call. */
 const wordsIn = (content: readonly unknown[]): string =>
   readToolContent(content)
     .parts.flatMap((part) => ('text' in part ? [part.text] : []))
@@ -81,7 +81,7 @@ const wordsIn = (content: readonly unknown[]): string =>
 
 const ToolCallId = z.looseObject({ toolCallId: z.string() });
 
-/** `elicitation/create`: a form to fill in, or a link to open. Throws ClientError. */
+/** Serves `elicitation/create`: a form to fill in, or a link to open. Throws ClientError. */
 export async function elicit(
   params: unknown,
   elicitations: Elicitations,
@@ -90,5 +90,5 @@ export async function elicit(
   const callId = ToolCallId.safeParse(params).data?.toolCallId;
   const answer = await elicitations.elicit(params, signal, callId === undefined ? {} : { callId });
   if (answer !== undefined) return answer;
-  throw invalidParams('This is neither a form nor a link as ACP has them.');
+  throw invalidParams('The request is neither a valid form nor a valid link.');
 }

@@ -5,19 +5,19 @@ import type { SessionClient } from './session-client.ts';
 import type { Sdk } from '../sdk.ts';
 
 interface Sessions {
-  /** The session that a request is about. Throws ClientError. */
+  /** Finds the session of a request. Throws ClientError. */
   find: (scope: { sessionId?: unknown; requestId?: unknown }) => SessionClient;
-  /** The purpose of a link is fulfilled; the notification does not name the session. */
+  /** Called when a link has served its purpose; the notification does not name the session. */
   complete: (elicitationId: unknown) => void;
-  /** The messages to a session's running turn. */
+  /** Returns the waiting messages to a session's running turn. */
   takeSteered: (sessionId: unknown) => object;
 }
 
-/** An app that answers an agent's requests. */
+/** Returns an app that answers an agent's requests. */
 export function serveClient(sdk: Sdk, { find, complete, takeSteered }: Sessions): ClientApp {
   const { methods } = sdk;
   const app = sdk.client({ name: 'liminal' });
-  /** The library answers only with its own kind of error. */
+  /** Converts errors: the library sends only its own error class to the agent. */
   const guarded = async <T>(work: () => T | Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -43,7 +43,7 @@ export function serveClient(sdk: Sdk, { find, complete, takeSteered }: Sessions)
   app.onRequest(terminal.release, ({ params }) =>
     guarded(() => find(params).terminals.release(params)),
   );
-  // Parsed here rather than by the library, which would drop unknown fields.
+  // Parse here: the library would drop unknown fields.
   app.onRequest(session.requestPermission, asRecord, ({ params, signal }) =>
     guarded(() => find(params).requestPermission(params, signal)),
   );
@@ -57,7 +57,7 @@ export function serveClient(sdk: Sdk, { find, complete, takeSteered }: Sessions)
   return app;
 }
 
-/** Not part of the protocol: Qwen Code asks so for messages to the turn that runs. */
+/** Qwen Code's request for messages to the running turn; not part of the protocol. */
 const takeSteeredMethod = 'craft/drainMidTurnQueue';
 
 const asRecord = (params: unknown): Record<string, unknown> => (isRecord(params) ? params : {});

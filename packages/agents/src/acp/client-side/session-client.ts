@@ -15,18 +15,18 @@ import { Terminals, type TerminalsOptions } from './terminals.ts';
 
 export interface SessionClientOptions extends Omit<TerminalsOptions, 'watcher' | 'turn'> {
   additionalDirectories: readonly string[];
-  /** What our own clients have open. */
+  /** The files that our clients have open. */
   files?: ClientFiles | undefined;
   hiddenFolders: HiddenFolders;
-  /** Shows the questions, and the output of terminals. */
+  /** Shows the questions and the terminals' output. */
   translator: AcpTranslator;
   /** Whether people can be asked now, and whether the agent still works on a prompt that was cancelled. */
   state: () => { canAsk: boolean; isCancelled: boolean };
-  /** People have been asked something. */
+  /** Called when people are asked a question. */
   onAsk: () => void;
 }
 
-/** What one session does for its agent: files, terminals, questions to people. */
+/** Serves the agent's requests in one session: files, terminals, questions to people. */
 export class SessionClient {
   readonly files: ProjectFiles;
   readonly terminals: Terminals;
@@ -58,12 +58,12 @@ export class SessionClient {
     this.#elicitations = new Elicitations(this.#ask);
   }
 
-  /** Whether people are being asked something. */
+  /** Whether a question to people is open. */
   get isAsking(): boolean {
     return this.#approvals.isAsking;
   }
 
-  /** `params` of the request, as they came. Throws ClientError. */
+  /** `params` are the unparsed parameters of the request. Throws ClientError. */
   async requestPermission(params: unknown, signal: AbortSignal): Promise<PermissionAnswer> {
     if (!this.#options.state().canAsk) return { outcome: { outcome: 'cancelled' } };
     const { sessionId } = pickFields(params, { sessionId: z.string() });
@@ -71,13 +71,13 @@ export class SessionClient {
     return requestPermission(params, this.#ask, showCall, signal);
   }
 
-  /** `params` of the request, as they came. Throws ClientError. */
+  /** `params` are the unparsed parameters of the request. Throws ClientError. */
   async elicit(params: unknown, signal: AbortSignal): Promise<ElicitationAnswer> {
     if (!this.#options.state().canAsk) return { action: 'cancel' };
     return elicit(params, this.#elicitations, signal);
   }
 
-  /** The user has opened the link and done what it was for: the question needs no answer. */
+  /** Closes the question about a link that has served its purpose: the question needs no answer. */
   completeLink(elicitationId: unknown): void {
     this.#elicitations.completeLink(elicitationId);
   }
@@ -92,7 +92,7 @@ export class SessionClient {
     this.#approvals.cancelAll(reason);
   }
 
-  /** Ends all programs, and what they left behind. */
+  /** Ends all programs and the processes that they left behind. */
   async end(): Promise<void> {
     await this.terminals.end();
   }

@@ -10,13 +10,13 @@ export interface TerminalStart {
   args: readonly string[];
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** How many bytes of its output are kept. */
+  /** How many bytes of output are kept. */
   outputLimit: number;
   onOutput: (text: string) => void;
   onExit: (exit: ExitStatus) => void;
 }
 
-/** In ACP's shape. */
+/** The output in ACP's shape. */
 export interface TerminalOutput {
   output: string;
   truncated: boolean;
@@ -24,7 +24,7 @@ export interface TerminalOutput {
 }
 
 const endGraceMs = 500;
-/** Its last output may still be in the pipe when it has exited. */
+/** How long to wait, after the exit, for output that is still in the pipe. */
 const lastOutputMs = 100;
 
 /** A program that an agent runs through its client. */
@@ -35,7 +35,9 @@ export class Terminal {
   readonly #onOutput: (text: string) => void;
   #exit: ExitStatus | undefined;
 
-  /** Without arguments `command` is a line for the shell. Rejects if the program cannot be started. */
+  /**
+   * Starts a program; without arguments, `command` is a shell command line. Rejects if the program cannot be started.
+   */
   static async start(start: TerminalStart): Promise<Terminal> {
     const terminal = new Terminal(start);
     await terminal.#spawned();
@@ -67,7 +69,7 @@ export class Terminal {
     };
   }
 
-  /** Ends it and its descendants. */
+  /** Ends the program and its descendants. */
   async kill(): Promise<void> {
     if (this.#exit !== undefined) return;
     await endTree({ child: this.#child }, { graceMs: endGraceMs });
@@ -96,7 +98,7 @@ export class Terminal {
       this.#child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
       this.#child.once('error', () => resolve({ exitCode: null, signal: null }));
     });
-    // A program that it left in the background may hold its output open.
+    // A background process of the program may keep the pipe open.
     await Promise.race([closed, delay(lastOutputMs)]);
     this.#exit = exit;
     onExit(exit);

@@ -9,7 +9,7 @@ function open() {
     cliType: 'scripted',
     projectDir: process.cwd(),
     turn: () => turn,
-    // Asked for right before a program starts here.
+    // Called right before a program starts here.
     env: (_own, mark) => {
       started.push('here');
       return { ...process.env, ...mark };
@@ -25,7 +25,7 @@ function open() {
   return { terminals, turn, started };
 }
 
-test('SAFE: in a cancelled turn no program is started, neither here nor at a client', async () => {
+test('SAFE: in a cancelled turn no program is started, here or at a client', async () => {
   const { terminals, turn, started } = open();
   turn.isCancelled = true;
   await expect(terminals.create({ command: 'true' })).rejects.toThrow('The turn was cancelled');
@@ -35,7 +35,7 @@ test('SAFE: in a cancelled turn no program is started, neither here nor at a cli
   await terminals.end();
 });
 
-test('a program that has started while its turn was being cancelled is ended, and has no terminal', async () => {
+test('a program that starts while its turn is being cancelled is ended, and gets no terminal', async () => {
   const { terminals, started } = open();
   const [created] = await Promise.allSettled([
     terminals.create({ command: 'sleep 600' }),

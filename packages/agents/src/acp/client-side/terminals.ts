@@ -21,28 +21,31 @@ interface CreateRequest {
 }
 
 export interface TerminalsOptions {
-  /** The agent type that the programs count for. */
+  /** The agent type under which the programs are counted. */
   cliType: string;
   projectDir: string;
-  /** A program's environment, from its own variables and its mark. */
+  /** Makes a program's environment from its own variables and its mark. */
   env: (own: Record<string, string>, mark: ProcessMark['env']) => NodeJS.ProcessEnv;
   watcher: TerminalWatcher;
   /** The running turn's id, if any, and whether the agent still works on a prompt that was cancelled. */
   turn: () => { id: string | undefined; isCancelled: boolean };
-  /** Those of our own clients, which come first. */
+  /** Our clients' terminals, which are preferred. */
   clients?: ClientTerminals | undefined;
 }
 
-/** How many bytes of a terminal's output are kept. */
+/** How many bytes of a terminal's output are kept by default. */
 const defaultOutputLimit = 1024 * 1024;
 const maxOutputLimit = 8 * 1024 * 1024;
-/** Of all terminals of a session together; a further one keeps the least. A terminal takes up to three times its limit. */
+/**
+ * How many bytes of output all terminals of a session keep; past that, a further terminal keeps `leastOutputLimit`. A
+ * terminal takes up to three times its limit in memory.
+ */
 const maxSessionOutput = 32 * 1024 * 1024;
 const leastOutputLimit = 64 * 1024;
 const maxTerminals = 64;
 const endGraceMs = 500;
 /** Shown at the end of a terminal's output. */
-const stoppedNote = '\n(Stopped with the turn, with all that it started.)\n';
+const stoppedNote = '\n(Stopped with the turn, including all processes that it started.)\n';
 
 /** The terminals that one turn has started. */
 interface TurnTerminals {
@@ -53,13 +56,13 @@ interface TurnTerminals {
 }
 
 /**
- * The terminals of one session. Their programs, and what those started, end with the session, or with the turn that
- * started them if that is cancelled (invariant 8). Otherwise a program may outlive its turn until the agent releases it.
+ * The terminals of one session. The programs and their descendants end with the session, or with the turn that started
+ * them if the turn is cancelled (invariant 8). Otherwise a program may outlive its turn until the agent releases it.
  */
 export class Terminals {
   readonly #options: TerminalsOptions;
   readonly #terminals = new Map<string, Terminal | ClientsTerminal>();
-  /** How many bytes of output each terminal keeps, by its id: also of those that start. */
+  /** How many bytes of output each terminal keeps, by id, including terminals that are starting. */
   readonly #outputLimits = new Map<string, number>();
   #starting = 0;
   readonly #mark: ProcessMark;
@@ -72,7 +75,7 @@ export class Terminals {
     this.#turn = this.#newTurn(undefined);
   }
 
-  /** Throws ClientError, also in a cancelled turn. */
+  /** Starts a program. Throws ClientError, for example in a cancelled turn. */
   async create(request: CreateRequest): Promise<{ terminalId: string }> {
     if (this.#options.turn().isCancelled) throw cancelled();
     if (this.#terminals.size + this.#starting >= maxTerminals) {
@@ -102,7 +105,7 @@ export class Terminals {
     return this.#find(terminalId).output();
   }
 
-  /** Waits for its end, or until `signal` aborts. */
+  /** Waits for the program's end, or until `signal` aborts. */
   async waitForExit(
     { terminalId }: { terminalId: string },
     signal: AbortSignal,
@@ -131,7 +134,7 @@ export class Terminals {
     return {};
   }
 
-  /** Ends all programs that the running turn started, and what they left behind. The agent can still read their output. */
+  /** Ends all programs of the running turn and the processes that they left behind. Their output stays readable. */
   async cancelTurn(): Promise<void> {
     const turn = this.#runningTurn();
     turn.isCancelled = true;
@@ -144,10 +147,10 @@ export class Terminals {
     ]);
   }
 
-  /** Ends all programs, and what they left behind. */
+  /** Ends all programs and the processes that they left behind. */
   async end(): Promise<void> {
     const terminals = [...this.#terminals.values()];
-    // Not waited for: a client may be slow.
+    // Do not wait: a client may be slow.
     for (const terminal of terminals.filter(isTheirs)) void terminal.release();
     this.#terminals.clear();
     this.#outputLimits.clear();
@@ -157,7 +160,7 @@ export class Terminals {
   #runningTurn(): TurnTerminals {
     const { id } = this.#options.turn();
     if (this.#turn.id === id) return this.#turn;
-    // Nobody holds the terminals of a cancelled turn: many agents do not release them.
+    // Release the terminals of the cancelled turn: many agents do not.
     for (const terminalId of this.#turn.isCancelled ? this.#turn.terminals.keys() : []) {
       void this.release({ terminalId }).catch(() => undefined);
     }
@@ -225,7 +228,7 @@ export class Terminals {
 const isTheirs = (terminal: Terminal | ClientsTerminal): terminal is ClientsTerminal =>
   terminal instanceof ClientsTerminal;
 
-/** Ends those that run here, and then by the mark what they left behind: without a process table nobody can find it. */
+/** Ends the programs that run here, then the processes that carry their mark, if there is a process table to search. */
 async function endHere(
   terminals: readonly (Terminal | ClientsTerminal)[],
   { id: mark }: ProcessMark,
@@ -236,4 +239,4 @@ async function endHere(
 }
 
 const cancelled = (): ClientError =>
-  clientRefused('The turn was cancelled: no program is started in it any more.');
+  clientRefused('The turn was cancelled and cannot start programs.');

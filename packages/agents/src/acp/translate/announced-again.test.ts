@@ -15,33 +15,30 @@ const update = (fields: object = {}) => ({
 const failed = update({ status: 'failed' });
 const words = [{ type: 'content', content: { type: 'text', text: 'Found.' } }];
 
-/** How often the call is shown that has failed, is announced again, and is told of like this. */
-const shownAfter = (...updates: unknown[]) =>
+/** How many calls are shown when a call fails, is announced again, and then gets these updates. */
+const callsAfter = (...updates: unknown[]) =>
   itemsOf(foldTurn(turnOf([call(), failed, call(), ...updates]), 'turn'), 'function_call').length;
 
 test.each([
   ['nothing', []],
-  ['an announcement without news', [call({ status: 'in_progress' })]],
-  ['an update without news', [update({ title: 'Look' })]],
-  ['its failure, after such', [call(), update(), failed]],
-])(
-  'a call that has failed is shown once where it is announced again and then told of by %s',
-  (_name, updates) => {
-    expect(shownAfter(...updates)).toBe(1);
-  },
-);
-
-test.each([
-  ['words', update({ content: words })],
-  ['raw output', update({ rawOutput: 'Found.' })],
-  ['words in an announcement', call({ content: words })],
-  ['raw output in an announcement', call({ rawOutput: 'Found.' })],
-  ['a state', update({ status: 'in_progress' })],
-])('it is shown twice where that brings %s', (_name, told) => {
-  expect(shownAfter(told)).toBe(2);
+  ['an announcement with nothing new', [call({ status: 'in_progress' })]],
+  ['an update with nothing new', [update({ title: 'Look' })]],
+  ['an announcement, an update and its failure', [call(), update(), failed]],
+])('a failed call that is announced again is one call if this follows: %s', (_name, updates) => {
+  expect(callsAfter(...updates)).toBe(1);
 });
 
-test('what waited is read in its order', () => {
+test.each([
+  ['text', update({ content: words })],
+  ['raw output', update({ rawOutput: 'Found.' })],
+  ['text in an announcement', call({ content: words })],
+  ['raw output in an announcement', call({ rawOutput: 'Found.' })],
+  ['a state', update({ status: 'in_progress' })],
+])('a failed call that is announced again is a second call once it gets %s', (_name, update) => {
+  expect(callsAfter(update)).toBe(2);
+});
+
+test('held-back updates are read in their order', () => {
   const updates = [
     call(),
     failed,
@@ -57,14 +54,14 @@ test('what waited is read in its order', () => {
   ]);
 });
 
-test('a call that has failed stays so though it is announced as completed', () => {
+test('a failed call stays failed even if it is announced as completed', () => {
   const response = foldTurn(turnOf([call(), failed, call({ status: 'completed' })]), 'turn');
   expect(itemsOf(response, 'function_call')).toHaveLength(1);
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
 });
 
-test('a call that a Stop has ended is shown once, though it is announced again with less than before', () => {
-  // As Droid 0.215 does it.
+test('a call that a Stop has ended is shown once, even if it is announced again with fewer fields', () => {
+  // Recorded from Droid 0.215.
   const input = { command: 'sleep 97', riskLevel: 'low' };
   const sleep = call({ title: 'sleep 97; echo never', kind: 'execute', rawInput: input });
   const again = call({ title: 'Tool call', kind: 'other', status: 'pending', rawInput: {} });

@@ -4,12 +4,12 @@ import type { Source } from './tool-call.ts';
 
 type News = [update: unknown, source: Source];
 
-/** More than this many that bring nothing new are an agent's normal style: then they are read. */
+/** How many empty updates of a call wait; if there are more, they are the agent's normal style, and are read. */
 const MAX_WAITING = 100;
 
 /**
- * Some agents announce a failed call once more, under its id, with nothing new: one card is enough for that. Such an
- * announcement waits until something happens to the call; if that is only the same failure, it was a repetition.
+ * Holds back repetitions: some agents announce a failed call again, under its id, with nothing new. Such an
+ * announcement waits until something happens to the call. If the call only fails again, it stays one card.
  */
 export class AnnouncedAgain {
   readonly #calls: AcpCalls;
@@ -19,7 +19,7 @@ export class AnnouncedAgain {
     this.#calls = calls;
   }
 
-  /** `read` must be read now, in this order; `spare` must be kept. */
+  /** Returns the updates to read now, in this order, and the `spare` updates, which are only kept. */
   pass(callId: string, update: unknown, source: Source): { read: News[]; spare: unknown[] } {
     const waiting = this.#waiting.get(callId);
     if (waiting === undefined && !this.#isAgain(callId, update, source)) {
@@ -36,7 +36,7 @@ export class AnnouncedAgain {
     return hasFailed ? { read: [], spare: all.map(([one]) => one) } : { read: all, spare: [] };
   }
 
-  /** The turn is over: returns what still waits. */
+  /** Called at the turn's end: returns the updates that still wait. */
   end(): unknown[] {
     const all = [...this.#waiting.values()].flat().map(([update]) => update);
     this.#waiting.clear();
@@ -48,7 +48,7 @@ export class AnnouncedAgain {
     if (failed === undefined || source !== 'announcement' || statusOf(update) === 'completed') {
       return false;
     }
-    return failed.tells(update);
+    return failed.isRepeatedBy(update);
   }
 }
 

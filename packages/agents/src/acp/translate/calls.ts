@@ -7,11 +7,11 @@ import { askedAlone, ToolCall, callIdOf, type Source } from './tool-call.ts';
 export interface CallsOptions {
   writer: TurnWriter;
   terminals: TerminalTexts;
-  /** A replay announces calls as completed, and gives their output after that. */
+  /** Whether the updates are a replay, which announces calls as completed before their output. */
   isReplay: boolean;
 }
 
-/** How many calls may be open at once; one more ends the oldest. */
+/** How many calls may be open at once; a further call ends the oldest. */
 const MAX_OPEN = 1_000;
 
 /** The tool calls of one turn. */
@@ -26,18 +26,18 @@ export class AcpCalls {
     this.#options = options;
   }
 
-  /** Whether an update begins a call, changes its state or ends it, rather than only adds output. */
+  /** Whether an update begins a call, changes its state or ends it, rather than only adding output. */
   isNews(callId: string, update: unknown): boolean {
     const call = this.#open.get(callId);
     return call === undefined || call.isChangedBy(update);
   }
 
-  /** The call of this id, if it has failed and not begun again. */
+  /** The call of this id, if the call has failed and not begun again. */
   failed(callId: string): ToolCall | undefined {
     return this.#failed.get(callId);
   }
 
-  /** What a permission request about the call asks for; undefined if it says nothing. */
+  /** What a permission request about the call asks for; undefined if the request describes nothing. */
   asked(callId: string, request: unknown): AskedWords | undefined {
     const call = this.#open.get(callId);
     return call === undefined ? askedAlone(request) : call.asked(request);
@@ -58,7 +58,10 @@ export class AcpCalls {
     return [...this.#open.keys(), ...this.#ended];
   }
 
-  /** Reads a call, or an update of one; a call that was never announced begins with its first update. `parentCallId` is the call of the subagent that makes it. */
+  /**
+   * Reads a call or its update; a call that was never announced begins with its first update. `parentCallId` is the
+   * call that began the subagent which makes this call.
+   */
   read(update: unknown, source: Source, parentCallId?: string): void {
     const callId = callIdOf(update);
     if (callId === undefined) return this.#options.writer.keep(update);
@@ -102,7 +105,7 @@ export class AcpCalls {
   }
 }
 
-/** The part of an update that counts once nothing more of the turn is kept. */
+/** The part of an update that is read once the turn has reached its size limit. */
 function endOf(update: unknown): unknown {
   return isRecord(update) ? { status: update['status'] } : {};
 }

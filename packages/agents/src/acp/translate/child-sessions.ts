@@ -18,19 +18,19 @@ const fields = {
 interface ChildSessionsOptions {
   writer: TurnWriter;
   known: KnownSubagents;
-  /** Reads a call's update. */
+  /** Reads an update of a call. */
   readCall: (update: unknown, source: Source, parentCallId: string) => void;
 }
 
 /**
- * Shows the sessions of an agent's subagents, in one turn: below the call that began the subagent if the agent names this
- * call, else as notices.
+ * Shows the sessions of an agent's subagents, in one turn: below the call that began the subagent if the agent names
+ * the call, else as notices.
  */
 export class ChildSessions {
   readonly #options: ChildSessionsOptions;
-  /** By session, since several subagents may speak in turns. */
+  /** By session, since the chunks of several subagents may alternate. */
   readonly #speeches = new Map<string, Speech>();
-  /** The open notices of those without a call, by session. */
+  /** The open notices of subagents without a call, by session. */
   readonly #notices = new Map<string, { id: string; voice: Voice }>();
   #count = 0;
 
@@ -51,7 +51,7 @@ export class ChildSessions {
         if (callId !== undefined) return this.#options.readCall(update, 'announcement', callId);
         this.#options.writer.keep(update);
         return this.#options.writer.notice(
-          `The subagent “${this.#nameOf(childId)}” uses a tool: ${title ?? 'it does not say which'}.`,
+          `The subagent “${this.#nameOf(childId)}” uses a tool: ${title ?? 'unnamed'}.`,
         );
       case 'tool_call_update':
         if (callId !== undefined) return this.#options.readCall(update, 'update', callId);
@@ -61,7 +61,7 @@ export class ChildSessions {
     }
   }
 
-  /** The turn is over. */
+  /** Called at the turn's end. */
   close(): void {
     for (const childId of [...this.#speeches.keys(), ...this.#notices.keys()]) {
       this.#closeOf(childId);

@@ -1,4 +1,4 @@
-/** The slash commands that an agent offers. */
+/** Reads the slash commands that an agent offers. */
 import { z } from 'zod';
 import type { AgentCommand } from '@liminal/protocol';
 import { readFields } from './fields.ts';
@@ -11,7 +11,7 @@ const command = {
   input: z.looseObject({ hint: z.string().nullish() }),
 };
 
-/** Undefined if the update has none; a command without a name is left out. */
+/** Returns the commands; undefined if the update has none. A command without a name is left out. */
 export function readCommands(update: unknown): AgentCommand[] | undefined {
   const { availableCommands } = readFields(update, commandsUpdate).fields;
   return availableCommands?.flatMap((value) => {

@@ -14,14 +14,14 @@ const chunk = (text: string) => ({
 });
 const text = (words: string) => ({ type: 'text', text: words });
 
-/** The messages that tell of compactions, as they end. */
-const told = (...updates: unknown[]) =>
+/** The final messages about compactions. */
+const messages = (...updates: unknown[]) =>
   itemsOf(foldTurn(turnOf(updates), 'turn'), 'message').slice(1);
-const words = (...updates: unknown[]) => told(...updates).map(({ content }) => content);
+const words = (...updates: unknown[]) => messages(...updates).map(({ content }) => content);
 
 const summarised = 'The conversation so far was summarised to make room.';
 
-test('a compaction is a message of the system, with its summary as it grows', () => {
+test('a compaction is a system message that streams its summary', () => {
   const drafts = turnOf([
     compaction({ status: 'in_progress' }),
     chunk('We '),
@@ -46,10 +46,10 @@ test('a compaction is a message of the system, with its summary as it grows', ()
 test.each([
   ['completed', 'completed'],
   ['failed', 'failed'],
-  // Only a run knows of no end but its own.
+  // The field has no value for a cancelled compaction.
   ['cancelled', 'in_progress'],
-])('programs learn that one is %s', (status, compactionIs) => {
-  expect(told(compaction({ status }))).toMatchObject([{ compaction: compactionIs }]);
+])('the status %s sets the field “compaction” of the message', (status, compactionIs) => {
+  expect(messages(compaction({ status }))).toMatchObject([{ compaction: compactionIs }]);
   expect(turnOf([compaction({ status: 'in_progress' })])).toContainEqual(
     expect.objectContaining({
       payload: expect.objectContaining({ type: 'item_start', compaction: 'in_progress' }),
@@ -57,36 +57,36 @@ test.each([
   );
 });
 
-test('what an agent says as Liminal does is not said twice', () => {
+test('Liminal’s own sentence is not added if the agent’s text begins with it', () => {
   const ended = 'The conversation so far was summarised to make room (on request).';
   expect(words(compaction({ status: 'completed', summary: [text(ended)] }))).toEqual([ended]);
   const failed = 'The conversation could not be summarised to make room.\n\nNo room.';
   expect(words(compaction({ status: 'failed', error: failed }))).toEqual([failed]);
 });
 
-test('a summary that is told whole stands for what was told of it before', () => {
+test('a whole summary replaces its chunks', () => {
   const whole = compaction({ status: 'completed', summary: [text('We '), text('talked.')] });
   expect(words(chunk('We'), whole)).toEqual([`${summarised}\n\nWe talked.`]);
 });
 
-test('one that is broken off keeps its summary so far', () => {
+test('a cancelled compaction keeps its summary so far', () => {
   expect(words(chunk('We '), compaction({ status: 'cancelled' }))).toEqual([
     'The summary of the conversation was broken off.\n\nWe ',
   ]);
 });
 
-test('one that never ends shows how far it came', () => {
+test('a compaction that never ends shows its summary so far', () => {
   expect(words(compaction({}), chunk(''), chunk('We'))).toEqual([
     'The conversation so far is being summarised to make room.\n\nWe',
   ]);
 });
 
-test('one that begins under an id that has been used is another', () => {
+test('a compaction that reuses an id is a new message', () => {
   const done = compaction({ status: 'completed' });
   expect(words(done, done)).toEqual([summarised, summarised]);
 });
 
-test('those of several ids go on side by side', () => {
+test('compactions with different ids run side by side', () => {
   const other = { compactionId: 'l' };
   const begun = [compaction({}), compaction(other), chunk('We talked.')];
   const ended = [compaction({ ...other, status: 'failed' }), compaction({ status: 'completed' })];
@@ -96,21 +96,21 @@ test('those of several ids go on side by side', () => {
   ]);
 });
 
-test('one without an id is told all the same', () => {
+test('a compaction without an id is shown', () => {
   const update = { sessionUpdate: 'compaction_update', status: 'completed' };
   expect(words(update)).toEqual([summarised]);
 });
 
-test.each(['of_tomorrow', 'constructor'])('the status %s is no end', (status) => {
+test.each(['of_tomorrow', 'constructor'])('the status %s does not end a compaction', (status) => {
   const updates = [compaction({ status, error: 'Slow.' }), compaction({ status: 'completed' })];
-  expect(told(...updates)).toMatchObject([{ content: summarised, raw: [{ error: 'Slow.' }] }]);
+  expect(messages(...updates)).toMatchObject([{ content: summarised, raw: [{ error: 'Slow.' }] }]);
 });
 
-test('what nobody knows of it stays with it, and so does what a summary says but in words', () => {
+test('unknown fields and the parts of a summary that are not text are kept with the message', () => {
   const image = { type: 'image', mimeType: 'image/png', data: 'AA==', annotations: { x: 1 } };
   const odd = { type: 'hologram' };
   const noted = { ...text('We talked.'), annotations: { x: 2 } };
-  const [message] = told(
+  const [message] = messages(
     compaction({ status: 'completed', summary: [image, noted, odd], tone: 3 }),
   );
   expect(message).toMatchObject({
@@ -119,7 +119,7 @@ test('what nobody knows of it stays with it, and so does what a summary says but
   });
 });
 
-test('one that tells nothing odd keeps nothing', () => {
-  const [message] = told(chunk('We talked.'), compaction({ status: 'completed' }));
+test('a compaction with only known fields keeps no raw values', () => {
+  const [message] = messages(chunk('We talked.'), compaction({ status: 'completed' }));
   expect(message).not.toHaveProperty('raw');
 });

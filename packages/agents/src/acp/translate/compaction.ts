@@ -27,7 +27,7 @@ const endings: Record<string, Ending> = {
   },
 };
 
-/** Liminal as an agent says these sentences itself; they end in more details, if there are any. */
+/** The starts of these sentences: Liminal as an agent sends the sentences itself, with details at the end. */
 const known = [beginning, ...Object.values(endings).map(({ words }) => words)].map((words) =>
   words.slice(0, -1),
 );
@@ -42,7 +42,7 @@ interface Open {
   summary: string;
 }
 
-/** The agent makes room in its context: shown as a message, with the summary as far as it is known. */
+/** Shows a compaction, with which the agent makes room in its context, as a message with the known summary. */
 export class Compactions {
   readonly #writer: TurnWriter;
   readonly #open = new Map<string, Open>();

@@ -33,6 +33,6 @@ test.each([
   { type: 'hologram', x: null },
   [image],
   7,
-])('what is no block cannot be shown: %j', (value) => {
+])('a value that is not a content block cannot be shown: %j', (value) => {
   expect(readBlock(value)).toStrictEqual({ unread: value });
 });

@@ -1,11 +1,11 @@
-/** ACP's content blocks in Liminal's form: the same, without fields that are `null`. */
+/** Reads ACP's content blocks. Liminal's form is the same, without fields that are `null`. */
 import { z } from 'zod';
 import { ContentBlock } from '@liminal/protocol';
 import { isRecord, readFields } from './fields.ts';
 
 const text = { type: z.literal('text'), text: z.string() };
 
-/** `unread` is what cannot be shown: the whole block, or unknown fields of a text. */
+/** `unread` has the parts that cannot be shown: the whole block, or unknown fields of a text. */
 export interface ReadBlock {
   text?: string;
   block?: ContentBlock;
@@ -23,7 +23,7 @@ export function readBlock(value: unknown): ReadBlock {
   return { block, ...(unread !== undefined && { unread }) };
 }
 
-/** The fields of a record that were not read from it. */
+/** The fields of `value` that `read` lacks. */
 function extras(value: unknown, read: unknown): Record<string, unknown> | undefined {
   if (!isRecord(value) || !isRecord(read)) return undefined;
   const left = Object.entries(value).flatMap(([key, field]): [string, unknown][] => {
@@ -35,7 +35,7 @@ function extras(value: unknown, read: unknown): Record<string, unknown> | undefi
   return left.length === 0 ? undefined : Object.fromEntries(left);
 }
 
-/** In ACP, `null` means that a field is missing; blocks are at most two levels deep. */
+/** Removes fields that are `null`, which in ACP means missing; blocks are at most two levels deep. */
 function withoutNulls(value: unknown, depth = 2): unknown {
   if (!isRecord(value) || depth === 0) return value;
   const entries = Object.entries(value).filter(([, field]) => field !== null);

@@ -1,4 +1,4 @@
-/** Which updates belong to a turn, and where each goes. */
+/** The updates that belong to a turn, each with its reader. */
 import { typeOf } from './fields.ts';
 import type { AcpTurn } from './turn.ts';
 
@@ -11,7 +11,7 @@ const readers: Record<string, Reader> = {
   tool_call: (turn, update) => turn.toolCall(update, 'announcement'),
   tool_call_update: (turn, update) => turn.toolCall(update, 'update'),
   plan: (turn, update) => turn.plan(update),
-  // These are not stable yet.
+  // The following types are not stable yet.
   plan_update: (turn, update) => turn.planUpdate(update),
   plan_removed: (turn, update) => turn.planRemoved(update),
   session_message: (turn, update) => turn.sessionMessage(update),

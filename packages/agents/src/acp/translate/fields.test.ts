@@ -4,7 +4,7 @@ import { pickFields, readFields } from './fields.ts';
 
 const shape = { name: z.string(), count: z.number() };
 
-test('each field is read by its own schema, and fields that do not fit are kept', () => {
+test('each field is read by its own schema, and fields that do not match are kept', () => {
   expect(readFields({ name: 'a', count: 'b', beam: 1 }, shape)).toEqual({
     fields: { name: 'a' },
     rest: { count: 'b', beam: 1 },
@@ -16,7 +16,7 @@ test('each field is read by its own schema, and fields that do not fit are kept'
   expect(readFields({ toString: 1 }, shape)).toEqual({ fields: {}, rest: { toString: 1 } });
 });
 
-test('fields are picked without others, inherited ones, or those of another type', () => {
+test('picked fields lack unknown fields, inherited fields and fields of another type', () => {
   expect(pickFields({ name: 'a', count: 'b', beam: 1 }, shape)).toEqual({ name: 'a' });
   expect(pickFields(Object.create({ name: 'a' }), shape)).toEqual({});
 });

@@ -7,11 +7,11 @@ type Shape = Record<string, z.ZodType>;
 
 export interface Read<S extends Shape> {
   fields: { [K in keyof S]?: Exclude<z.infer<S[K]>, undefined> };
-  /** Fields that are not in the shape or not as the shape has them; undefined if there are none. */
+  /** Fields that the shape lacks, or whose values its schemas reject; undefined if there are none. */
   rest: Record<string, unknown> | undefined;
 }
 
-/** As `readFields` without the rest: a record of a million fields costs no more than one of ten. */
+/** `readFields` without the rest: a record of a million fields costs no more than a record of ten. */
 export function pickFields<S extends Shape>(value: unknown, shape: S): Read<S>['fields'] {
   if (!isRecord(value)) return {};
   const named = Object.keys(shape).filter((key) => Object.hasOwn(value, key));
@@ -19,8 +19,8 @@ export function pickFields<S extends Shape>(value: unknown, shape: S): Read<S>['
 }
 
 /**
- * Reads a record field by field: an odd field does not spoil the others. In ACP, `null` means that a field is missing.
- * A value that is not a record has no fields.
+ * Reads a record field by field, so that an invalid field does not spoil the others. In ACP, `null` means that a field
+ * is missing. A value that is not a record has no fields.
  */
 export function readFields<S extends Shape>(value: unknown, shape: S): Read<S> {
   const fields: [string, unknown][] = [];

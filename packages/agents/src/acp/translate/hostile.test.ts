@@ -15,7 +15,7 @@ const update = (toolCallId: string, fields: object) => ({
   ...fields,
 });
 
-/** A list so deep that indentation is longer than its content. */
+/** Returns a list so deep that its indentation is longer than its content. */
 function deepList(leaves: number): unknown {
   let value: unknown = Array.from({ length: leaves }, (_, n) => n % 10);
   for (let level = 0; level < 150; level += 1) value = [value];
@@ -28,7 +28,7 @@ test('SAFE: a deep raw output with many leaves is not made larger by indentation
   const said = JSON.stringify(rawOutput).length;
   const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
   expect(output?.output.length).toBeLessThan(1.1 * said);
-  // Small ones are indented for people.
+  // Small outputs are indented for people.
   const small = hearTurn([call('c'), update('c', { status: 'completed', rawOutput: { a: 1 } })]);
   expect(itemsOf(foldTurn(small.drafts, 'turn'), 'function_call_output')[0]?.output).toBe(
     '{\n  "a": 1\n}',
@@ -47,7 +47,7 @@ test('SAFE: if too many calls are open at once, the oldest ends as failed', () =
   ]);
 });
 
-test('SAFE: output that grows past an item’s limit is cut once, and not begun again', () => {
+test('SAFE: output that grows past an item’s limit is cut once, and does not begin again', () => {
   const long = 'x'.repeat(maxItemSize + 1_000);
   const say = (text: string) =>
     update('c', {
@@ -62,7 +62,7 @@ test('SAFE: output that grows past an item’s limit is cut once, and not begun 
   expect(outputs[0]?.output).toMatch(/^x+\.\.\. \(cut here: too long\)$/);
 });
 
-test('SAFE: a failed call that is announced without end is read: only so many announcements wait', () => {
+test('SAFE: only a limited number of announcements of a failed call wait; then all are read', () => {
   const again = Array.from({ length: 1_000 }, () => call('c', { status: 'pending' }));
   const { drafts } = hearTurn([call('c'), update('c', { status: 'failed' }), ...again]);
   expect(itemsOf(foldTurn(drafts, 'turn'), 'function_call')).toHaveLength(2);
@@ -78,7 +78,7 @@ test('SAFE: the newest calls of past turns are remembered: their late updates be
   const count = drafts.length;
   translator.read(update('11:0', { status: 'completed' }), timestamp);
   expect(drafts).toHaveLength(count);
-  // They are kept while the agent runs: a few suffice, as late updates come soon.
+  // Older calls are forgotten: late updates come soon after the turn.
   translator.read(update('10:999', { status: 'completed' }), timestamp);
   expect(drafts.length).toBeGreaterThan(count);
 });

@@ -8,14 +8,14 @@ test.each([
   [{ severity: 'error', description: 'Away.' }, 'Error: Away.'],
   [{ severity: 'warning', title: ' ', description: '\n' }, ''],
   [{ severity: 'warning' }, ''],
-])('%j is shown as %j, and leaves nothing to keep', (notice, tell) => {
-  expect(readNotice({ sessionUpdate: 'notice', ...notice })).toEqual({ tell, rest: undefined });
+])('%j is shown as %j, and no field is left to keep', (notice, shown) => {
+  expect(readNotice({ sessionUpdate: 'notice', ...notice })).toEqual({ shown, rest: undefined });
 });
 
 test('an unknown severity is kept, as are other unknown fields', () => {
   const notice = { sessionUpdate: 'notice', title: 'Slow' };
   const odd = { ...notice, severity: 'toString', beam: 1 };
-  expect(readNotice(odd)).toEqual({ tell: 'Slow', rest: { severity: 'toString', beam: 1 } });
+  expect(readNotice(odd)).toEqual({ shown: 'Slow', rest: { severity: 'toString', beam: 1 } });
   expect(readNotice({ ...notice, severity: 'error', beam: 1 }).rest).toEqual({ beam: 1 });
   expect(readNotice({ ...notice, beam: 1 }).rest).toEqual({ beam: 1 });
 });

@@ -1,4 +1,4 @@
-/** An agent's notices besides the conversation. */
+/** Reads an agent's notices, which are not part of the conversation. */
 import { z } from 'zod';
 import { readFields } from './fields.ts';
 
@@ -11,12 +11,12 @@ const notice = {
 
 const prefixes: Record<string, string> = { warning: 'Warning: ', error: 'Error: ' };
 
-/** `tell` is for people, or empty; `rest` must be kept. */
-export function readNotice(update: unknown): { tell: string; rest: unknown } {
+/** Returns the text for people (`shown`), which may be empty, and the `rest`, which must be kept. */
+export function readNotice(update: unknown): { shown: string; rest: unknown } {
   const { fields, rest } = readFields(update, notice);
   const { severity = 'info', title = '', description = '' } = fields;
   const words = [title, description].filter((text) => text.trim() !== '').join('\n\n');
   const prefix = Object.hasOwn(prefixes, severity) ? prefixes[severity] : '';
   const kept = severity === 'info' || prefix !== '' ? rest : { ...rest, severity };
-  return { tell: words === '' ? '' : `${prefix}${words}`, rest: kept };
+  return { shown: words === '' ? '' : `${prefix}${words}`, rest: kept };
 }

@@ -1,4 +1,4 @@
-/** How a turn ended, from the answer to its prompt. */
+/** Reads how a turn ended from the answer to its prompt. */
 import { z } from 'zod';
 import type { Usage } from '@liminal/protocol';
 import type { TurnEnd } from '../../base/turn-writer.ts';
@@ -26,7 +26,7 @@ export function readOutcome(response: unknown): Outcome {
   return { stopReason, usage, rest: hasMeta ? { ...rest, _meta: meta } : rest };
 }
 
-/** `lastMessage` is the agent's last message: it says why a turn has failed. */
+/** Returns the turn's end. `lastMessage`, the agent's last message, is the reason of a failed turn. */
 export function endOf(
   { stopReason, usage: counted }: Outcome,
   hasFailed: boolean,

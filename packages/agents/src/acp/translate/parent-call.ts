@@ -3,8 +3,8 @@ import { isRecord } from './fields.ts';
 const names = ['parentToolCallId', 'parentToolUseId'] as const;
 
 /**
- * The call of the subagent that an update belongs to, from `_meta`: directly, or from its agent's own part
- * (`_meta.claudeCode.parentToolUseId`). Not part of the protocol.
+ * Returns the id of the call that began the subagent which an update belongs to. Read from `_meta`: directly, or from
+ * the agent's own part (`_meta.claudeCode.parentToolUseId`). Not part of the protocol.
  */
 export function parentCallOf(meta: unknown): string | undefined {
   if (!isRecord(meta)) return undefined;

@@ -20,7 +20,7 @@ test('a chunk with more than text is read in full', () => {
   expect(isPlainChunk({ ...plain, sessionUpdate: 'user_message_chunk' })).toBe(false);
 });
 
-test('a plain chunk gives the same as if it were read in full', () => {
+test('a plain chunk gives the same events as a full reading', () => {
   const text = fc.constantFrom('', 'a', 'b ');
   const chunk = fc.record(
     {
@@ -30,7 +30,7 @@ test('a plain chunk gives the same as if it were read in full', () => {
     },
     { requiredKeys: ['sessionUpdate', 'content'] },
   );
-  // A field that is null counts as missing, but makes the chunk one that is not plain.
+  // A null field counts as missing, but the chunk is then not plain.
   const careful = (update: object) => ({ ...update, _meta: null });
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 8 }), (chunks) => {

@@ -7,8 +7,8 @@ export interface PlainChunk {
 }
 
 /**
- * Whether an update is only a piece of text, checked by hand: nearly all updates are, and the general way takes many
- * times as long. An update with an unknown field is left to that.
+ * Whether an update is only a piece of text, as nearly all updates are. Checked by hand, since the schemas take many
+ * times as long; an update with an unknown field is left to the schemas.
  */
 export function isPlainChunk(update: unknown): update is PlainChunk {
   if (!isRecord(update)) return false;

@@ -19,7 +19,7 @@ test('a plan is one item, with its newest entries', () => {
   ]);
 });
 
-test('an entry with only its content is pending, and of medium priority', () => {
+test('an entry with only a content is pending, with medium priority', () => {
   expect(plansOf(plan([{ content: 'Leap' }]))).toMatchObject([{ entries: [leap] }]);
 });
 
@@ -28,16 +28,16 @@ test('a plan without entries is not shown', () => {
   expect(plansOf({ sessionUpdate: 'plan' })).toEqual([]);
 });
 
-test('an entry without content, and unknown fields of an entry, are kept as they came', () => {
+test('an entry without content, or with unknown fields, is kept unchanged', () => {
   const odd = [{ status: 'pending' }, { ...leap, beam: 1 }];
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'make', status: 'completed' };
   const response = foldTurn(hearTurn([plan([look, ...odd]), call]).drafts, 'turn');
   expect(itemsOf(response, 'plan')).toMatchObject([{ entries: [look, leap] }]);
-  // On the next item that ends.
+  // The value is kept with the next item that ends.
   expect(itemsOf(response, 'function_call')).toMatchObject([{ raw: odd }]);
 });
 
-test('a plan begins once in its turn', () => {
+test('a plan starts one item per turn', () => {
   const { drafts } = hearTurn([plan([look]), plan([look, leap])]);
   const starts = drafts.filter(
     ({ payload }) => 'itemType' in payload && payload.itemType === 'plan',
@@ -45,7 +45,7 @@ test('a plan begins once in its turn', () => {
   expect(starts).toHaveLength(1);
 });
 
-test('a plan that is sent again in a later turn is shown there only once it has changed', () => {
+test('a plan that is repeated in a later turn is shown only after it has changed', () => {
   const { translator, hear, drafts } = startHearing();
   const entries = [look, leap];
   for (const turnId of ['one', 'two', 'three']) {

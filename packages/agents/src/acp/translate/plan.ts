@@ -16,16 +16,16 @@ const namedPlan = {
 };
 const planRemoved = { sessionUpdate: z.string(), planId: z.string() };
 
-/** The newest state of each plan of a session, as text, by the plan's id; the plan without an id has ''. */
+/** The newest state of each plan of a session, as text, by the plan's id; '' for the plan without an id. */
 export type NewestPlans = Newest<string, string>;
 
-/** How many plans of a session are compared with what comes. */
+/** How many plans of a session are remembered, to compare them with later updates. */
 const maxPlans = 100;
 export const newestPlans = (): NewestPlans => new Newest(maxPlans);
 
 /**
- * A turn's plans: each is one item, whose entries each update replaces. Some agents send their plan in each turn: what is
- * the same as the session's newest one is not shown again.
+ * A turn's plans: each is one item, whose entries each update replaces. Some agents send their plan in each turn: a
+ * plan that equals its newest state in the session is not shown again.
  */
 export class AcpPlans {
   readonly #writer: TurnWriter;
@@ -36,14 +36,14 @@ export class AcpPlans {
     this.#newest = newest;
   }
 
-  /** `plan`: the only plan. */
+  /** Reads `plan`: the only plan. */
   read(update: unknown): void {
     const { fields, rest } = readFields(update, planUpdate);
     if (rest !== undefined) this.#writer.keep(rest);
     if (fields.entries !== undefined) this.#show('', fields.entries);
   }
 
-  /** `plan_update`: one of several plans. */
+  /** Reads `plan_update`: one of several plans. */
   readNamed(update: unknown): void {
     const { fields, rest } = readFields(update, namedUpdate);
     if (rest !== undefined) this.#writer.keep(rest);
@@ -57,7 +57,7 @@ export class AcpPlans {
     if (words.trim() !== '' && this.#isNew(planId, words)) this.#writer.notice(words);
   }
 
-  /** `plan_removed` */
+  /** Reads `plan_removed`. */
   remove(update: unknown): void {
     const { fields, rest } = readFields(update, planRemoved);
     if (rest !== undefined) this.#writer.keep(rest);
@@ -73,7 +73,7 @@ export class AcpPlans {
     return `${this.#writer.turnId}:plan${planId === '' ? '' : `:${planId}`}`;
   }
 
-  /** Whether a plan differs from what is shown of it; from now on this is. */
+  /** Whether a plan differs from its newest state; remembers the plan as the newest state. */
   #isNew(planId: string, shown: string): boolean {
     if ((this.#newest.get(planId) ?? '[]') === shown) return false;
     this.#newest.set(planId, shown);

@@ -1,13 +1,13 @@
 /**
- * An agent may repeat the user's message, in any number of chunks, though it is in the turn already. Filters that echo:
- * chunks that repeat the message are held back until they differ from it or end. An echo comes once, before anything
- * that answers the message.
+ * Filters echoes: an agent may repeat the user's message, which the turn already has, in any number of chunks. Chunks
+ * that repeat the message are held back until they differ from the message or end. An echo comes once, before any
+ * answer.
  */
 export class PromptEcho {
   #expected: string;
   #length = 0;
 
-  /** `sent` is what the user wrote; empty in a turn that the agent began. */
+  /** `sent` is the user's message; empty in a turn that the agent began. */
   constructor(sent: string) {
     this.#expected = sent;
   }
@@ -21,7 +21,7 @@ export class PromptEcho {
     return this.end() + chunk;
   }
 
-  /** Something else was said: returns what was held back. Later chunks are not an echo. */
+  /** Ends the echo: returns the held-back text. Later chunks are not an echo. */
   end(): string {
     const held = this.#expected.slice(0, this.#length);
     this.#expected = '';

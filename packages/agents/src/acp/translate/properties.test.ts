@@ -29,7 +29,7 @@ const odd = fc.oneof(
   words,
   fc.constantFrom(null, 0, -1, 1.5, '__proto__'),
 );
-/** Mostly a valid value, at times anything. */
+/** Generates mostly valid values, and at times any JSON. */
 const or = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 12, arbitrary: value }, { weight: 1, arbitrary: odd });
 const record = (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<unknown> =>
@@ -100,7 +100,7 @@ type Step = (hearing: Hearing, index: number) => void;
 const outcome = { outcome: 'cancelled' as const };
 const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
 
-/** Anything that can happen to a translator. */
+/** Any call of a translator. */
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 12,
@@ -149,7 +149,7 @@ const run = {
   traceContext: { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` },
 };
 
-/** Violations of the rules for every event and turn (invariants 2 and 3), and of that every call is answered. */
+/** Returns violations of invariants 2 and 3 (events and turns), and calls without an output. */
 function breaches({ drafts }: Pick<Hearing, 'drafts'>): unknown[] {
   const invalid = drafts.flatMap((draft, seq) => {
     const { error: issue } = StreamEvent.safeParse(stampEvent(draft, run, seq));
@@ -165,7 +165,7 @@ function breaches({ drafts }: Pick<Hearing, 'drafts'>): unknown[] {
   return [...invalid, ...broken.flat(), ...unanswered];
 }
 
-test('INV-2, INV-3: whatever happens, nothing throws, every turn ends once, its items end before it, and every call is answered', () => {
+test('INV-2, INV-3: for any input nothing throws, every turn ends once and after its items, and every call has an output', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const hearing = startHearing();
@@ -178,7 +178,7 @@ test('INV-2, INV-3: whatever happens, nothing throws, every turn ends once, its 
   );
 });
 
-test('INV-2, INV-3: any replay gives whole turns, and the same ones again', () => {
+test('INV-2, INV-3: any replay gives whole turns, and the same turns when read again', () => {
   const options = { cliType: 'scripted', agentSessionId: 'agent' };
   fc.assert(
     fc.property(fc.array(update, { maxLength: 20 }), (updates) => {

@@ -4,7 +4,7 @@ import { readRawOutput, restOfRawOutput } from './raw-output.ts';
 const text = (words: string, type = 'text') => ({ type, text: words });
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 
-describe('what a program printed', () => {
+describe('a program’s output', () => {
   test.each<[object, string, number | undefined]>([
     [{ aggregated_output: 'all', stdout: 'out', exit_code: 0 }, 'all', 0],
     [{ stdout: 'out\n', stderr: 'err\n', exitCode: 3 }, 'out\nerr\n', 3],
@@ -12,12 +12,12 @@ describe('what a program printed', () => {
     [{ stderr: 'err', exit_code: 1, exitCode: 2 }, 'err', 1],
     [{ stdout: '', output: 'other' }, '', undefined],
     [{ stdout: 'out', exit_code: 0.5 }, 'out', undefined],
-  ])('of %j is %j, with the exit code %s', (raw, words, exitCode) => {
+  ])('in %j is %j, with the exit code %s', (raw, words, exitCode) => {
     expect(readRawOutput(raw)).toEqual({ text: words, isJson: false, isPrinted: true, exitCode });
   });
 });
 
-describe('words for people', () => {
+describe('text for people', () => {
   test.each<[unknown, string]>([
     ['words', 'words'],
     [{ output: 'a', text: 'b', result: 'c', message: 'd', error: 'e', content: 'f' }, 'a'],
@@ -29,16 +29,16 @@ describe('words for people', () => {
     [{ content: [text('one'), text('two', 'input_text')] }, 'one\ntwo'],
     [[text('one'), text('two')], 'one\ntwo'],
     [[], ''],
-  ])('in %j are %j', (raw, words) => {
+  ])('in %j is %j', (raw, words) => {
     expect(readRawOutput(raw)).toMatchObject({ text: words, isJson: false, isPrinted: false });
   });
 
-  test('come with the exit code that stands beside them', () => {
+  test('comes with the exit code of the same value', () => {
     expect(readRawOutput({ output: 'a', exit_code: 2 })).toMatchObject({ text: 'a', exitCode: 2 });
   });
 });
 
-describe('what is for programs is told as JSON', () => {
+describe('a value without text for people is shown as JSON', () => {
   const image = { type: 'image', mimeType: 'image/png', data: 'A' };
   test.each<[unknown, string]>([
     [{ found: 1 }, json({ found: 1 })],
@@ -52,7 +52,7 @@ describe('what is for programs is told as JSON', () => {
     expect(readRawOutput(raw)).toMatchObject({ text: words, isJson: true, isPrinted: false });
   });
 
-  test('in lines where that is not long, in one where it is', () => {
+  test('short JSON is indented, long JSON is on one line', () => {
     const list = (count: number, value: unknown) => ({
       list: Array.from({ length: count }, () => value),
     });
@@ -64,7 +64,7 @@ describe('what is for programs is told as JSON', () => {
     }
   });
 
-  test('and nothing is nothing', () => {
+  test('a missing value gives an empty text', () => {
     expect(readRawOutput(undefined)).toEqual({
       text: '',
       isJson: false,
@@ -83,7 +83,7 @@ test.each<[unknown, string]>([
   [{ content: [text('shown')], output: 'shown', error: '', more: null }, 'shown'],
   [{ output: 'shown', exit_code: 0 }, 'shown'],
   [{ output: 'shown', exitCode: 3 }, 'shown'],
-])('of %j nothing is left where %j is shown', (raw, shown) => {
+])('%j has no rest if %j is shown', (raw, shown) => {
   expect(restOfRawOutput(raw, shown)).toBeUndefined();
 });
 
@@ -96,6 +96,6 @@ test.each<[unknown, unknown]>([
   [{ output: 'shown', code: 3 }, { code: 3 }],
   [{ content: [text('other')] }, { content: [text('other')] }],
   [{ parts: [text('shown')] }, { parts: [text('shown')] }],
-])('of %j is left what is not shown: %j', (raw, rest) => {
+])('%j has as its rest the part that is not shown: %j', (raw, rest) => {
   expect(restOfRawOutput(raw, 'shown')).toEqual(rest);
 });

@@ -1,13 +1,13 @@
-/** The readable part of a tool's `rawOutput`, for which every agent has its own format. */
+/** Reads the text in a tool's `rawOutput`, for which every agent has its own format. */
 import { z } from 'zod';
 import { readBlock } from './content.ts';
 import { isRecord, pickFields } from './fields.ts';
 
 export interface RawOutput {
   text: string;
-  /** The text is the whole value as JSON: shown only if there is nothing else. */
+  /** Whether the text is the whole value as JSON, which is shown only if there is nothing else. */
   isJson: boolean;
-  /** A program printed it. */
+  /** Whether a program printed the text. */
   isPrinted: boolean;
   exitCode: number | undefined;
 }
@@ -20,13 +20,13 @@ const printed = {
   exitCode: z.number().int(),
 };
 
-const told = {
+const written = {
   output: z.string(),
   text: z.string(),
   result: z.string(),
   message: z.string(),
   error: z.string(),
-  /** Words, or the blocks of an MCP server. */
+  /** Text, or the blocks of an MCP server. */
   content: z.union([z.string(), z.array(z.unknown())]),
 };
 
@@ -40,7 +40,7 @@ export function readRawOutput(raw: unknown): RawOutput {
   const exitCode = codes.exit_code ?? codes.exitCode;
   const text = all ?? (stdout === undefined ? stderr : `${stdout}${stderr ?? ''}`);
   if (text !== undefined) return { text, isJson: false, isPrinted: true, exitCode };
-  const { content, ...words } = pickFields(raw, told);
+  const { content, ...words } = pickFields(raw, written);
   const word = words.output ?? words.text ?? words.result ?? words.message ?? words.error;
   const inContent = Array.isArray(content) ? textOf(content) : content;
   const said = word ?? inContent;
@@ -48,7 +48,7 @@ export function readRawOutput(raw: unknown): RawOutput {
   return { text: said ?? inWords(raw), isJson, isPrinted: false, exitCode };
 }
 
-/** What it holds besides the shown text: to be kept. */
+/** Returns the parts of a raw output besides the shown text, which must be kept. */
 export function restOfRawOutput(raw: unknown, shown: string): unknown {
   if (raw === undefined || inWords(raw) === shown) return undefined;
   if (Array.isArray(raw)) return textOf(raw) === shown ? undefined : raw;
@@ -77,8 +77,8 @@ function textOf(blocks: readonly unknown[]): string | undefined {
 }
 
 /** JSON is indented only if the result is no longer than this (characters). */
-const maxSetOut = 40_000;
-/** Values already rendered: large ones are used more than once. */
+const maxIndented = 40_000;
+/** Texts of values: large values are rendered more than once. */
 const words = new WeakMap<object, string>();
 
 function inWords(raw: unknown): string {
@@ -87,14 +87,14 @@ function inWords(raw: unknown): string {
   if (typeof raw !== 'object' || raw === null) return JSON.stringify(raw);
   const known = words.get(raw);
   if (known !== undefined) return known;
-  const text = setOut(raw);
+  const text = indented(raw);
   words.set(raw, text);
   return text;
 }
 
-function setOut(raw: object): string {
+function indented(raw: object): string {
   const plain = JSON.stringify(raw);
-  if (plain.length > maxSetOut / 2) return plain;
+  if (plain.length > maxIndented / 2) return plain;
   const lines = JSON.stringify(raw, null, 2);
-  return lines.length > maxSetOut ? plain : lines;
+  return lines.length > maxIndented ? plain : lines;
 }

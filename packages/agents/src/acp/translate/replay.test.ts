@@ -20,7 +20,7 @@ const replay = (updates: readonly unknown[]) =>
     { cliType: 'scripted', agentSessionId: 'agent-session' },
   );
 
-/** The turns as history stores them. */
+/** Returns the turns as history stores them. */
 const turnsOf = (updates: readonly unknown[]) =>
   replay(updates).map(({ turnId, events }) => foldTurn(events, turnId));
 
@@ -46,7 +46,7 @@ test('a user’s message begins a turn, which ends before the next', () => {
   ]);
 });
 
-test('a message that Qwen Code marks as sent to a running turn begins none', () => {
+test('a message that Qwen Code marks as sent to a running turn begins no turn', () => {
   const steered = {
     ...Object(user('And in red.')),
     _meta: { source: 'mid_turn_message_injected' },
@@ -71,7 +71,7 @@ test('the echo of a tool’s answer is not shown as a person’s message', () =>
   ]);
 });
 
-test('reading twice gives the same', () => {
+test('reading twice gives the same turns', () => {
   const updates = [user('One?'), say('One.'), user('Two?')];
   expect(replay(updates)).toEqual(replay(updates));
 });
@@ -110,7 +110,7 @@ test('updates before the first user message are a turn of the agent', () => {
   expect(next).toMatchObject({ trigger: 'user' });
 });
 
-test('session state is not history, and an empty replay has none', () => {
+test('session state is not history, and an empty replay has no turns', () => {
   const state = [
     { sessionUpdate: 'available_commands_update', availableCommands: [] },
     { sessionUpdate: 'session_info_update', title: 'A title' },
@@ -122,7 +122,7 @@ test('session state is not history, and an empty replay has none', () => {
   expect(replay([])).toEqual([]);
 });
 
-test('a call that is announced as completed has its later output', () => {
+test('a call that is announced as completed gets its later output', () => {
   const call = (toolCallId: string) => ({
     sessionUpdate: 'tool_call',
     toolCallId,

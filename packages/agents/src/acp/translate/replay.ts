@@ -5,7 +5,7 @@ import { isRecord } from './fields.ts';
 import { AcpTranslator } from './translator.ts';
 
 export interface ReplayedUpdate {
-  /** `params.update` of a `session/update`, as it came. */
+  /** `params.update` of a `session/update`, unparsed. */
   update: unknown;
   /** ISO 8601 UTC. */
   timestamp: string;
@@ -13,13 +13,13 @@ export interface ReplayedUpdate {
 
 export interface ReplayOptions {
   cliType: string;
-  /** The agent's own session id: turn ids are made from it. */
+  /** The agent's own session id, from which turn ids are made. */
   agentSessionId: string;
 }
 
 /**
- * The updates replayed by `session/load`, as whole turns; a user's message begins one. A turn's id is the agent's
- * session id and the turn's number, so that reading twice gives the same. Session state is skipped.
+ * Converts the updates that `session/load` replays to whole turns; a user's message begins a turn. A turn's id is the
+ * agent's session id and the turn's number, so that reading twice gives the same ids. Session state is skipped.
  */
 export function readReplay(
   updates: readonly ReplayedUpdate[],
@@ -40,7 +40,7 @@ export function readReplay(
   let last: ReplayedUpdate | undefined;
   for (const replayed of updates.filter(({ update }) => isConversation(update))) {
     if (isToolAnswer(replayed.update)) {
-      // Kept with the item before: a person has not written it.
+      // Keep this with the item before: a person has not written it.
       translator.read({ toolAnswer: replayed.update }, replayed.timestamp);
       continue;
     }
@@ -55,7 +55,7 @@ export function readReplay(
   return turns;
 }
 
-/** How Gemini CLI tells, in the person's name, that its model has got what its tools have answered. */
+/** The user's message by which Gemini CLI records that its model has received the tools' answers. */
 const toolAnswer = /^(\[Function Response: [^\]]+\]\s*)+$/;
 
 function isToolAnswer(update: unknown): boolean {
@@ -68,7 +68,7 @@ function isToolAnswer(update: unknown): boolean {
 
 const endOfTurn = { stopReason: 'end_turn' };
 
-/** Chunks of one message stay together. */
+/** Whether an update begins a turn: it is the first chunk of a user's message. */
 function beginsTurn(update: unknown, before: unknown): boolean {
   if (typeOf(update) !== 'user_message_chunk' || isSteered(update)) return false;
   if (typeOf(before) !== 'user_message_chunk') return true;
@@ -76,7 +76,7 @@ function beginsTurn(update: unknown, before: unknown): boolean {
   return id !== undefined && idBefore !== undefined && id !== idBefore;
 }
 
-/** Whether a message was sent to a running turn, as Qwen Code marks it. */
+/** Whether Qwen Code marks a message as sent to a running turn. */
 function isSteered(update: unknown): boolean {
   const meta = isRecord(update) ? update['_meta'] : undefined;
   return isRecord(meta) && meta['source'] === 'mid_turn_message_injected';

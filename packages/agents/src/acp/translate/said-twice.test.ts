@@ -13,7 +13,7 @@ const chunk = (sessionUpdate: string, text: string, fields = {}): unknown => ({
 const say = (text: string, fields = {}): unknown => chunk('agent_message_chunk', text, fields);
 const think = (text: string): unknown => chunk('agent_thought_chunk', text);
 
-describe('what an agent says twice is shown twice, to the letter:', () => {
+describe('repeated text is shown unchanged:', () => {
   const said = (...updates: unknown[]): [string, string][] =>
     saidIn(foldTurn(hearTurn(updates).drafts, 'turn'));
 

@@ -13,10 +13,10 @@ const message = {
   content: z.unknown(),
 };
 
-/** Messages between an agent's sessions (ACP, not stable yet): whole, or in chunks that come before or after. */
+/** Messages between an agent's sessions (ACP, not stable yet): whole, or in chunks before or after the whole. */
 export class SessionMessages {
   readonly #writer: TurnWriter;
-  /** The open messages, and how long the first line of each is that says between which sessions. */
+  /** The open messages, each with the length of its first line, which names the sessions. */
   readonly #open = new Map<string, number>();
 
   constructor(writer: TurnWriter) {
@@ -38,7 +38,7 @@ export class SessionMessages {
     if (more !== '') this.#writer.append(this.#itemId(messageId), more);
   }
 
-  /** The turn is over. */
+  /** Called at the turn's end. */
   close(): void {
     for (const messageId of this.#open.keys()) this.#writer.done(this.#itemId(messageId));
     this.#open.clear();

@@ -37,7 +37,7 @@ const effort = {
   ],
 };
 
-/** The newest options. */
+/** Returns the options after these answers and updates. */
 function optionsAfter(...steps: unknown[]) {
   const { translator, updates, hear } = startHearing();
   for (const step of steps) {
@@ -66,7 +66,7 @@ test('models of the draft protocol become an option', () => {
   });
 });
 
-test('config options win over modes and models of the same category', () => {
+test('config options take precedence over modes and models of the same category', () => {
   const own = { ...effort, id: 'preset', category: 'mode' };
   const ids = optionsAfter({ modes, models, configOptions: [own, effort] })?.map(({ id }) => id);
   expect(ids).toEqual(['preset', 'effort', 'model']);
@@ -100,12 +100,12 @@ test('modes and models that are also config options show once, whatever their na
   ]);
 });
 
-test('modes with other choices than every config option have an option of their own', () => {
+test('modes whose choices match no config option become an option of their own', () => {
   const ids = optionsAfter({ modes, configOptions: [effort] })?.map(({ id }) => id);
   expect(ids).toEqual(['effort', 'mode']);
 });
 
-test('config options are shown as they are, groups as one list with their names, switches as two choices', () => {
+test('config options are shown unchanged, groups as one list with group names, switches as two choices', () => {
   const grouped = {
     ...effort,
     id: 'grouped',
@@ -139,7 +139,7 @@ test('config options are shown as they are, groups as one list with their names,
   ]);
 });
 
-test('updates change what is set', () => {
+test('updates change the current values', () => {
   const changed = { sessionUpdate: 'current_mode_update', currentModeId: 'code' };
   expect(optionsAfter({ modes }, changed)).toEqual([{ ...modeOption, currentValue: 'code' }]);
   const options = { sessionUpdate: 'config_option_update', configOptions: [effort] };
@@ -153,7 +153,7 @@ test('an answer without settings gives no update', () => {
   expect(optionsAfter({}, null, { modes: null, configOptions: null }, 'odd')).toBeUndefined();
 });
 
-test('what cannot be read is left out', () => {
+test('options and choices that cannot be read are left out', () => {
   const odd = [{ id: 'x' }, { currentValue: 'y' }, 7, { ...effort, options: [{}, 7] }];
   expect(optionsAfter({ configOptions: odd })).toMatchObject([{ id: 'effort', options: [] }]);
 });
@@ -178,15 +178,15 @@ test('the chosen model is the model of new turns', () => {
 
 test.each([
   ['the option “model”', { id: 'model', name: 'Which', category: 'model' }, undefined],
-  ['the one named so', { id: 'which', name: 'Model', category: 'model' }, undefined],
+  ['the option named “Model”', { id: 'which', name: 'Model', category: 'model' }, undefined],
   [
-    'the one with the models that the agent lists',
+    'the option with the models that the agent lists',
     { id: 'which', name: 'Which', category: 'model' },
     models,
   ],
-  ['what the agent lists, where no option is it', undefined, models],
+  ['the listed models, if no option is the model', undefined, models],
 ])(
-  'a turn’s model is not its provider, of the same category and first: %s',
+  'a turn’s model is found even if an option for the provider comes first in the category: %s',
   (_name, own, listed) => {
     const { translator, drafts } = startHearing();
     const provider = {
@@ -204,7 +204,7 @@ test.each([
   },
 );
 
-test('the option with the listed models says which is set, not the list', () => {
+test('the option with the listed models, not the list, has the current model', () => {
   const { translator, drafts } = startHearing();
   const options = models.availableModels.map(({ modelId, name }) => ({ value: modelId, name }));
   const which = { id: 'which', name: 'Which', category: 'model', currentValue: 'small', options };
@@ -214,7 +214,7 @@ test('the option with the listed models says which is set, not the list', () => 
   expect(drafts[0]?.payload).toMatchObject({ modelId: 'small' });
 });
 
-test('if several options may be the model without a sign which, none is', () => {
+test('if several options could be the model and nothing distinguishes them, the model is unknown', () => {
   const { translator, drafts } = startHearing();
   const option = (id: string) => ({ ...effort, id, name: id, category: 'model' });
   translator.settings({ configOptions: [option('provider'), option('which')] });
@@ -247,21 +247,21 @@ test('the title is reported if there is one', () => {
   expect(updates).toEqual([{ title: 'A title' }]);
 });
 
-test('an option or a choice without a name is called by its id, one without a value is none', () => {
+test('an option or choice without a name gets its id as name; a choice without a value is left out', () => {
   const configOptions = [{ id: 'x', currentValue: 'a', options: [{ value: 'a' }, { name: 'B' }] }];
   expect(optionsAfter({ configOptions })).toEqual([
     { id: 'x', name: 'x', currentValue: 'a', options: [{ value: 'a', name: 'a' }] },
   ]);
 });
 
-test('an option has its description', () => {
+test('an option keeps its description', () => {
   const described = { ...effort, description: 'How long it thinks.' };
   expect(optionsAfter({ configOptions: [described] })).toMatchObject([
     { description: 'How long it thinks.' },
   ]);
 });
 
-test('what is true or false is a switch, whatever it says to be', () => {
+test('an option whose value or type is boolean is a switch', () => {
   const switches = [
     { id: 'a', currentValue: false },
     { id: 'b', currentValue: 'true', type: 'boolean' },
@@ -273,7 +273,7 @@ test('what is true or false is a switch, whatever it says to be', () => {
   ]);
 });
 
-test('modes and models without a current one change nothing', () => {
+test('modes and models without a current value change nothing', () => {
   const steps = [
     { modes, models },
     { modes: { availableModes: [] }, models: {} },
@@ -281,20 +281,20 @@ test('modes and models without a current one change nothing', () => {
   expect(optionsAfter(...steps)?.map(({ currentValue }) => currentValue)).toEqual(['ask', 'big']);
 });
 
-test('modes that are told alone have no choices', () => {
+test('a current mode without a list of modes has no choices', () => {
   expect(optionsAfter({ modes: { currentModeId: 'ask' } })).toEqual([
     { ...modeOption, options: [] },
   ]);
 });
 
-test('a change of mode where there is none tells the settings as they are', () => {
+test('a change of mode without any mode reports the settings unchanged', () => {
   const changed = { sessionUpdate: 'current_mode_update', currentModeId: 'code' };
   expect(optionsAfter({ configOptions: [effort] }, changed)).toMatchObject([
     { id: 'effort', currentValue: 'low' },
   ]);
 });
 
-test('a change of mode changes the mode alone', () => {
+test('a change of mode changes only the mode', () => {
   const changed = { sessionUpdate: 'current_mode_update', currentModeId: 'code' };
   expect(optionsAfter({ modes, models, configOptions: [effort] }, changed)).toMatchObject([
     { id: 'effort', currentValue: 'low' },
@@ -309,7 +309,7 @@ test('an option called mode is the mode, whatever its category', () => {
   expect(optionsAfter({ configOptions: [own] }, changed)).toMatchObject([{ currentValue: 'high' }]);
 });
 
-test('the one option of the category is the model, where no models are listed', () => {
+test('if no models are listed, the only option of the category is the model', () => {
   const { translator, drafts } = startHearing();
   const option = { ...effort, id: 'which', name: 'Which', category: 'model', currentValue: 'big' };
   translator.settings({ configOptions: [effort, option] });

@@ -26,11 +26,11 @@ const choice = {
   value: z.string(),
   name: z.string(),
   description: z.string(),
-  /** In a group of choices. */
+  /** Only in a group of choices. */
   options: z.array(z.unknown()),
-  /** In a mode. */
+  /** Only in a mode. */
   id: z.string(),
-  /** In a model. */
+  /** Only in a model. */
   modelId: z.string(),
 };
 
@@ -43,7 +43,7 @@ export class Settings {
   #mode: ConfigOption | undefined;
   #model: ConfigOption | undefined;
 
-  /** As shown to people. */
+  /** The options that are shown to people. */
   get options(): ConfigOption[] {
     const mode = this.#options.some((other) => other.category === 'mode') ? undefined : this.#mode;
     const own = [mode, this.#model].filter((one) => one !== undefined);
@@ -52,7 +52,7 @@ export class Settings {
   }
 
   /**
-   * The chosen model, if the agent reports it. Several options may be of the category, among them the model's provider.
+   * The chosen model, if the agent reports it. Other options of the category may be, for example, the model's provider.
    */
   get model(): string | undefined {
     const ofCategory = this.#options.filter(({ category }) => category === 'model');
@@ -65,7 +65,7 @@ export class Settings {
     return (option ?? this.#model)?.currentValue;
   }
 
-  /** The config option that is the same setting as modes or models that are told beside it. */
+  /** The config option that is the same setting as modes or models that are reported separately. */
   #optionLike(own: ConfigOption): ConfigOption | undefined {
     const isOwn = (other: ConfigOption): boolean =>
       other.category === own.category && hasChoice(other, own.currentValue);
@@ -76,7 +76,7 @@ export class Settings {
     );
   }
 
-  /** Reads an answer to `session/new`, `load`, `resume` or `set_*`, or an update; true if it has settings. */
+  /** Reads an answer to `session/new`, `load`, `resume` or `set_*`, or an update; returns whether it has settings. */
   read(raw: unknown): boolean {
     const { fields } = readFields(raw, settings);
     if (fields.configOptions !== undefined) this.#readOptions(fields.configOptions);
@@ -86,7 +86,7 @@ export class Settings {
     return Object.keys(fields).length > 0;
   }
 
-  /** Some agents report a change of mode this way even if they have an option for it. */
+  /** Some agents report a change of mode by its id even if they have an option for the mode. */
   #setMode(value: string): void {
     const mode =
       (this.#mode && this.#optionLike(this.#mode)) ??
@@ -133,7 +133,7 @@ function readModels(raw: unknown): ConfigOption | undefined {
   return { id: 'model', name: 'Model', category: 'model', currentValue, options };
 }
 
-/** Choices, or groups of choices as one list. */
+/** Reads choices; groups of choices become one list. */
 function readChoices(values: readonly unknown[] = [], group?: string): Choice[] {
   return values.flatMap((item) => {
     const { options, name, description, ...ids } = readFields(item, choice).fields;
@@ -151,7 +151,7 @@ function readChoices(values: readonly unknown[] = [], group?: string): Choice[] 
 const hasChoice = ({ options }: ConfigOption, value: string): boolean =>
   options.some((choice) => choice.value === value);
 
-/** An option's values, in a fixed order. */
+/** An option's values, sorted, as text for comparison. */
 const valuesOf = ({ options }: ConfigOption): string =>
   JSON.stringify(options.map(({ value }) => value).toSorted());
 

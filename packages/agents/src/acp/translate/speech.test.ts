@@ -20,7 +20,7 @@ const show = (content: unknown, sessionUpdate = 'agent_message_chunk'): unknown 
 const hear = (...updates: unknown[]) => foldTurn(hearTurn(updates).drafts, 'turn');
 const said = (...updates: unknown[]) => saidIn(hear(...updates));
 
-test('adjacent chunks of one voice are one item, each of them a delta', () => {
+test('adjacent chunks of one voice are one item, with a delta for each chunk', () => {
   const { drafts } = hearTurn([say('Hel'), say('lo.')]);
   const deltas = drafts.flatMap(({ payload }) =>
     payload.type === 'item_delta' ? [payload.deltaContent] : [],
@@ -38,7 +38,7 @@ test('a thought divides two messages, and a message two thoughts', () => {
   ]);
 });
 
-test('another message id divides, a missing or null one does not', () => {
+test('another message id begins a new message, a missing or null id does not', () => {
   const updates = [say('One', 'a'), say(' more', null), say(' word.'), say('Two', 'b')];
   expect(said(...updates)).toEqual([
     ['agent', 'One more word.'],
@@ -60,7 +60,7 @@ test.each([
 });
 
 test.each(['completed', 'failed', 'in_progress'])(
-  'the news that a call is %s divides two messages, with ids and without',
+  'a call that becomes %s divides two messages, with and without message ids',
   (status) => {
     const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look', status: 'pending' };
     const news = { sessionUpdate: 'tool_call_update', toolCallId: 'c', status };
@@ -87,7 +87,7 @@ test('a permission request divides two messages', () => {
   ]);
 });
 
-test('a running call’s output, usage and settings divide nothing', () => {
+test('a running call’s output, usage and settings do not divide a message', () => {
   const call = {
     sessionUpdate: 'tool_call',
     toolCallId: 'c',
@@ -107,12 +107,12 @@ test('a running call’s output, usage and settings divide nothing', () => {
   expect(said(...updates)).toEqual([['agent', 'One message.']]);
 });
 
-test('empty chunks make no item, and divide nothing', () => {
+test('empty chunks make no item, and do not divide a message', () => {
   expect(said(say('One '), think(''), say('message.'))).toEqual([['agent', 'One message.']]);
   expect(said(say(''), think(''), say('', 'a'))).toEqual([]);
 });
 
-test('images, audio and resources stand beside the text of their message', () => {
+test('images, audio and resources are blocks of their message', () => {
   const image = { type: 'image', mimeType: 'image/png', data: 'AA==', uri: null };
   const link = { type: 'resource_link', uri: 'file:///a', name: 'a', size: null };
   const file = { type: 'resource', resource: { uri: 'file:///b', text: 'b', mimeType: null } };
@@ -137,13 +137,13 @@ test('fields of a block that cannot be shown stay with the message as raw', () =
   expect(message).toMatchObject({ content: 'Hi.', raw: [{ annotations: { priority: 1 } }, video] });
 });
 
-test('a chunk with an unknown field is read all the same, and the field kept', () => {
+test('a chunk with an unknown field is shown, and the field is kept', () => {
   const odd = { ...(say('Hi.') as object), _meta: { tone: 'kind' } };
   const [, message] = itemsOf(hear(odd), 'message');
   expect(message).toMatchObject({ content: 'Hi.', raw: [{ _meta: { tone: 'kind' } }] });
 });
 
-test('an unknown field of a block is kept, and the block shown', () => {
+test('a block with an unknown field is shown, and the field is kept', () => {
   const link = { type: 'resource_link', uri: 'file:///a', name: 'a', annotations: { priority: 1 } };
   const file = { type: 'resource', resource: { uri: 'file:///b', text: 'b', _meta: { x: 1 } } };
   const [, message] = itemsOf(hear(show(link), show(file)), 'message');
@@ -167,7 +167,7 @@ test('the echo of the user’s message is not shown again, in one chunk or in ma
   expect(said(user('Do'), user(' it.'), say('Done.'))).toEqual([['agent', 'Done.']]);
 });
 
-test('other words that an agent says in the user’s name are shown', () => {
+test('other text that an agent sends as the user’s is shown', () => {
   expect(said(say('Well.'), user('Do'), user(' something else.'), say('Done.'))).toEqual([
     ['agent', 'Well.'],
     ['user', 'Do something else.'],
@@ -176,7 +176,7 @@ test('other words that an agent says in the user’s name are shown', () => {
   expect(said(user('Do it.'), user('Do it.'))).toEqual([['user', 'Do it.']]);
 });
 
-test('the beginning of an echo that goes no further is shown where it was said', () => {
+test('an echo that breaks off is shown at its place', () => {
   expect(said(user('Do'), say('Done.'))).toEqual([
     ['user', 'Do'],
     ['agent', 'Done.'],
@@ -191,7 +191,7 @@ test('only chunks before the answer are an echo', () => {
   ]);
 });
 
-test('an answer and a thought in the words of the question are shown', () => {
+test('an answer and a thought that repeat the question are shown', () => {
   expect(said(think('Do it.'), say('Do it.'), user('Do it.'))).toEqual([
     ['thought', 'Do it.'],
     ['agent', 'Do it.'],
@@ -199,7 +199,7 @@ test('an answer and a thought in the words of the question are shown', () => {
   ]);
 });
 
-test('words of another call’s subagent are another message', () => {
+test('text of another call’s subagent is another message', () => {
   const of = (id: string) => ({ _meta: { parentToolCallId: id } });
   const updates = [
     { ...(say('One.') as object), ...of('a') },
@@ -212,14 +212,14 @@ test('words of another call’s subagent are another message', () => {
   ]);
 });
 
-test('a message that learns its id as it goes on ends where another begins', () => {
+test('a message whose id comes with a later chunk ends at the next id', () => {
   expect(said(say('One'), say(' more', 'a'), say('Two', 'b'))).toEqual([
     ['agent', 'One more'],
     ['agent', 'Two'],
   ]);
 });
 
-test('a message of very many images is told as several, none of which is told again and again', () => {
+test('a message with very many images is split, so that no update has more than 50 images', () => {
   const images = Array.from({ length: 130 }, (_, n) => ({
     type: 'image',
     mimeType: 'image/png',
@@ -233,8 +233,8 @@ test('a message of very many images is told as several, none of which is told ag
     ['All.', 30],
   ]);
   expect(messages.flatMap(({ blocks = [] }) => blocks)).toEqual(images);
-  const told = drafts.flatMap(({ payload }) =>
+  const counts = drafts.flatMap(({ payload }) =>
     payload.type === 'item_delta' ? (payload.patch?.blocks?.length ?? 0) : 0,
   );
-  expect(Math.max(...told)).toBe(50);
+  expect(Math.max(...counts)).toBe(50);
 });

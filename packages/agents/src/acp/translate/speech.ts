@@ -2,16 +2,16 @@ import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { readBlock } from './content.ts';
 
-/** A message with more images or files is told as several: with each of them all are told again. */
+/** A message with more images or files is split: each further block sends all blocks of its message again. */
 const maxBlocks = 50;
 
 /** The speaker: the agent to the user, its thoughts, or the user. */
 export type Voice = 'agent' | 'thought' | 'user';
 
-/** The message that words belong to, as far as the agent says. */
+/** The message that a chunk belongs to, as far as the agent reports it. */
 export interface MessageOf {
   messageId?: string | undefined;
-  /** The call of the subagent that speaks. */
+  /** The call that began the subagent which speaks. */
   parentCallId?: string | undefined;
 }
 
@@ -22,12 +22,12 @@ interface Open extends MessageOf {
 }
 
 /**
- * The messages of a turn: adjacent chunks of one voice and message are one item, to the letter. Repeated words are
- * shown twice: only the agent could say that they were not meant.
+ * The messages of a turn: adjacent chunks of one voice and message form one item, unchanged. Repeated text is shown
+ * twice: only the agent could know that a repetition is not intended.
  */
 export class Speech {
   readonly #writer: TurnWriter;
-  /** How the ids of its items begin. */
+  /** The prefix of the items' ids. */
   readonly #place: string;
   #open: Open | undefined;
   #count = 0;
@@ -38,7 +38,7 @@ export class Speech {
     this.#place = place;
   }
 
-  /** The text of the agent's last message, once that has ended. */
+  /** The text of the agent's last message that has ended. */
   get lastMessage(): string | undefined {
     return this.#lastMessage;
   }
@@ -50,7 +50,7 @@ export class Speech {
     this.#writer.append(open.itemId, text);
   }
 
-  /** Shows a content block; the parts that cannot be shown are kept. */
+  /** Shows a content block, and keeps the parts that cannot be shown. */
   show(voice: Voice, content: unknown, of: MessageOf): void {
     const { text, block, unread } = readBlock(content);
     if (text !== undefined) this.say(voice, text, of);
@@ -58,7 +58,7 @@ export class Speech {
     if (unread !== undefined) this.#writer.keep(unread);
   }
 
-  /** Something else happens: later words are a new item. */
+  /** Ends the open item, because something else happens. */
   close(): void {
     const open = this.#open;
     this.#open = undefined;
@@ -69,18 +69,18 @@ export class Speech {
     if (item !== undefined) this.#writer.done(item.id, item);
   }
 
-  /** The agent ended in the middle of an item; returns whether there is an item that shows this. */
+  /** Called when the agent ends in the middle of a message; returns whether an open item shows the break. */
   breakOff(unplaced: readonly unknown[]): boolean {
     const open = this.#open;
     if (open === undefined || !this.#writer.isOpen(open.itemId)) return false;
     if (unplaced.length > 0) this.#writer.patch(open.itemId, { raw: unplaced });
-    // One without text would be withdrawn.
+    // Close an item with blocks: without text, it would be withdrawn.
     if (open.blocks.length > 0) this.close();
     return true;
   }
 
   #addBlock(voice: Voice, block: ContentBlock, of: MessageOf): void {
-    // Reasoning items have no blocks.
+    // Reasoning items cannot have blocks.
     if (voice === 'thought') return this.#writer.keep(block);
     if ((this.#open?.blocks.length ?? 0) >= maxBlocks) this.close();
     const open = this.#speaking(voice, of);
@@ -102,7 +102,7 @@ export class Speech {
     return this.#open;
   }
 
-  /** An item begins with its first shown content. */
+  /** Starts the item when it gets its first content. */
   #begin({ itemId, voice, parentCallId }: Open): void {
     if (this.#writer.isOpen(itemId)) return;
     const item = emptyItem(voice, itemId);

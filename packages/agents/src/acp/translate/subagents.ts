@@ -13,22 +13,22 @@ const update = {
 };
 
 interface Subagent {
-  /** Its title, once the agent has said one. */
+  /** The title, once the agent has reported one. */
   title?: string | undefined;
-  /** What was shown of its state. */
+  /** The state, in the words of the last notice. */
   words?: string;
-  /** The call that began it. */
+  /** The call that began the subagent. */
   callId?: string;
 }
 
-/** How many subagents of a session are compared with what comes. */
+/** How many subagents of a session are remembered. */
 const mostSubagents = 1_000;
 
 /** A session's newest subagents, by the ids of their own sessions. */
 export type KnownSubagents = Newest<string, Subagent>;
 export const knownSubagents = (): KnownSubagents => new Newest(mostSubagents);
 
-/** Its title, or else its session's id. */
+/** A subagent's title, or else its session's id. */
 export const subagentName = (known: KnownSubagents, sessionId: string): string =>
   known.get(sessionId)?.title ?? sessionId;
 
@@ -40,7 +40,7 @@ const states: Readonly<Record<string, string>> = {
   requires_action: 'waits for an answer',
 };
 
-/** An agent's subagents (ACP): a notice when one begins, and when its state changes. */
+/** Shows a notice when a subagent begins, and when its state changes. */
 export class Subagents {
   readonly #writer: TurnWriter;
   readonly #known: KnownSubagents;
@@ -69,7 +69,7 @@ export class Subagents {
     this.#writer.notice(`The subagent “${subagentName(this.#known, sessionId)}” ${words}.${about}`);
   }
 
-  /** Reads which subagents' sessions the content of a call shows: the call has begun them. */
+  /** Remembers that a call has begun the subagents whose sessions its content links to. */
   linked(callId: string, content: unknown): void {
     for (const value of Array.isArray(content) ? content : []) {
       const { type, sessionId } = readFields(value, sessionLink).fields;

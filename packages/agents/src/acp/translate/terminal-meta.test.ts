@@ -22,6 +22,6 @@ test.each([
     },
     { terminalId: 'o', output: '', exit: { exitCode: 0, signal: null } },
   ],
-])('%j tells %j', (meta, told) => {
-  expect(readTerminalMeta(meta)).toEqual({ ...nothing, ...told });
+])('%j is read as %j', (meta, read) => {
+  expect(readTerminalMeta(meta)).toEqual({ ...nothing, ...read });
 });

@@ -1,6 +1,6 @@
 /**
- * Output that an agent streams as if into a terminal of ours, in the `_meta` of a tool call's updates. Requested by the
- * client capability `_meta: {terminal_output: true}`; not part of the protocol, but common to several agents.
+ * Reads output that an agent streams in the `_meta` of a tool call's updates, as if into a terminal of ours. The client
+ * capability `_meta: {terminal_output: true}` requests it; not part of the protocol, but several agents support it.
  */
 import { z } from 'zod';
 import { readFields } from './fields.ts';
@@ -16,11 +16,11 @@ const meta = {
 };
 
 export interface TerminalMeta {
-  /** The terminal that the call shows. */
+  /** The id of the terminal that the call shows. */
   terminalId: string | undefined;
   output: string | undefined;
   exit: { exitCode: number | null; signal: string | null } | undefined;
-  /** Other fields. */
+  /** The other fields. */
   rest: Record<string, unknown> | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { TerminalTexts } from './terminals.ts';
 
-test('a terminal has all its output, and how it ended', () => {
+test('a terminal has all its output and its exit', () => {
   const terminals = new TerminalTexts();
   terminals.print('t', 'one ');
   terminals.print('other', 'else');
@@ -13,7 +13,7 @@ test('a terminal has all its output, and how it ended', () => {
   expect(terminals.exitOf('t')).toEqual({ exitCode: 3 });
 });
 
-test('an unknown terminal has printed nothing and not ended', () => {
+test('an unknown terminal has no output and no exit', () => {
   const terminals = new TerminalTexts();
   expect(terminals.exitOf('nobody')).toBeUndefined();
   expect(terminals.text('nobody')).toBe('');
@@ -28,7 +28,7 @@ test('a forgotten terminal is gone', () => {
   expect(terminals.text('t')).toBe('');
 });
 
-test('SAFE: a terminal that no call shows keeps its end, a shown one keeps all', () => {
+test('SAFE: a terminal that no call shows keeps only the end of its output, a shown terminal keeps all', () => {
   const terminals = new TerminalTexts();
   const [block, size] = ['x'.repeat(1_024), 1_025];
   terminals.text('shown');

@@ -13,18 +13,18 @@ interface Terminal {
   isShown: boolean;
 }
 
-/** How many characters are kept of a terminal that no tool call shows yet. */
+/** How many characters of a terminal are kept before a tool call shows the terminal. */
 const MAX_UNSHOWN = 1024 * 1024;
-/** How many terminals are kept; past that the oldest is forgotten. */
+/** How many terminals are kept; a further terminal drops the oldest. */
 const MAX_TERMINALS = 200;
 
-/** The output of the session's terminals: tool calls copy from here what they show. */
+/** The output of the session's terminals, from which tool calls copy the text that they show. */
 export class TerminalTexts {
   readonly #terminals = new Map<string, Terminal>();
 
   print(terminalId: string, text: string): void {
     const terminal = this.#terminal(terminalId);
-    // The call that shows it is full, and says so.
+    // The call that shows this terminal has reached its size limit, and reports that.
     if (terminal.length > maxItemSize) return;
     terminal.text.add(text);
     terminal.length += text.length;
@@ -38,7 +38,7 @@ export class TerminalTexts {
     this.#terminal(terminalId).exit = exit;
   }
 
-  /** All that it has printed; later output is kept whole. */
+  /** Returns the terminal's output, and keeps all later output. */
   text(terminalId: string): string {
     const terminal = this.#terminal(terminalId);
     terminal.isShown = true;
@@ -51,7 +51,7 @@ export class TerminalTexts {
     return this.#terminals.get(terminalId)?.exit;
   }
 
-  /** The call that shows it has ended. */
+  /** Called when the call that shows the terminal has ended. */
   forget(terminalId: string): void {
     this.#terminals.delete(terminalId);
   }

@@ -1,4 +1,4 @@
-/** The adapter of Codex tells a failed turn by the status of its thread, and why it failed in its last message. */
+/** The adapter of Codex marks a failed turn by its thread's status, and gives the reason in the last message. */
 import { expect, test } from 'vitest';
 import { foldTurn, saidIn } from '../../testing/folding.ts';
 import { startHearing, timestamp } from './testing/hearing.ts';
@@ -15,7 +15,7 @@ const status = (type: unknown) => ({
 });
 const failed = status('systemError');
 
-/** One turn with these updates and this stop reason. */
+/** Plays one turn with these updates and this stop reason. */
 function hearTurn(updates: readonly unknown[], stopReason = 'end_turn') {
   const { translator, drafts, hear } = startHearing();
   translator.begin('turn', 'Do it.', timestamp);
@@ -24,7 +24,7 @@ function hearTurn(updates: readonly unknown[], stopReason = 'end_turn') {
   return { end: drafts.at(-1)?.payload, response: foldTurn(drafts, 'turn'), translator, drafts };
 }
 
-test('a turn whose thread has failed ends with an error, in the words of the message after that', () => {
+test('a turn whose thread has failed ends with an error that quotes the following message', () => {
   const half = say('Half of', { messageId: 'm' });
   const { end, response } = hearTurn([half, failed, say('The model is '), say('overloaded.\n')]);
   expect(end).toEqual({
@@ -37,14 +37,14 @@ test('a turn whose thread has failed ends with an error, in the words of the mes
   ]);
 });
 
-test('a model’s answer is told as it came, and the error by its words', () => {
+test('a model’s JSON answer is shown unchanged, and the error quotes its message', () => {
   const answer = '{"error":{"type":"invalid_request_error","message":"Too long."}}';
   const { end, response } = hearTurn([failed, say(`${answer}\n\n`)]);
   expect(end).toMatchObject({ error: { message: 'Too long.' } });
   expect(saidIn(response)).toEqual([['agent', `${answer}\n\n`]]);
 });
 
-test('the reason is the agent’s own last message, no thought and no subagent’s', () => {
+test('the reason is the agent’s own last message, not a thought or a subagent’s message', () => {
   const inner = say('Inner.', { _meta: { parentToolCallId: 'a' } });
   const others = [chunk('agent_thought_chunk', 'Hm.'), chunk('user_message_chunk', 'More.')];
   const { end } = hearTurn([failed, say('Overloaded.'), inner, ...others]);
@@ -52,7 +52,7 @@ test('the reason is the agent’s own last message, no thought and no subagent�
 });
 
 test.each([[[]], [[say(' \n')]]])(
-  'a failed turn that gives no reason, with %j, has failed',
+  'a failed turn without a reason gets a general one: %j',
   (said) => {
     expect(hearTurn([failed, ...said]).end).toMatchObject({
       error: { code: 'AGENT_ERROR', message: 'The agent reported an error.' },
@@ -62,13 +62,13 @@ test.each([[[]], [[say(' \n')]]])(
 
 test.each([
   ['has recovered', [failed, status('active'), say('Done.')]],
-  ['says nothing that is known', [status(7), { ...failed, _meta: { codex: 'systemError' } }]],
+  ['has an unknown status', [status(7), { ...failed, _meta: { codex: 'systemError' } }]],
   ['has another part in its _meta', [{ ...failed, _meta: { other: failed._meta.codex } }]],
 ])('a turn whose thread %s has not failed', (_what, updates) => {
   expect(hearTurn(updates).end).toMatchObject({ type: 'response_done', status: 'completed' });
 });
 
-test('a turn that was stopped is stopped, whatever its thread says', () => {
+test('a stopped turn ends as stopped, whatever its thread’s status', () => {
   const { end } = hearTurn([failed, say('Interrupted.')], 'cancelled');
   expect(end).toMatchObject({ type: 'response_done', status: 'cancelled' });
 });

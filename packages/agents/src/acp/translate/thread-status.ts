@@ -5,9 +5,9 @@ const Meta = z.looseObject({
 });
 
 /**
- * Whether an agent says by the `_meta` of a session update that its turn has failed; undefined if it says nothing about
- * that. Not part of the protocol: the adapter of Codex ends a failed turn like any other, with the error as the last
- * message, and says only so that it is one.
+ * Whether the `_meta` of a session update reports that the turn has failed; undefined if it does not report on that.
+ * Not part of the protocol: the adapter of Codex ends a failed turn like any other, with the error as the last message,
+ * and marks the failure only in this way.
  */
 export function hasFailed(meta: unknown): boolean | undefined {
   const status = Meta.safeParse(meta).data?.codex.threadStatus.type;

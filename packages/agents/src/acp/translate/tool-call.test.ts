@@ -36,7 +36,7 @@ describe('a call', () => {
     });
   });
 
-  test('TC-4.2c: is complete with its result once an update says that it is', () => {
+  test('TC-4.2c: is complete with its result once an update reports that', () => {
     const { shown } = hear([call(), update({ status: 'completed', content: [text('hi')] })]);
     const calls = shown.filter(({ type }) => type === 'tool_call');
     expect(calls.map(({ status }) => status)).toEqual(['create', 'complete']);
@@ -56,7 +56,7 @@ describe('a call', () => {
     expect(output).toMatchObject({ output: 'no such file', success: false });
   });
 
-  test('takes its name from its kind, which readers know, or else from its title', () => {
+  test('is named by its kind, which the UI knows, or else by its title', () => {
     expect(hear([call({ kind: 'execute' })]).made?.name).toBe('execute');
     expect(hear([call({ kind: 'other', title: 'browse' })]).made?.name).toBe('browse');
     expect(hear([update()]).made?.name).toBe('tool');
@@ -65,7 +65,7 @@ describe('a call', () => {
     expect(hear([call({ name: 'cat' }), update({ kind: 'read' })]).made?.name).toBe('cat');
   });
 
-  test('has its arguments from the start, from a later update, or as its end gives them', () => {
+  test('takes its arguments from its start, a later update or its end', () => {
     const made = (...updates: unknown[]) => hear(updates).made?.arguments;
     expect(made(call({ rawInput: { command: 'ls' } }))).toBe('{"command":"ls"}');
     expect(made(call({ rawInput: {} }), update({ rawInput: { command: 'ls' } }))).toBe(
@@ -78,7 +78,7 @@ describe('a call', () => {
     expect(made(call({ rawInput: [] }))).toBe('[]');
   });
 
-  test('learns its title, kind, places and diffs while it runs', () => {
+  test('may change its title, kind, locations and diffs while it runs', () => {
     const { drafts, translator, hear: say } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     say(
@@ -126,7 +126,7 @@ describe('a call', () => {
     expect(itemsOf(response, 'function_call_output')).toHaveLength(1);
   });
 
-  test('runs beside others, each with its own output', () => {
+  test('runs beside other calls, each with its own output', () => {
     const other = (fields: object) => ({ ...update(fields), toolCallId: 'c2' });
     const { response } = hear([
       call(),
@@ -141,7 +141,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('that has ended stays as it was, and later updates are kept', () => {
+  test('that has ended does not change, and later updates are kept as raw values', () => {
     const { response } = hear([
       call(),
       update({ status: 'completed', content: [text('hi')] }),
@@ -155,7 +155,7 @@ describe('a call', () => {
     });
   });
 
-  test('with an id that the turn has used before is a call of its own', () => {
+  test('that reuses an id of the same turn is a new call', () => {
     const { response } = hear([
       call({ title: 'One' }),
       update({ status: 'completed' }),
@@ -173,10 +173,10 @@ describe('a call', () => {
     const refused = update({ status: 'failed', content: [text('Refused.')] });
 
     test.each([
-      ['never heard of any more', []],
-      ['fails once more', [update({ status: 'failed', content: [text('Refused.')] })]],
-      ['announced a third time', [{ ...again, status: 'in_progress' }]],
-    ])('is one call, with its failure: %s', (_name, more) => {
+      ['no further update', []],
+      ['a second failure', [update({ status: 'failed', content: [text('Refused.')] })]],
+      ['a third announcement', [{ ...again, status: 'in_progress' }]],
+    ])('is one failed call after %s', (_name, more) => {
       const { response } = hear([again, refused, again, ...more]);
       expect(itemsOf(response, 'function_call')).toHaveLength(1);
       expect(itemsOf(response, 'function_call_output')).toMatchObject([
@@ -184,7 +184,7 @@ describe('a call', () => {
       ]);
     });
 
-    test('is kept if it is not shown', () => {
+    test('is kept as a raw value if it is not shown', () => {
       const { response } = hear([
         again,
         refused,
@@ -198,7 +198,7 @@ describe('a call', () => {
       });
     });
 
-    test('is kept with the next turn if no update follows', () => {
+    test('is kept with the next turn if no further update follows', () => {
       const { drafts, translator, hear: say } = startHearing();
       translator.begin('turn', 'Do it.', timestamp);
       say(again, refused, again);
@@ -233,8 +233,8 @@ describe('a call', () => {
 
     test.each([
       ['another diff', [{ type: 'diff', path: 'a', newText: 'y' }]],
-      ['words beside its diff', [{ type: 'diff', path: 'a', newText: 'x' }, text('Again.')]],
-    ])('but has %s is a call of its own', (_name, content) => {
+      ['text beside its diff', [{ type: 'diff', path: 'a', newText: 'x' }, text('Again.')]],
+    ])('but has %s is a new call', (_name, content) => {
       const diff = { type: 'diff', path: 'a', newText: 'x' };
       const failed = update({ status: 'failed', content: [diff] });
       const { response } = hear([again, failed, { ...again, content }]);
@@ -245,13 +245,13 @@ describe('a call', () => {
       ['another title', { title: 'Two' }],
       ['another kind', { kind: 'edit' }],
       ['other input', { rawInput: { path: 'b' } }],
-      ['words', { content: [text('It tries again.')] }],
-    ])('but has %s is a call of its own', (_name, fields) => {
+      ['text', { content: [text('It tries again.')] }],
+    ])('but has %s is a new call', (_name, fields) => {
       const { response } = hear([again, refused, { ...again, ...fields }]);
       expect(itemsOf(response, 'function_call')).toHaveLength(2);
     });
 
-    test('is a call of its own once it does something', () => {
+    test('is a new call once it changes', () => {
       const { response } = hear([again, refused, again, update({ status: 'completed' })]);
       const outputs = itemsOf(response, 'function_call_output');
       expect(outputs.map(({ success }) => success)).toEqual([false, true]);
@@ -263,9 +263,9 @@ describe('a call', () => {
     });
   });
 
-  test('that is told again as it was is not shown again', () => {
+  test('that is repeated unchanged emits nothing', () => {
     const { drafts, hear: say } = startHearing();
-    const told = {
+    const fields = {
       title: 'Edit a.txt',
       kind: 'edit',
       status: 'in_progress',
@@ -273,13 +273,13 @@ describe('a call', () => {
       locations: [{ path: 'a.txt', line: 3 }],
       content: [{ type: 'diff', path: 'a.txt', oldText: 'a', newText: 'b' }],
     };
-    say(call(told));
+    say(call(fields));
     const count = drafts.length;
-    say(update(told), update({ title: told.title }), update({ kind: told.kind }));
+    say(update(fields), update({ title: fields.title }), update({ kind: fields.kind }));
     expect(drafts).toHaveLength(count);
   });
 
-  test('whose arguments change shows the newest at once', () => {
+  test('whose arguments change shows the newest arguments at once', () => {
     const { drafts, hear: say } = startHearing();
     const shown = () => itemsOf(foldTurn(drafts, 'own-1'), 'function_call')[0]?.arguments;
     say(call(), update({ rawInput: { a: 1 } }));
@@ -293,7 +293,7 @@ describe('a call', () => {
     expect(drafts).toHaveLength(count);
   });
 
-  test('whose arguments grow with each update is written in proportion to their length', () => {
+  test('whose arguments grow with each update emits a total in proportion to their length', () => {
     const { drafts, hear: say } = startHearing();
     say(call({ rawInput: { content: '' } }));
     for (let lines = 1; lines <= 2_000; lines += 1) {
@@ -309,7 +309,7 @@ describe('a call', () => {
     );
   });
 
-  test('says what changes of it, and only that', () => {
+  test('emits only its changed fields', () => {
     const { drafts, hear: say } = startHearing();
     say(
       call({ kind: 'edit', locations: [{ path: 'a' }] }),
@@ -327,21 +327,21 @@ describe('a call', () => {
   });
 
   test.each([
-    ['words while it waits', { status: 'pending', content: [text('I look.')] }],
-    ['words before it says how it stands', { content: [text('I look.')] }],
+    ['text while it waits', { status: 'pending', content: [text('I look.')] }],
+    ['text before it has a status', { content: [text('I look.')] }],
   ])('has %s as its description, not as output', (_name, fields) => {
     const { output } = hear([call(fields), update({ status: 'completed', rawOutput: 'found' })]);
     expect(output).toMatchObject({ output: 'found', raw: { description: 'I look.' } });
   });
 
-  test('that is announced as it runs has its words as output', () => {
+  test('that is announced while it runs has its text as output', () => {
     const { drafts, hear: say } = startHearing();
     say(call({ status: 'in_progress', content: [text('half')] }));
     const [output] = itemsOf(foldTurn(drafts, 'own-1'), 'function_call_output');
     expect(output).toMatchObject({ output: 'half' });
   });
 
-  test('without an id is kept, and shown to be there', () => {
+  test('without an id is kept in a system message', () => {
     const { response } = hear([call({ toolCallId: '' }), call({ toolCallId: 7 })]);
     expect(itemsOf(response, 'function_call')).toEqual([]);
     expect(response.outputItems.at(-1)).toMatchObject({
@@ -350,7 +350,7 @@ describe('a call', () => {
     });
   });
 
-  test('keeps odd fields, once, and reads the rest', () => {
+  test('keeps each unreadable field once, and reads the rest', () => {
     const odd = { kind: 'dance', _meta: { tool: 'x' }, locations: [{ line: 3 }], status: 7 };
     const { made } = hear([call(odd), update(odd), update({ content: [{ type: 'hologram' }] })]);
     expect(made?.raw).toEqual([
@@ -361,26 +361,26 @@ describe('a call', () => {
     ]);
   });
 
-  test('keeps only so many odd fields', () => {
+  test('keeps only a limited number of unreadable fields', () => {
     const odd = Array.from({ length: 300 }, (_, x) => update({ _meta: { x } }));
     const raw = hear([call(), ...odd]).made?.raw;
     expect(raw).toHaveLength(101);
     expect(raw).toContainEqual({ omitted: 200 });
   });
 
-  test('SAFE: keeps little of odd things that are large', () => {
+  test('SAFE: keeps only a limited size of unreadable values', () => {
     const odd = [1, 2, 3].map((x) => update({ _meta: { x, y: 'y'.repeat(3_000_000) } }));
     const { made } = hear([call(), ...odd]);
     expect(JSON.stringify(made?.raw).length).toBeLessThan(4 * 1024 * 1024);
     expect(made?.raw).toContainEqual({ omitted: 2 });
   });
 
-  test('SAFE: an id that is just not too long is told whole', () => {
+  test('SAFE: an id of the maximum length is kept whole', () => {
     const toolCallId = 'x'.repeat(200);
     expect(hear([call({ toolCallId })]).made?.callId).toBe(toolCallId);
   });
 
-  test('SAFE: an id that is too long is told by its beginning and its hash', () => {
+  test('SAFE: an id that is too long is replaced by its beginning and its hash', () => {
     const [one, other] = ['1', '2'].map((end) => `${'x'.repeat(10_000)}${end}`);
     const ids = [one, other].map((toolCallId) => hear([call({ toolCallId })]).made?.callId);
     expect(new Set(ids).size).toBe(2);
@@ -391,18 +391,18 @@ describe('a call', () => {
 describe('a call that is open when its turn ends', () => {
   const running = [call({ status: 'in_progress' }), update({ content: [text('half')] })];
 
-  test('ends with its output so far, as a failure', () => {
+  test('ends as a failure with its output so far', () => {
     expect(hear(running).output).toMatchObject({ output: 'half', success: false });
   });
 
-  test('says why if it has no output', () => {
+  test('has the reason as its output if there is no other output', () => {
     expect(hear([call()]).output).toMatchObject({
       output: 'The turn ended before this finished.',
       success: false,
     });
   });
 
-  test('ends with the error of a turn that broke', () => {
+  test('ends with the error of its turn', () => {
     const { drafts, translator, hear: say } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     say(call());
@@ -412,7 +412,7 @@ describe('a call that is open when its turn ends', () => {
     expect(output).toMatchObject({ output: 'It is gone.', success: false });
   });
 
-  test('does not change by a later update, which begins no turn and is kept with the next one', () => {
+  test('is not changed by a later update, which begins no turn and is kept with the next turn', () => {
     const { drafts, translator, hear: say } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     say(call());
@@ -449,7 +449,7 @@ describe('a permission request', () => {
     return hearing;
   }
 
-  test('begins its call, and waits beside it', () => {
+  test('begins its call and an approval for it', () => {
     const { drafts } = ask();
     const response = foldTurn(drafts, 'turn');
     expect(itemsOf(response, 'function_call')).toMatchObject([
@@ -463,10 +463,10 @@ describe('a permission request', () => {
   });
 
   test.each([
-    ['a pending one', {}],
-    ['one that says that the tool runs', { status: 'in_progress' }],
+    ['a pending call', {}],
+    ['a call whose status says that the tool runs', { status: 'in_progress' }],
   ])(
-    'is one with the call that runs once it is allowed; its words are no output: %s',
+    'and the allowed call are one call, without the request’s text as output: %s',
     (_name, more) => {
       const { drafts, translator, hear: say } = ask(more);
       translator.closeApproval('a1', { outcome: 'selected', optionId: 'yes' }, timestamp);
@@ -481,7 +481,7 @@ describe('a permission request', () => {
     },
   );
 
-  test('without an answer ends with its turn, and keeps its words', () => {
+  test('without an answer ends with its turn, and its text stays as the description', () => {
     const { drafts, translator } = ask();
     translator.finish({ stopReason: 'cancelled' }, timestamp);
     const response = foldTurn(drafts, 'turn');
@@ -501,7 +501,10 @@ describe('a permission request', () => {
   const askedOf = (hearing: ReturnType<typeof asking>) =>
     itemsOf(foldTurn(hearing.drafts, 'turn'), 'function_call')[0];
 
-  /** What a field of a call says first, and what its request says: the same in the item as in ACP, or as `item` has it. */
+  /**
+   * A field's first value (`said`) and its value in the request (`asked`), in ACP; `item` has both values if items
+   * differ.
+   */
   const diff = (newText: string) => ({ type: 'diff', path: '/a', oldText: null, newText });
   const fields = [
     {
@@ -539,7 +542,7 @@ describe('a permission request', () => {
   });
 
   test.each(fields)(
-    'SAFE: carries its own $key, and what the call said before: $asked',
+    'SAFE: has its own $key, and the call’s earlier value: $asked',
     ({ key, said, asked, before, after }) => {
       for (const updates of [[], [update(asked)], [call(asked), update({ status: 'pending' })]]) {
         const { translator, hear: say } = startHearing();
@@ -552,7 +555,7 @@ describe('a permission request', () => {
   );
 
   test.each(fields)(
-    'SAFE: has the newest $key of the call, where it has none of its own: $asked',
+    'SAFE: has the call’s newest $key if it has none of its own: $asked',
     ({ key, said, asked, before, after }) => {
       const { translator, hear: say } = startHearing();
       say(call(said), update(asked));
@@ -562,7 +565,7 @@ describe('a permission request', () => {
     },
   );
 
-  test('SAFE: carries its own words though no more of the turn is kept', () => {
+  test('SAFE: has its own arguments even after the turn has reached its size limit', () => {
     const { translator, hear: say } = startHearing();
     for (let n = 0; n < 70; n += 1) {
       const content = { type: 'text', text: 'x'.repeat(4 * 1024 * 1024) };
@@ -573,7 +576,7 @@ describe('a permission request', () => {
     expect(asked?.arguments).toBe(JSON.stringify(rawInput));
   });
 
-  test('with the words of its call has no earlier words', () => {
+  test('that equals its call has no earlier values', () => {
     const known = { ...call({ kind: 'edit', rawInput: { a: 1 } }), name: 'edit' };
     const { translator, hear: say } = startHearing();
     say(known);
@@ -584,7 +587,7 @@ describe('a permission request', () => {
     });
   });
 
-  test('for a known call changes neither its title nor its input; its other fields are kept', () => {
+  test('for a known call changes neither title nor input; its different values are kept', () => {
     const known = { title: 'Write a.txt', kind: 'edit', rawInput: { path: 'a.txt', content: 'A' } };
     const hearing = asking(
       { title: 'Edit file', kind: 'other', rawInput: { filepath: 'a.txt', diff: '+A' } },
@@ -609,27 +612,27 @@ describe('a permission request', () => {
 
   test.each([
     ['name', { name: 'write' }, { name: 'edit' }],
-    ['places', { locations: [{ path: 'a' }] }, { locations: [{ path: 'b' }] }],
-  ])('keeps other %s than the call has aside', (_name, known, asked) => {
+    ['location', { locations: [{ path: 'a' }] }, { locations: [{ path: 'b' }] }],
+  ])('keeps a %s that differs from the call’s as a raw value', (_name, known, asked) => {
     const hearing = asking(asked, known);
     hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
     expect(askedOf(hearing)).toMatchObject({ ...known, raw: [{ request: asked }] });
   });
 
-  test('keeps only what differs aside', () => {
+  test('keeps only different values', () => {
     const hearing = asking({ title: 'Write b', kind: 'edit' }, { title: 'Write a', kind: 'edit' });
     hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
     expect(askedOf(hearing)?.raw).toEqual([{ request: { title: 'Write b' } }]);
   });
 
-  test('says the status of a call that is known', () => {
+  test('sets the status of a known call', () => {
     const hearing = asking({ status: 'failed' });
     expect(itemsOf(foldTurn(hearing.drafts, 'turn'), 'function_call_output')).toMatchObject([
       { success: false },
     ]);
   });
 
-  test('that says the same again leaves nothing behind', () => {
+  test('that only repeats its call keeps no raw value', () => {
     const known = {
       title: 'Write',
       name: 'write',
@@ -642,7 +645,7 @@ describe('a permission request', () => {
     expect(askedOf(hearing)).not.toHaveProperty('raw');
   });
 
-  test('fills in what the call lacks, and the call may still change that', () => {
+  test('fills in fields that the call lacks, and the call may still change them', () => {
     const hearing = asking(
       { title: 'Write a.txt', rawInput: { path: 'a.txt' }, locations: [{ path: 'a.txt' }] },
       { title: undefined, rawInput: {}, kind: undefined },
@@ -658,7 +661,7 @@ describe('a permission request', () => {
     expect(askedOf(hearing)).toMatchObject({ title: 'Write b.txt', arguments: '{"path":"b.txt"}' });
   });
 
-  test('that describes nothing leaves what the call was described by', () => {
+  test('without text leaves the call’s description', () => {
     const diff = { type: 'diff', path: 'a.txt', oldText: 'a', newText: 'b' };
     for (const content of [[], [diff]]) {
       const hearing = asking({ content }, { status: 'pending', content: [text('I look.')] });
@@ -669,7 +672,7 @@ describe('a permission request', () => {
     }
   });
 
-  test('takes no image from what the call has put out already', () => {
+  test('does not remove an image from the call’s output', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
     const shown = { type: 'content', content: image };
     const hearing = asking({});
@@ -682,7 +685,7 @@ describe('a permission request', () => {
     expect(askedOf(hearing)?.raw).toEqual([{ request: { content: [shown] } }]);
   });
 
-  test('shows its diff with the call while it waits', () => {
+  test('shows its diff with the waiting call', () => {
     const diff = { type: 'diff', path: 'a.txt', oldText: 'a', newText: 'b' };
     const hearing = asking({ content: [diff] });
     expect(askedOf(hearing)?.diffs).toEqual([{ path: 'a.txt', oldText: 'a', newText: 'b' }]);
@@ -698,7 +701,7 @@ describe('a permission request', () => {
     expect(askedOf(hearing)?.raw).toEqual([{ request: { content: [text('May I go on?')] } }]);
   });
 
-  test('without a call has no id, and its own words', () => {
+  test('without a call has no id, but its own fields', () => {
     const { translator } = startHearing();
     const request = { title: 'What?', rawInput: { command: 'ls' } };
     expect(translator.toolCall(request, timestamp)).toEqual({
@@ -709,15 +712,15 @@ describe('a permission request', () => {
   });
 });
 
-describe('what a subagent does', () => {
+describe('a subagent’s call or message', () => {
   const inPart = { _meta: { claudeCode: { toolName: 'Bash', parentToolUseId: 'task' } } };
   const inItself = { _meta: { parentToolCallId: 'task' } };
   const task = { ...call({ title: 'Task' }), toolCallId: 'task' };
 
   test.each([
-    ['in its agent’s part of _meta', inPart],
-    ['in _meta itself', inItself],
-  ])('stands below the call that sent it, as told %s', (_name, fields) => {
+    ['the agent’s part of _meta', inPart],
+    ['_meta itself', inItself],
+  ])('is shown below the call that began the subagent, as given in %s', (_name, fields) => {
     const says = (words: string, more: object) => ({
       sessionUpdate: 'agent_message_chunk',
       content: { type: 'text', text: words },
@@ -746,7 +749,7 @@ describe('what a subagent does', () => {
     ]);
   });
 
-  test('is told so though permission was asked for it first', () => {
+  test('is shown below that call even if a permission request came first', () => {
     const hearing = startHearing();
     hearing.translator.begin('turn', 'Do it.', timestamp);
     hearing.hear(task);
@@ -756,7 +759,7 @@ describe('what a subagent does', () => {
     expect(calls.at(-1)).toMatchObject({ callId: 'c1', parentCallId: 'task' });
   });
 
-  test('has no call for its own parent, nor what is no id', () => {
+  test('has no parent if the parent’s id is its own id or not valid', () => {
     const none = [{ parentToolUseId: 7 }, { parentToolCallId: '' }, { a: null, b: [] }];
     for (const _meta of [{ parentToolCallId: 'c1' }, ...none]) {
       expect(hear([call({ _meta })]).made).not.toHaveProperty('parentCallId');

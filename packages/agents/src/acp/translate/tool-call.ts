@@ -30,41 +30,44 @@ const toolCall = {
 
 type Fields = Read<typeof toolCall>['fields'];
 
-/** Qwen Code 0.24 names the tool of an MCP server, `mcp__server__tool`, here alone. */
+/** The only place where Qwen Code 0.24 names the tool of an MCP server: `mcp__server__tool`. */
 const McpTool = z.looseObject({ toolName: z.string().regex(/^mcp__.+__./) });
 
-/** The fields of a call's update; its name also from `_meta`. */
+/** Reads the fields of a call's update; the name also from `_meta`. */
 function readCall(update: unknown): Read<typeof toolCall> {
   const { fields, rest } = readFields(update, toolCall);
   const name = fields.name ?? McpTool.safeParse(fields._meta).data?.toolName;
   return { fields: { ...fields, ...(name !== undefined && { name }) }, rest };
 }
 
-/** The words of a call that a person decides about. */
+/** The fields of a call that are shown to the person who decides. */
 type Words = Partial<Omit<AskedCall, 'name'>>;
 const wordKeys = ['title', 'kind', 'arguments', 'locations', 'diffs'] as const;
 
-/** Replaced arguments are written at once up to this many characters, and then up to so many times the newest ones. */
+/**
+ * Replaced arguments are written at once while their total length (characters) is at most this, plus `writtenTimes`
+ * times the length of the newest arguments.
+ */
 const alwaysWritten = 64 * 1024;
 const writtenTimes = 4;
 
-/** How many odd fields are kept of a call. */
+/** How many unread values are kept of a call. */
 const MAX_UNREAD = 100;
 
 /** The longest id, in characters; a longer one is replaced by its hash. */
 const MAX_ID = 200;
 
-/** The source of a call's update: words in a permission request describe the call, and are not its output. */
+/** The source of a call's update: content in a permission request describes the call and is not output. */
 export type Source = 'announcement' | 'update' | 'request';
 
-/** The id of an update's call; undefined if it has none. */
+/** Returns the call id of an update; undefined if it has none. */
 export function callIdOf(update: unknown): string | undefined {
   const id = isRecord(update) ? update['toolCallId'] : undefined;
   if (typeof id !== 'string' || id === '') return undefined;
   return id.length <= MAX_ID ? id : `${id.slice(0, 40)}…${hash('sha256', id)}`;
 }
 
-/** One tool call and its output, from its first update to its end. */
+/** A tool call and its output, from the first update to the end. */
 export class ToolCall {
   readonly callId: string;
   readonly output: ToolOutput;
@@ -74,15 +77,15 @@ export class ToolCall {
   #status: Fields['status'];
   /** The arguments as they were last written. */
   #written = '';
-  /** Characters of all arguments that were replaced. */
+  /** The total length of all replaced arguments that were written (characters). */
   #replaced = 0;
-  /** What each field said before its newest change. */
+  /** The value of each field before its newest change. */
   #before: Partial<AskedCall> = {};
   readonly #unread = new BoundedList({ values: MAX_UNREAD });
-  /** Hashes of those: agents often repeat the same with every update. */
+  /** Hashes of the unread values: agents often repeat a value with every update. */
   readonly #seen = new Set<string>();
 
-  /** `place` is its number in the turn, since agents choose call ids as they please. */
+  /** `place` is the call's number in the turn, from which the item's id is made: the agents' call ids may repeat. */
   constructor(
     callId: string,
     place: number,
@@ -99,27 +102,27 @@ export class ToolCall {
     this.output = new ToolOutput(callId, place, writer, terminals);
   }
 
-  /** Whether the call succeeded, according to the agent; undefined while it runs. */
+  /** Whether the call succeeded, according to the agent; undefined while the call runs. */
   get success(): boolean | undefined {
     if (this.#status === 'completed') return true;
     return this.#status === 'failed' ? false : undefined;
   }
 
-  /** Whether an update changes its state. */
+  /** Whether an update changes the call's state. */
   isChangedBy(update: unknown): boolean {
     const { status } = readFields(update, { status: toolCall.status }).fields;
     return status !== undefined && status !== this.#status;
   }
 
-  /** Whether an update repeats only what is known of it. */
-  tells(update: unknown): boolean {
+  /** Whether an update only repeats what is known of the call. */
+  isRepeatedBy(update: unknown): boolean {
     const { title, kind, rawInput, content } = readFields(update, toolCall).fields;
-    const { title: known, kind: knownKind, arguments: told } = this.#item;
+    const { title: known, kind: knownKind, arguments: knownArguments } = this.#item;
     const diffs = content === undefined ? [] : readToolContent(content).diffs;
     return (
-      (title === undefined || title === known || title === saysNothing.title) &&
-      (kind === undefined || kind === knownKind || kind === saysNothing.kind) &&
-      (isEmpty(rawInput) || jsonOf(rawInput) === told) &&
+      (title === undefined || title === known || title === placeholder.title) &&
+      (kind === undefined || kind === knownKind || kind === placeholder.kind) &&
+      (isEmpty(rawInput) || jsonOf(rawInput) === knownArguments) &&
       (diffs.length === 0 || isSame(diffs, this.#item.diffs)) &&
       diffs.length === (content?.length ?? 0)
     );
@@ -129,7 +132,7 @@ export class ToolCall {
     const { fields, rest } = readCall(update);
     if (rest !== undefined) this.#keep(rest);
     this.#status = fields.status ?? this.#status;
-    this.#learn(source === 'request' ? this.#asked(fields) : fields);
+    this.#apply(source === 'request' ? this.#asked(fields) : fields);
     if (fields.content !== undefined) this.#readContent(fields.content, fields, source);
     if (fields.rawOutput !== undefined) this.output.rawOutput = fields.rawOutput;
     if (fields._meta !== undefined) this.#readMeta(fields._meta);
@@ -138,8 +141,8 @@ export class ToolCall {
   }
 
   /**
-   * Returns the words of a permission request, and the call's words where the request has none. `earlier` has the words
-   * of the call, now or before an update, that the request replaces.
+   * Returns the fields of a permission request (`asked`); the call's fields fill the gaps. `earlier` has the different
+   * values that the call has, or had before its newest change.
    */
   asked(request: unknown): AskedWords {
     const { name = this.#name, ...own } = wordsOf(request);
@@ -160,7 +163,7 @@ export class ToolCall {
     this.output.end(success, reason);
   }
 
-  #learn(fields: Fields): void {
+  #apply(fields: Fields): void {
     const before = this.#item;
     if (fields.name !== undefined && fields.name !== this.#name) {
       if (this.#name !== undefined) this.#before.name = this.#name;
@@ -179,24 +182,26 @@ export class ToolCall {
     this.#patch(before);
   }
 
-  /** The fields of a permission request that the call lacks; those that differ are kept. */
+  /** Returns the fields of a permission request that the call lacks; keeps the fields that differ from the call's. */
   #asked(fields: Fields): Fields {
     if (!this.#writer.isOpen(this.#item.id)) return fields;
     const { title, name, kind, rawInput, locations } = fields;
     const known = this.#item.arguments;
-    const told: [keyof Fields, unknown, unknown][] = [
+    const compared: [keyof Fields, unknown, unknown][] = [
       ['title', title, this.#item.title],
       ['name', name, this.#name],
       ['kind', kind, this.#item.kind],
       ['locations', locations, this.#item.locations],
-      // The known arguments are JSON, and may be too large to parse.
+      // Compare as JSON: the known arguments may be too large to parse.
       [
         'rawInput',
         isEmpty(rawInput) ? undefined : rawInput,
         known === jsonOf(rawInput) ? rawInput : known || undefined,
       ],
     ];
-    const isKnown = told.filter(([, asked, known]) => asked !== undefined && known !== undefined);
+    const isKnown = compared.filter(
+      ([, asked, known]) => asked !== undefined && known !== undefined,
+    );
     const differs = isKnown.filter(([, asked, known]) => !isSame(asked, known));
     if (differs.length > 0) {
       this.#keep({ request: Object.fromEntries(differs.map(([key, asked]) => [key, asked])) });
@@ -218,7 +223,7 @@ export class ToolCall {
     };
   }
 
-  /** Emits the changes. */
+  /** Emits the changed fields. */
   #patch(before: CallItem): void {
     const { title, kind, locations, diffs } = this.#item;
     for (const key of wordKeys) {
@@ -237,7 +242,7 @@ export class ToolCall {
     if (Object.keys(patch).length > 0) this.#writer.patch(before.id, patch);
   }
 
-  /** Arguments that replace others; many large ones are written with the call's end. */
+  /** Returns arguments that replace others; past the limit, they are written only with the call's end. */
   #newArguments(): { arguments?: string } {
     const { arguments: json } = this.#item;
     if (json === this.#written) return {};
@@ -277,14 +282,14 @@ export class ToolCall {
   }
 }
 
-/** The words of a request alone, without a call that is known; undefined if it has none. */
+/** Returns the fields of a request whose call is not known; undefined if there are none. */
 export function askedAlone(request: unknown): AskedWords | undefined {
   const { name, ...words } = wordsOf(request);
   const isEmptyRequest = name === undefined && Object.keys(words).length === 0;
   return isEmptyRequest ? undefined : { asked: askedCall(words, name) };
 }
 
-/** The parts of a request's call that ACP has no field for; undefined if there are none. */
+/** Returns the parts of a request's call that ACP does not define; undefined if there are none. */
 export function oddWords(request: unknown): unknown {
   if (!isRecord(request)) return request ?? undefined;
   const { fields, rest = {} } = readFields(request, toolCall);
@@ -293,7 +298,7 @@ export function oddWords(request: unknown): unknown {
   return Object.keys(odd).length === 0 ? undefined : odd;
 }
 
-/** What a request says of its call. */
+/** Returns the fields of a request that describe its call. */
 function wordsOf(request: unknown): Words & { name?: string } {
   const { name, title, kind, locations, rawInput, content = [] } = readCall(request).fields;
   const places = readLocations(locations ?? []).locations;
@@ -328,7 +333,7 @@ const withoutEmpty = ({ title, kind, arguments: json, locations, diffs }: CallIt
   ...(diffs !== undefined && { diffs }),
 });
 
-/** Content of an announcement before the tool runs describes the call. */
+/** Whether an update's content is output: before the tool runs, content describes the call. */
 function isOutput({ status }: Fields, source: Source): boolean {
   if (source === 'request' || status === 'pending') return false;
   return source === 'update' || status !== undefined;
@@ -337,13 +342,13 @@ function isOutput({ status }: Fields, source: Source): boolean {
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
-/** The words with which Droid 0.215 announces each call again that a Stop has ended. */
-const saysNothing = { title: 'Tool call', kind: 'other' };
+/** The fields with which Droid 0.215 announces each call again that a Stop has ended. */
+const placeholder = { title: 'Tool call', kind: 'other' };
 
 const isEmpty = (input: unknown): boolean =>
   input === undefined || input === '' || (isRecord(input) && Object.keys(input).length === 0);
 
-/** Few agents give the tool's own name; otherwise its kind, which readers know, or its title. */
+/** Returns the tool's name, which few agents send, or else its kind, which the UI knows, or its title. */
 function nameOf({ kind, title }: Words, name: string | undefined): string {
   return name ?? (kind === undefined || kind === 'other' ? title : kind) ?? 'tool';
 }

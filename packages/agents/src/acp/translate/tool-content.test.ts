@@ -10,7 +10,7 @@ test.each([
   { type: 'diff', path: '/a' },
   { type: 'diff', newText: 'b' },
   { type: 'hologram', terminalId: 't1', path: '/a', newText: 'b' },
-])('content with a missing or wrong field is kept as it came: %j', (entry) => {
+])('content with a missing or invalid field is kept unchanged: %j', (entry) => {
   expect(readToolContent([entry])).toEqual({ ...empty, unread: [entry] });
 });
 
@@ -29,14 +29,14 @@ test('texts, terminals and diffs keep their order, and their unknown fields are 
   expect(read.unread).toEqual([{ beam: 1 }]);
 });
 
-test('what a block has that cannot be shown is kept', () => {
+test('the parts of a block that cannot be shown are kept', () => {
   const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
   const odd = [{ ...image, x: 1 }, { type: 'hologram' }];
   const read = readToolContent(odd.map((content) => ({ type: 'content', content })));
   expect(read).toEqual({ ...empty, blocks: [image], unread: [{ x: 1 }, { type: 'hologram' }] });
 });
 
-test('a location has its path, and its line if given', () => {
+test('a location has its path, and its line if the agent gives one', () => {
   const odd = { path: '/c', beam: 1 };
   const read = readLocations([{ path: '/a' }, { path: '/b', line: 3 }, { line: 4 }, odd, 7]);
   expect(read.locations).toEqual([{ path: '/a' }, { path: '/b', line: 3 }, { path: '/c' }]);

@@ -1,4 +1,4 @@
-/** The content of a tool call, in Liminal's form. */
+/** Reads the content of a tool call. */
 import { z } from 'zod';
 import type { ContentBlock, FileDiff, ToolLocation } from '@liminal/protocol';
 import { readBlock } from './content.ts';
@@ -11,7 +11,7 @@ export interface ToolContent {
   parts: OutputPart[];
   blocks: ContentBlock[];
   diffs: FileDiff[];
-  /** What cannot be shown. */
+  /** The parts that cannot be shown. */
   unread: unknown[];
 }
 
@@ -32,7 +32,7 @@ export function readToolContent(content: readonly unknown[]): ToolContent {
   for (const value of content) {
     const { fields, rest } = readFields(value, entry);
     const { type, path, newText, terminalId, oldText, sessionId } = fields;
-    // A subagent's session: what it does stands below the call.
+    // A subagent's session is shown below the call.
     if (type === 'session' && sessionId !== undefined) continue;
     if (type === 'content') addBlock(read, fields.content);
     else if (type === 'terminal' && terminalId !== undefined) read.parts.push({ terminalId });
@@ -47,7 +47,7 @@ export function readToolContent(content: readonly unknown[]): ToolContent {
   return read;
 }
 
-/** Whether an entry of a call's content is of a type that ACP has. */
+/** Whether an entry of a call's content has a type that ACP defines. */
 export function isKnownContent(value: unknown): boolean {
   const { type = '' } = readFields(value, entry).fields;
   return ['content', 'diff', 'terminal', 'session'].includes(type);

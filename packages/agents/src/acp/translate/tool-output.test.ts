@@ -15,7 +15,7 @@ const done = update({ status: 'completed' });
 const outputOf = (updates: readonly unknown[]) =>
   itemsOf(foldTurn(hearTurn([call, ...updates]).drafts, 'turn'), 'function_call_output')[0];
 
-/** The pieces added to the output; `null` where it began again. */
+/** The pieces added to the output; `null` marks a new beginning. */
 const growthOf = (drafts: ReturnType<typeof hearTurn>['drafts']) =>
   drafts.flatMap(({ payload }) => {
     if (payload.type === 'item_cancelled') return [null];
@@ -24,8 +24,8 @@ const growthOf = (drafts: ReturnType<typeof hearTurn>['drafts']) =>
       : [];
   });
 
-describe('output told as content', () => {
-  test('grows by what is new, though each update has all of it', () => {
+describe('output in content', () => {
+  test('grows by the new part, though each update has the whole output', () => {
     const updates = ['one\n', 'one\ntwo\n', 'one\ntwo\n', 'one\ntwo\nthree\n'];
     const { drafts } = hearTurn([call, ...updates.map((all) => update({ content: [text(all)] }))]);
     expect(growthOf(drafts)).toEqual(['one\n', 'two\n', 'three\n']);
@@ -42,7 +42,7 @@ describe('output told as content', () => {
     expect(outputs).toMatchObject([{ output: '20 %', success: true }]);
   });
 
-  test('is several texts, and blocks beside them', () => {
+  test('may be several texts with blocks', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
     const content = [text('one'), { type: 'content', content: image }, text('two')];
     expect(outputOf([update({ content }), done])).toMatchObject({
@@ -51,7 +51,7 @@ describe('output told as content', () => {
     });
   });
 
-  test('before the tool runs describes the call, and is shown if there is nothing else', () => {
+  test('before the tool runs is a description, and is shown if there is no output', () => {
     const described = { ...call, status: 'pending', content: [text('Finds things.')] };
     const { drafts } = hearTurn([described, update({ status: 'in_progress' })]);
     expect(growthOf(drafts)).toEqual([]);
@@ -62,7 +62,7 @@ describe('output told as content', () => {
 });
 
 describe('raw output', () => {
-  test('shows while the tool runs; what comes with the end is told once', () => {
+  test('is shown while the tool runs; output that comes with the end is shown once', () => {
     const half = update({ status: 'in_progress', rawOutput: 'half' });
     expect(growthOf(hearTurn([call, half, done]).drafts)).toEqual(['half']);
     const all = update({ status: 'completed', content: [text('all')], rawOutput: 'all' });
@@ -80,7 +80,7 @@ describe('raw output', () => {
     expect(outputOf([described, found])?.output).toBe('{\n  "found": 1\n}');
   });
 
-  test('of a program is what it printed, with its exit code; the rest is kept', () => {
+  test('of a program is its printed text with the exit code; the rest is kept', () => {
     const rawOutput = {
       aggregated_output: 'hi\n',
       stdout: 'hi\n',
@@ -112,12 +112,12 @@ describe('raw output', () => {
       [{ type: 'image', mimeType: 'image/png', data: '' }],
       '[\n  {\n    "type": "image",\n    "mimeType": "image/png",\n    "data": ""\n  }\n]',
     ],
-  ])('%j shows as words', (rawOutput, words) => {
+  ])('%j is shown as text', (rawOutput, words) => {
     const output = outputOf([update({ status: 'completed', rawOutput })]);
     expect(output?.output).toBe(words);
   });
 
-  test('is kept if the content says it differently', () => {
+  test('is kept as a raw value if the content differs', () => {
     const rawOutput = { matches: [1, 2] };
     const output = outputOf([
       update({ status: 'completed', content: [text('2 matches')], rawOutput }),
@@ -125,8 +125,8 @@ describe('raw output', () => {
     expect(output).toMatchObject({ output: '2 matches', raw: rawOutput });
   });
 
-  describe('that is JSON for programs', () => {
-    test('is not shown for a command that printed nothing and has an exit code, as of Grok', () => {
+  describe('that is JSON', () => {
+    test('is not shown for a command that printed nothing and has an exit code (Grok)', () => {
       const rawOutput = { type: 'Bash', output: [], exit_code: 0, total_bytes: 0 };
       const silent = update({ status: 'completed', content: [text('')], rawOutput });
       expect(outputOf([silent])).toMatchObject({ output: '', exitCode: 0, success: true });
@@ -139,7 +139,7 @@ describe('raw output', () => {
     test.each([
       ['a diff', diff],
       ['an image', image],
-    ])('beside %s is no output, while it runs and when it is done, but kept', (_name, shown) => {
+    ])('beside %s is not shown, during the call or after, but kept', (_name, shown) => {
       const told = update({ status: 'in_progress', content: [shown], rawOutput });
       const { drafts } = hearTurn([call, told, done]);
       expect(growthOf(drafts).join('')).toBe('');
@@ -148,7 +148,7 @@ describe('raw output', () => {
       expect(output?.raw).toEqual({ fileDiff: '-a\n+b', fileName: 'a.txt' });
     });
 
-    test('beside the diff of a failed call says why', () => {
+    test('beside the diff of a failed call is shown as the reason', () => {
       const pending = { ...call, status: 'pending', content: [diff] };
       const failed = update({ status: 'failed', rawOutput: { reason: 'It is locked.' } });
       const { drafts } = hearTurn([pending, failed]);
@@ -156,9 +156,9 @@ describe('raw output', () => {
       expect(output?.output).toContain('It is locked.');
     });
 
-    test('leaves words for people as they are', () => {
-      const told = update({ status: 'completed', content: [diff], rawOutput: 'Edited a.txt.' });
-      expect(outputOf([told])?.output).toBe('Edited a.txt.');
+    test('is the only raw output that a diff hides: text stays', () => {
+      const edited = update({ status: 'completed', content: [diff], rawOutput: 'Edited a.txt.' });
+      expect(outputOf([edited])?.output).toBe('Edited a.txt.');
     });
   });
 
@@ -190,20 +190,20 @@ describe('the output of a call that has ended', () => {
     origin: 'tool_harness',
   };
 
-  test('has the known fields, and nothing else', () => {
+  test('has only the known fields', () => {
     expect(finalOf(update({ content: [text('out')] }), done)).toEqual([
       { ...said, id: expect.stringMatching(/^turn:output:\d+$/) },
     ]);
   });
 
-  test('has a new id each time that it begins again', () => {
+  test('has a new id after each new beginning', () => {
     const told = ['10 %', '20 %', 'out'].map((all) => update({ content: [text(all)] }));
     expect(finalOf(...told, done)).toMatchObject([
       { output: 'out', id: expect.stringMatching(/^turn:output:\d+:3$/) },
     ]);
   });
 
-  test('has its blocks', () => {
+  test('keeps its blocks', () => {
     const content = [{ type: 'content', content: image }];
     expect(finalOf(update({ content }), done)).toMatchObject([{ blocks: [image] }]);
   });
@@ -228,13 +228,13 @@ describe('the output of a call that has ended', () => {
       exitCode: undefined,
       ...known,
     });
-    // The terminal ended with the call that showed it.
+    // The terminal was forgotten with the call that showed it.
     expect(second?.output).not.toContain('out');
   });
 });
 
 describe('a terminal of ours', () => {
-  test('shows in the call as it prints, with its exit code', () => {
+  test('is shown in the call as it prints, with its exit code', () => {
     const { drafts, translator, hear } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     translator.terminalOutput('t1', 'early ', timestamp);
@@ -251,7 +251,7 @@ describe('a terminal of ours', () => {
     expect(output).toMatchObject({ output: 'early and late', exitCode: 2, success: true });
   });
 
-  test('stands after the earlier words', () => {
+  test('is shown after the earlier text', () => {
     const { drafts, translator, hear } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     hear(call, update({ content: [text('$ make'), terminal] }));
@@ -261,7 +261,7 @@ describe('a terminal of ours', () => {
     expect(growthOf(drafts)).toEqual(['$ make', '\nmade', ' it']);
   });
 
-  test('that prints a lot before any call shows it keeps its end', () => {
+  test('that prints much before a call shows it keeps the end of its output', () => {
     const { drafts, translator, hear } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     const line = `${'x'.repeat(1023)}\n`;
@@ -279,7 +279,7 @@ describe('a terminal that the agent streams beside its updates', () => {
   const meta = (fields: object) => update({ _meta: fields });
   const prints = (data: string) => meta({ terminal_output: { terminal_id: 't1', data } });
 
-  test('shows in the call as it prints, with its exit code and nothing kept', () => {
+  test('is shown in the call as it prints, with its exit code and no raw value', () => {
     const shown = { ...call, content: [terminal], _meta: { terminal_info: { terminal_id: 't1' } } };
     const exit = { terminal_exit: { terminal_id: 't1', exit_code: 1, signal: null } };
     const end = update({ status: 'failed', _meta: exit });
@@ -292,7 +292,7 @@ describe('a terminal that the agent streams beside its updates', () => {
     expect(itemsOf(response, 'function_call')[0]).not.toHaveProperty('raw');
   });
 
-  test('shows even if the call did not announce it', () => {
+  test('is shown even if the call did not announce it', () => {
     expect(outputOf([prints('one'), prints('two'), done])?.output).toBe('onetwo');
   });
 });
@@ -315,7 +315,7 @@ describe('blocks of an output', () => {
     ]);
   });
 
-  test('are shown anew with words that are begun anew', () => {
+  test('are shown again with an output that begins again', () => {
     const both = (words: string) =>
       update({ content: [text(words), { type: 'content', content: image }] });
     expect(patchesOf(both('10 %'), both('20 %'))).toEqual([
@@ -324,7 +324,7 @@ describe('blocks of an output', () => {
     ]);
   });
 
-  test('that only describe the call are shown with its end', () => {
+  test('that only describe the call are shown at its end', () => {
     const described = {
       ...call,
       status: 'pending',
@@ -336,7 +336,7 @@ describe('blocks of an output', () => {
 });
 
 describe('an output that ends', () => {
-  test('keeps its description and the rest of what is for programs side by side', () => {
+  test('keeps both its description and the rest of its raw output', () => {
     const described = { ...call, status: 'pending', content: [text('Finds things.')] };
     const found = update({ status: 'completed', rawOutput: { output: 'Found.', more: 1 } });
     expect(outputOf([described, found])).toMatchObject({
@@ -345,18 +345,18 @@ describe('an output that ends', () => {
     });
   });
 
-  test('with its description as its words keeps that not twice', () => {
+  test('that shows its description does not keep it as a raw value', () => {
     const described = { ...call, status: 'pending', content: [text('Finds things.')] };
     expect(outputOf([described, done])).not.toHaveProperty('raw');
   });
 
-  test('is what was shown of it, where what was printed is shorter', () => {
+  test('is the shown text if the printed text is shorter', () => {
     const rawOutput = { aggregated_output: 'on', exit_code: 0 };
     const told = update({ status: 'completed', content: [text('one')], rawOutput });
     expect(outputOf([told])).toMatchObject({ output: 'one', exitCode: 0 });
   });
 
-  test('has the exit code of what was printed rather than that of its terminal', () => {
+  test('has the exit code of the raw output rather than the terminal’s', () => {
     const { drafts, translator, hear } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     hear(call, update({ content: [text('$ make'), terminal] }));
@@ -367,7 +367,7 @@ describe('an output that ends', () => {
     expect(output).toMatchObject({ output: '$ make', exitCode: 2 });
   });
 
-  test('of a failure says its reason though that is JSON for programs', () => {
+  test('of a failure shows the reason even if it is JSON', () => {
     const told = update({ status: 'failed', rawOutput: { reason: 'Locked.' } });
     expect(outputOf([told])?.output).toContain('Locked.');
   });

@@ -5,13 +5,13 @@ import type { TerminalExit, TerminalTexts } from './terminals.ts';
 import type { OutputPart } from './tool-content.ts';
 
 /**
- * The output of one tool call. Each update repeats all of it, so the news is what it has grown by; output that changed
- * instead of growing begins again.
+ * The output of one tool call. Each update has the whole output, so only the added part is appended; output that
+ * changed otherwise begins again as a new item.
  */
 export class ToolOutput {
   /** The newest raw output from the agent. */
   rawOutput: unknown;
-  /** The call shows its result as diffs. */
+  /** Whether the call shows its result as diffs. */
   hasDiffs = false;
   readonly #callId: string;
   readonly #writer: TurnWriter;
@@ -30,19 +30,19 @@ export class ToolOutput {
     this.#base = `${writer.turnId}:output:${place}`;
   }
 
-  /** `isSaidByTool` marks output; a description of the call is shown only if there is no output. */
+  /** Without `isSaidByTool`, the content describes the call, and is shown only if the tool has no output. */
   replace(parts: OutputPart[], blocks: ContentBlock[], isSaidByTool: boolean): void {
     this.#parts = parts;
     this.#blocks = blocks;
     this.#isSaidByTool = isSaidByTool;
   }
 
-  /** Whether it holds output rather than a description of the call. */
+  /** Whether the content is output rather than a description of the call. */
   get isSaidByTool(): boolean {
     return this.#isSaidByTool && (this.#parts.length > 0 || this.#blocks.length > 0);
   }
 
-  /** Streams output as if from a terminal of ours, which need not have been shown before. */
+  /** Adds output as if from a terminal of ours; the call need not show the terminal yet. */
   stream(terminalId: string, text: string, exit: TerminalExit | undefined): void {
     if (!this.shows(terminalId)) this.#parts = [...this.#parts, { terminalId }];
     this.#terminals.print(terminalId, text);
@@ -54,14 +54,14 @@ export class ToolOutput {
     return this.#parts.some((part) => 'terminalId' in part && part.terminalId === terminalId);
   }
 
-  /** A terminal in it has printed: if it is the only part, the output grows by that. */
+  /** Called when a terminal of the output has printed: if the terminal is the only part, appends the text. */
   grow(text: string): void {
     const isAll = this.#parts.length === 1 && this.#writer.isOpen(this.#itemId);
     if (isAll) this.#writer.append(this.#itemId, text);
     else this.show();
   }
 
-  /** Shows what is new. */
+  /** Shows the new part of the output. */
   show(): void {
     const text = this.#composed(this.#isSaidByTool) || this.#rawText();
     const blocks = this.#isSaidByTool ? this.#blocks : [];
@@ -72,7 +72,7 @@ export class ToolOutput {
     this.#writer.patch(this.#itemId, { blocks });
   }
 
-  /** `reason` replaces a missing output. */
+  /** Ends the output. `reason` replaces a missing output. */
   end(success: boolean, reason: string): void {
     const described = this.#composed(true);
     const output = this.#final(success) || reason || described;
@@ -103,21 +103,22 @@ export class ToolOutput {
   #final(success: boolean): string {
     const said = this.#composed(this.#isSaidByTool);
     const raw = readRawOutput(this.rawOutput);
-    // A stream of printed output may have been cut short.
+    // The raw output may be longer: the agent may have cut the stream short.
     if (said !== '') return raw.isPrinted && raw.text.length >= said.length ? raw.text : said;
+    // JSON may have the reason of a failure.
     return success ? this.#rawText() : raw.text;
   }
 
-  /** JSON for programs is shown only if there is nothing for people, or if the call failed: it may have the reason. */
+  /** The raw output's text; empty if it is JSON and the call shows something else. */
   #rawText(): string {
     const { text, isJson, exitCode } = readRawOutput(this.rawOutput);
-    // A command that printed nothing has its exit code.
+    // The exit code is enough for a command that printed nothing.
     const isSaid = this.#isSaidByTool && (this.#blocks.length > 0 || exitCode !== undefined);
     const isShownOtherwise = this.hasDiffs || isSaid;
     return isJson && isShownOtherwise ? '' : text;
   }
 
-  /** Terminals always count as output; texts only with `withTexts`. */
+  /** Joins the parts: terminals always, texts only with `withTexts`. */
   #composed(withTexts: boolean): string {
     const texts = this.#parts.map((part) => {
       if ('terminalId' in part) return this.#terminals.text(part.terminalId);
@@ -134,9 +135,9 @@ export class ToolOutput {
     return undefined;
   }
 
-  #say(told: string): void {
-    // Only up to the limit: repetitions beyond that are nothing new.
-    const text = told.length > maxItemSize ? cutText(told, maxItemSize) : told;
+  #say(output: string): void {
+    // Cut to the limit, so that the next update's output begins with the shown text.
+    const text = output.length > maxItemSize ? cutText(output, maxItemSize) : output;
     const item = this.#writer.item(this.#itemId);
     const said = item?.type === 'function_call_output' ? item.output : '';
     if (!text.startsWith(said)) {

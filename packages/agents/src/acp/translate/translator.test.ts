@@ -8,7 +8,7 @@ const say = (text: string) => ({
 });
 
 describe('a turn', () => {
-  test('begins with the user’s message, whole', () => {
+  test('begins with the user’s whole message', () => {
     const { drafts } = hearTurn([]);
     expect(payloadsOf(drafts, 'turn')).toMatchObject([
       { type: 'response_start', providerId: 'scripted', trigger: 'user' },
@@ -44,7 +44,7 @@ describe('a turn', () => {
     ['refusal', 'completed'],
     ['cancelled', 'cancelled'],
     ['something_new', 'completed'],
-  ])('that stops with %s is %s', (stopReason, status) => {
+  ])('that stops with %s ends as %s', (stopReason, status) => {
     const { drafts, translator } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     translator.finish({ stopReason }, timestamp);
@@ -56,7 +56,7 @@ describe('a turn', () => {
     expect(translator.turn).toBeUndefined();
   });
 
-  test('ends with the tokens that its answer counts', () => {
+  test('ends with the token counts of its answer', () => {
     const { drafts, translator } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     const usage = {
@@ -72,7 +72,7 @@ describe('a turn', () => {
     });
   });
 
-  test('tells the model that is set, if one is', () => {
+  test('has the current model, if the settings have one', () => {
     const { translator, drafts } = startHearing();
     translator.begin('one', 'First.', timestamp);
     translator.settings({ models: { currentModelId: 'large', availableModels: [] } });
@@ -82,7 +82,7 @@ describe('a turn', () => {
     expect(payloadsOf(drafts, 'two')[0]).toMatchObject({ modelId: 'large' });
   });
 
-  test('tells when each thing happened', () => {
+  test('has the time of each event', () => {
     const { translator, drafts } = startHearing();
     const at = (second: number) => new Date(second * 1_000).toISOString();
     translator.begin('turn', 'Do it.', at(1));
@@ -96,7 +96,7 @@ describe('a turn', () => {
     expect(times).toEqual([1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 7]);
   });
 
-  test('that has no answer worth the name is over all the same', () => {
+  test('ends even if its answer is not valid', () => {
     for (const response of [null, 'done', {}, { stopReason: 7 }]) {
       const { drafts, translator } = startHearing();
       translator.begin('turn', 'Do it.', timestamp);
@@ -105,7 +105,7 @@ describe('a turn', () => {
     }
   });
 
-  test('that breaks ends its text with the error, and keeps it', () => {
+  test('that breaks keeps its text and ends it with the error', () => {
     const { drafts, translator, hear } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     hear(say('Half of '), { sessionUpdate: 'hologram' });
@@ -120,7 +120,7 @@ describe('a turn', () => {
     });
   });
 
-  test('that breaks keeps an image that had no text', () => {
+  test('that breaks keeps an image without text', () => {
     const { drafts, translator, hear } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
@@ -130,7 +130,7 @@ describe('a turn', () => {
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)).toMatchObject({ blocks: [image] });
   });
 
-  test('says once that the user asked to stop', () => {
+  test('shows once that the user asked to stop', () => {
     const { drafts, translator } = startHearing();
     translator.stop(timestamp);
     translator.begin('turn', 'Do it.', timestamp);
@@ -143,7 +143,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('ends before the next begins', () => {
+  test('ends before the next turn begins', () => {
     const { drafts, translator } = startHearing();
     translator.begin('one', 'First.', timestamp);
     translator.begin('two', 'Second.', timestamp);
@@ -153,7 +153,7 @@ describe('a turn', () => {
 });
 
 describe('outside a turn', () => {
-  test('words begin a turn of the agent’s own, which the next message ends', () => {
+  test('text begins a turn of the agent’s own, which the next message ends', () => {
     const { drafts, translator, hear } = startHearing();
     hear(say('I am '), say('back.'));
     expect(translator.turn).toEqual({ turnId: 'own-1', trigger: 'agent' });
@@ -163,7 +163,7 @@ describe('outside a turn', () => {
     expect(own.outputItems).toMatchObject([{ content: 'I am back.', origin: 'agent' }]);
   });
 
-  test('settings, titles, usage and unknown updates begin none', () => {
+  test('settings, titles, usage and unknown updates begin no turn', () => {
     const { drafts, translator, hear } = startHearing();
     hear(
       { sessionUpdate: 'available_commands_update', availableCommands: [] },
@@ -179,7 +179,7 @@ describe('outside a turn', () => {
     expect(drafts).toEqual([]);
   });
 
-  test('a permission request of no call is kept for the next turn', () => {
+  test('a permission request without a call is kept for the next turn', () => {
     const { drafts, translator, hear } = startHearing();
     translator.toolCall({ title: 'What?' }, timestamp);
     translator.toolCall(null, timestamp);
@@ -189,7 +189,7 @@ describe('outside a turn', () => {
     expect(message).toMatchObject({ content: 'Hi.', raw: [{ title: 'What?' }] });
   });
 
-  test('noise is kept for the next turn, and so is what comes with a title', () => {
+  test('invalid updates and a title’s other fields are kept for the next turn', () => {
     const { drafts, translator, hear } = startHearing();
     hear('noise', null, { sessionUpdate: 'session_info_update', title: 'A', _meta: { x: 1 } });
     hear(say('Hi.'));
@@ -197,7 +197,7 @@ describe('outside a turn', () => {
     expect(foldTurn(drafts, 'own-1').outputItems[0]?.raw).toEqual(['noise', { _meta: { x: 1 } }]);
   });
 
-  test('usage is told in the next turn, and in none after it', () => {
+  test('usage is reported in the next turn only', () => {
     const { drafts, translator, hear } = startHearing();
     hear({ sessionUpdate: 'usage_update', used: 10, size: 100 });
     translator.begin('one', 'First.', timestamp);
@@ -207,7 +207,7 @@ describe('outside a turn', () => {
     expect([counts('one'), counts('two')]).toEqual([1, 0]);
   });
 
-  test('what was told is told in the next turn, with its last message', () => {
+  test('earlier usage and unknown updates are part of the next turn, the latter with its last message', () => {
     const { drafts, translator, hear } = startHearing();
     hear({ sessionUpdate: 'usage_update', used: 10, size: 100 }, { sessionUpdate: 'hologram' });
     translator.begin('turn', 'Do it.', timestamp);
@@ -223,20 +223,20 @@ describe('outside a turn', () => {
 });
 
 describe('beside the conversation', () => {
-  test('a title is the session’s, and what comes with it waits for the next item', () => {
+  test('a title is reported for the session, and its other fields are kept with the next item', () => {
     const info = { sessionUpdate: 'session_info_update', title: 'A title', updatedAt: timestamp };
     const { drafts, updates } = hearTurn([{ ...info, _meta: { x: 1 } }, say('Hi.')]);
     expect(updates).toEqual([{ title: 'A title' }]);
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)?.raw).toEqual([{ _meta: { x: 1 } }]);
   });
 
-  test('a title alone leaves nothing behind', () => {
+  test('a title alone keeps no raw value', () => {
     const title = { sessionUpdate: 'session_info_update', title: 'A title' };
     const { drafts } = hearTurn([title, say('Hi.')]);
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)).not.toHaveProperty('raw');
   });
 
-  test('a session’s news without a title change none', () => {
+  test('session info without a title changes no title', () => {
     const { drafts, updates } = hearTurn([
       { sessionUpdate: 'session_info_update', _meta: { x: 1 } },
     ]);
@@ -244,7 +244,7 @@ describe('beside the conversation', () => {
     expect(foldTurn(drafts, 'turn').outputItems).toHaveLength(1);
   });
 
-  test('commands are the session’s; those that cannot be read are kept', () => {
+  test('commands are reported for the session; unreadable commands are kept as raw values', () => {
     const odd = { sessionUpdate: 'available_commands_update', availableCommands: 7 };
     const { drafts, updates } = hearTurn([
       say('Hi.'),
@@ -255,7 +255,7 @@ describe('beside the conversation', () => {
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)?.raw).toEqual([odd]);
   });
 
-  test('a change of mode or of an option is told as the session’s settings', () => {
+  test('a change of mode or of an option is reported as the session’s settings', () => {
     const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask' }, { id: 'code' }] };
     const { translator, drafts, updates, hear } = startHearing();
     translator.settings({ modes });
@@ -273,7 +273,7 @@ describe('beside the conversation', () => {
     expect(foldTurn(drafts, 'own-1').outputItems[0]).not.toHaveProperty('raw');
   });
 
-  test('usage tells how full the context is, and what the session has cost', () => {
+  test('usage has the context in use and the session’s cost', () => {
     const cost = { amount: 0.5, currency: 'USD' };
     const { drafts } = hearTurn([
       { sessionUpdate: 'usage_update', used: 10, size: 100, cost },
@@ -288,13 +288,13 @@ describe('beside the conversation', () => {
     });
   });
 
-  test('words around it are one message', () => {
+  test('usage does not divide a message', () => {
     const usage = { sessionUpdate: 'usage_update', used: 1, size: 10 };
     const { drafts } = hearTurn([say('I change '), usage, say('it.'), usage]);
     expect(saidIn(foldTurn(drafts, 'turn'))).toEqual([['agent', 'I change it.']]);
   });
 
-  test('a cost in another currency is kept as it is', () => {
+  test('a cost in another currency is kept as a raw value', () => {
     const cost = { amount: 3, currency: 'EUR' };
     const { drafts } = hearTurn([say('Hi.'), { sessionUpdate: 'usage_update', used: 1, cost }]);
     const response = foldTurn(drafts, 'turn');
@@ -331,7 +331,7 @@ describe('beside the conversation', () => {
     expect(patches).toHaveLength(2);
   });
 
-  test('a notice is a message of the system', () => {
+  test('a notice is a system message', () => {
     const notice = (fields: object) => ({ sessionUpdate: 'notice', ...fields });
     const { drafts } = hearTurn([
       notice({ severity: 'info', title: 'Signed in' }),
@@ -368,7 +368,7 @@ describe('beside the conversation', () => {
     });
   });
 
-  test('a side note gets no item, but waits for the next turn', () => {
+  test('metadata of the answer gets no item, but is kept for the next turn', () => {
     const { drafts, translator, hear } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     translator.finish({ stopReason: 'end_turn', _meta: { x: 1 } }, timestamp);
@@ -381,7 +381,7 @@ describe('beside the conversation', () => {
     });
   });
 
-  test('a flood of unknown updates is counted, and no longer kept', () => {
+  test('past a limit, unknown updates are only counted', () => {
     const flood = Array.from({ length: 3_000 }, (_, x) => ({ sessionUpdate: 'hologram', x }));
     const raw = (turnId: string, drafts: ReturnType<typeof startHearing>['drafts']) =>
       foldTurn(drafts, turnId).outputItems.at(-1)?.raw as unknown[];

@@ -21,19 +21,19 @@ import { AcpTurn } from './turn.ts';
 import { readUsageUpdate } from './usage.ts';
 
 export interface AcpTranslatorOptions {
-  /** `providerId` of the turns. */
+  /** The turns' `providerId`. */
   cliType: string;
-  /** Makes ids for turns that the agent begins by itself. */
+  /** Makes the ids of turns that the agent begins by itself. */
   createTurnId: () => string;
   emit: Emit;
   update: (update: SessionUpdate) => void;
-  /** The updates are a replay, in which calls are announced after they have ended. */
+  /** Whether the updates are a replay, in which calls are announced after they have ended. */
   isReplay?: boolean;
 }
 
 const sessionInfo = { sessionUpdate: z.string(), title: z.string(), updatedAt: z.string() };
 
-/** A permission request's own words, the id of its call, and the subagent that asks. */
+/** What a permission request asks for, the id of its call, and the subagent that asks. */
 type Asked = Partial<AskedWords> & { callId?: string; askedBy?: string };
 
 /** The updates of a subagent's session that are shown; the others are kept. */
@@ -49,9 +49,9 @@ const shownOfChildren = new Set([
 const MAX_OVER = 1_000;
 
 /**
- * Translates an ACP agent's session updates into canonical events. Any JSON may come: what is not understood is kept
- * with the nearest item. Times are ISO 8601 UTC. Words outside a turn begin one of the agent's own, which the next
- * `begin`, `finish` or `end` closes.
+ * Translates an ACP agent's session updates into canonical events. Any JSON is accepted: values that are not understood
+ * are kept with the nearest item. Times are ISO 8601 UTC. A conversation update outside a turn begins a turn of the
+ * agent's own, which the next `begin`, `finish` or `end` closes.
  */
 export class AcpTranslator {
   readonly #options: AcpTranslatorOptions;
@@ -60,10 +60,10 @@ export class AcpTranslator {
   readonly #plans = newestPlans();
   readonly #subagents = knownSubagents();
   readonly #kept = new UnplacedNews();
-  /** The newest calls of turns that are over. */
+  /** The ids of the newest calls of past turns. */
   readonly #over = new Newest<string, true>(MAX_OVER);
   #turn: AcpTurn | undefined;
-  /** Reported while no turn ran: counted in the next one. */
+  /** Usage that was reported while no turn ran: counted in the next turn. */
   #usage: Usage | undefined;
 
   constructor(options: AcpTranslatorOptions) {
@@ -75,17 +75,17 @@ export class AcpTranslator {
     return turn === undefined ? undefined : { turnId: turn.turnId, trigger: turn.trigger };
   }
 
-  /** Whether a turn runs in which nothing can be seen yet of what the agent did. */
+  /** Whether a turn is running that shows nothing of the agent yet. */
   get isSilent(): boolean {
     return this.#turn?.isSilent === true;
   }
 
-  /** Modes, config options and models from the answer to `session/new`, `load`, `resume` or `set_*`. */
+  /** Reads modes, config options and models from the answer to `session/new`, `load`, `resume` or `set_*`. */
   settings(raw: unknown): void {
-    if (this.#settings.read(raw)) this.#tellSettings();
+    if (this.#settings.read(raw)) this.#reportSettings();
   }
 
-  /** Begins a turn with the user's message; in a replay the agent gives the message itself. */
+  /** Begins a turn with the user's message; in a replay the agent sends the message itself. */
   begin(
     turnId: string,
     text: string | undefined,
@@ -96,7 +96,7 @@ export class AcpTranslator {
     this.#begin(turnId, 'user', text, timestamp, blocks);
   }
 
-  /** `params.update` of a `session/update`, as it came. */
+  /** Reads `params.update` of a `session/update`, unparsed. */
   read(update: unknown, timestamp: string): void {
     if (isPlainChunk(update)) return this.#running(timestamp).plainChunk(update);
     const type = typeOf(update);
@@ -106,12 +106,12 @@ export class AcpTranslator {
     } else if (update != null && !this.#readSession(type, update, timestamp)) this.#keep(update);
   }
 
-  /** Whether the agent has said that the session is one of its subagents'. */
+  /** Whether the agent has reported the session as a subagent's. */
   hasChild(sessionId: string): boolean {
     return this.#subagents.has(sessionId);
   }
 
-  /** An update of the session of a subagent of this one, announced or not. */
+  /** Reads an update of a subagent's session, whether the agent has announced the session or not. */
   readChild(sessionId: string, update: unknown, timestamp: string): void {
     const type = typeOf(update);
     if (!shownOfChildren.has(type)) this.#keepAside(update);
@@ -119,8 +119,8 @@ export class AcpTranslator {
   }
 
   /**
-   * Reads the call in a permission request of the session `sessionId`, which may be a subagent's. Returns what the request
-   * asks for and who asks, with the call's id, if it has one.
+   * Reads the call in a permission request of the session `sessionId`, which may be a subagent's. Returns what the
+   * request asks for and who asks, with the call's id, if it has one.
    */
   toolCall(update: unknown, timestamp: string, sessionId?: string): Asked {
     const known = sessionId === undefined ? undefined : this.#subagents.get(sessionId);
@@ -140,25 +140,25 @@ export class AcpTranslator {
     return { callId, ...turn.calls.asked(callId, update) };
   }
 
-  /** A warning of Liminal's own in the running turn. */
+  /** Shows a warning of Liminal's own in the running turn. */
   warn(title: string, timestamp: string): void {
     this.#turn?.at(timestamp);
     this.#turn?.warn(title);
   }
 
-  /** A person's message to the running turn. */
+  /** Shows a person's message to the running turn. */
   steer(messageId: string, text: string, timestamp: string, blocks: readonly ContentBlock[]): void {
     this.#turn?.at(timestamp);
     this.#turn?.steer(messageId, text, blocks);
   }
 
-  /** The agent has taken such a message. */
+  /** Marks a message to the running turn as delivered to the agent. */
   steeredTaken(messageId: string, timestamp: string): void {
     this.#turn?.at(timestamp);
     this.#turn?.steeredTaken(messageId);
   }
 
-  /** Such a message begins a turn of its own. */
+  /** Removes a message to the running turn, because it begins a turn of its own. */
   steeredLeft(messageId: string, timestamp: string): void {
     this.#turn?.at(timestamp);
     this.#turn?.steeredLeft(messageId);
@@ -173,7 +173,7 @@ export class AcpTranslator {
     this.#turn?.closeApproval(approvalId, outcome);
   }
 
-  /** New output of a terminal of ours; it is shown in the calls that show the terminal. */
+  /** Adds new output of a terminal of ours to the calls that show the terminal. */
   terminalOutput(terminalId: string, text: string, timestamp: string): void {
     this.#terminals.print(terminalId, text);
     this.#turn?.at(timestamp);
@@ -184,13 +184,13 @@ export class AcpTranslator {
     this.#terminals.exit(terminalId, exit);
   }
 
-  /** The user asked to stop the turn. */
+  /** Shows that the user asked to stop the turn. */
   stop(timestamp: string): void {
     this.#turn?.at(timestamp);
     this.#turn?.stop();
   }
 
-  /** The answer to the prompt. */
+  /** Ends the turn by the answer to its prompt. */
   finish(response: unknown, timestamp: string): void {
     this.#end((turn) => turn.finish(response), timestamp);
   }
@@ -237,11 +237,11 @@ export class AcpTranslator {
     else this.#turn.usage(update);
   }
 
-  #tellSettings(): void {
+  #reportSettings(): void {
     this.#options.update({ configOptions: this.#settings.options });
   }
 
-  /** Updates of a call that ended with its turn no longer change it. */
+  /** Whether an update is about a call of a past turn; keeps it then: the call no longer changes. */
   #isLate(type: string, update: unknown): boolean {
     const callId = callIdOf(update);
     if (type !== 'tool_call_update' || callId === undefined) return false;
@@ -260,7 +260,7 @@ export class AcpTranslator {
     else this.#turn.keepAside(raw);
   }
 
-  /** The running turn, or a new one that the agent begins by itself. */
+  /** The running turn, or a new turn that the agent begins by itself. */
   #running(timestamp: string): AcpTurn {
     const turn = this.#turn;
     if (turn === undefined)

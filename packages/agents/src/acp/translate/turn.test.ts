@@ -14,11 +14,11 @@ const user = (text: string, more: object = {}) => ({
 const hear = (...updates: unknown[]) => foldTurn(hearTurn(updates).drafts, 'turn');
 const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
 
-/** A turn that breaks after these updates. */
+/** Returns the items of a turn that breaks after these updates. */
 function breakAfter(...updates: unknown[]) {
-  const { translator, drafts, hear: told } = startHearing();
+  const { translator, drafts, hear: send } = startHearing();
   translator.begin('turn', 'Do it.', timestamp);
-  told(...updates);
+  send(...updates);
   translator.end({ type: 'response_error', error }, timestamp);
   return foldTurn(drafts, 'turn').outputItems.slice(1);
 }
@@ -26,7 +26,7 @@ function breakAfter(...updates: unknown[]) {
 describe('a turn that breaks', () => {
   const odd = { sessionUpdate: 'hologram' };
 
-  test('without words has what nobody knows in a message of its own', () => {
+  test('without text keeps unknown updates in a system message', () => {
     expect(breakAfter(odd)).toMatchObject([
       {
         origin: 'system',
@@ -36,26 +36,26 @@ describe('a turn that breaks', () => {
     ]);
   });
 
-  test('after its words have ended, too', () => {
+  test('after its text has ended keeps unknown updates', () => {
     const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look' };
     const items = breakAfter(say('Hi.'), call, odd);
     expect(items.find((item) => item.raw !== undefined)?.raw).toEqual([odd]);
   });
 
-  test('in a text where nothing is odd keeps nothing', () => {
+  test('in a text, without unknown updates, keeps no raw value', () => {
     const [item] = breakAfter(say('Half'));
     expect(item).toMatchObject({ content: 'Half', error });
     expect(item).not.toHaveProperty('raw');
   });
 
-  test('shows an echo that it had begun', () => {
+  test('shows the beginning of an echo', () => {
     expect(breakAfter(user('Do'))).toMatchObject([{ content: 'Do', origin: 'user' }]);
   });
 });
 
-test('what nobody knows stays with the words of a turn that the next message ends', () => {
-  const { translator, drafts, hear: told } = startHearing();
-  told(say('Hi.'), { sessionUpdate: 'hologram' });
+test('unknown updates stay with the text of a turn that the next message ends', () => {
+  const { translator, drafts, hear: send } = startHearing();
+  send(say('Hi.'), { sessionUpdate: 'hologram' });
   translator.begin('turn', 'Do it.', timestamp);
   expect(foldTurn(drafts, 'own-1').outputItems).toMatchObject([
     { content: 'Hi.', raw: [{ sessionUpdate: 'hologram' }] },
@@ -65,15 +65,15 @@ test('what nobody knows stays with the words of a turn that the next message end
 test.each([
   ['ended', { type: 'response_done', status: 'completed' } as const],
   ['broke', { type: 'response_error', error } as const],
-])('what a turn that %s has shown is not told in the next one', (_name, end) => {
-  const { translator, drafts, hear: told } = startHearing();
-  told(say('Half'), { sessionUpdate: 'hologram' });
+])('raw values of a turn that %s are not repeated in the next turn', (_name, end) => {
+  const { translator, drafts, hear: send } = startHearing();
+  send(say('Half'), { sessionUpdate: 'hologram' });
   translator.end(end, timestamp);
   translator.begin('one', 'Do it.', timestamp);
-  told({ sessionUpdate: 'hologram' });
+  send({ sessionUpdate: 'hologram' });
   translator.end(end, timestamp);
   translator.begin('two', 'Do it.', timestamp);
-  told(say('Hi.'));
+  send(say('Hi.'));
   translator.end({ type: 'response_done', status: 'completed' }, timestamp);
   expect(foldTurn(drafts, 'two').outputItems.at(-1)).not.toHaveProperty('raw');
 });
@@ -81,7 +81,7 @@ test.each([
 describe('an approval', () => {
   const request = { approvalId: 'a', title: 'May I?', options: [] };
 
-  test('that is asked twice is one', () => {
+  test('that is requested twice is one approval', () => {
     const { translator, drafts } = startHearing();
     translator.openApproval(request, timestamp);
     translator.openApproval({ ...request, title: 'Again?' }, timestamp);
@@ -92,7 +92,7 @@ describe('an approval', () => {
     expect(itemsOf(foldTurn(drafts, 'own-1'), 'approval')).toMatchObject([{ title: 'May I?' }]);
   });
 
-  test('that nobody knows has no outcome', () => {
+  test('keeps no outcome of another approval id', () => {
     const { translator, drafts } = startHearing();
     translator.openApproval(request, timestamp);
     translator.closeApproval('b', { outcome: 'cancelled' }, timestamp);
@@ -100,38 +100,38 @@ describe('an approval', () => {
   });
 });
 
-describe('words in the user’s name', () => {
-  test('are shown after an echo, in a message of their own kind', () => {
+describe('a user chunk', () => {
+  test('after an echo is shown in a user message', () => {
     expect(saidIn(hear(user('Do it.'), user(' And more.')))).toEqual([['user', ' And more.']]);
   });
 
-  test('that are no text are shown', () => {
+  test('that is not text is shown', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
     const { outputItems } = hear({ sessionUpdate: 'user_message_chunk', content: image });
     expect(outputItems.at(-1)).toMatchObject({ origin: 'user', blocks: [image] });
   });
 
   test.each([[{ type: 'text' }], [{ text: 'Do it.' }], [{ type: 'hologram', text: 'Do it.' }]])(
-    'that cannot be read are kept: %j',
+    'that cannot be read is kept: %j',
     (content) => {
       const { outputItems } = hear({ sessionUpdate: 'user_message_chunk', content }, say('Hi.'));
       expect(outputItems.slice(1)).toMatchObject([{ content: 'Hi.', raw: [content] }]);
     },
   );
 
-  test('that echo leave nothing behind', () => {
+  test('that is an echo keeps no raw value', () => {
     const content = { type: 'text', text: 'Do it.', annotations: { x: 1 } };
     const { outputItems } = hear({ sessionUpdate: 'user_message_chunk', content }, say('Hi.'));
     expect(outputItems.at(-1)).not.toHaveProperty('raw');
   });
 
-  test('that begin to echo are shown before an answer that is no text', () => {
+  test('that only begins an echo is shown before an answer that is not text', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
     const { outputItems } = hear(user('Do'), { ...say(''), content: image });
     expect(outputItems.slice(1)).toMatchObject([{ content: 'Do' }, { blocks: [image] }]);
   });
 
-  test('that are no echo keep what comes with them', () => {
+  test('that is not an echo keeps its other fields', () => {
     const content = { type: 'text', text: 'Other.', annotations: { x: 1 } };
     const { outputItems } = hear({ sessionUpdate: 'user_message_chunk', content });
     expect(outputItems.at(-1)).toMatchObject({
@@ -140,13 +140,13 @@ describe('words in the user’s name', () => {
     });
   });
 
-  test('that echo are none though an empty piece of an answer comes first', () => {
+  test('after an empty chunk of the answer may still be an echo', () => {
     expect(saidIn(hear(say(''), user('Do it.'), say('Done.')))).toEqual([['agent', 'Done.']]);
   });
 
-  test('in a turn of the agent’s own are no echo', () => {
-    const { drafts, hear: told } = startHearing();
-    told(user('Do it.'), say('Done.'));
+  test('in a turn of the agent’s own is not an echo', () => {
+    const { drafts, hear: send } = startHearing();
+    send(user('Do it.'), say('Done.'));
     expect(foldTurn(drafts, 'own-1').outputItems).toMatchObject([
       { content: 'Do it.', origin: 'user' },
       { content: 'Done.', origin: 'agent' },
@@ -154,7 +154,7 @@ describe('words in the user’s name', () => {
   });
 });
 
-test('a plan divides what is said before it from what is said after it', () => {
+test('a plan divides the text before it from the text after it', () => {
   const plan = { sessionUpdate: 'plan', entries: [] };
   expect(saidIn(hear(user('Do'), plan, user(' it.')))).toEqual([
     ['user', 'Do'],
@@ -162,7 +162,7 @@ test('a plan divides what is said before it from what is said after it', () => {
   ]);
 });
 
-test('what comes with a notice or with usage makes no message of its own', () => {
+test('other fields of a notice or of usage make no message of their own', () => {
   const { outputItems } = hear(
     { sessionUpdate: 'notice', title: '', _meta: { x: 1 } },
     { sessionUpdate: 'usage_update', used: 1, _meta: { x: 2 } },
@@ -170,12 +170,12 @@ test('what comes with a notice or with usage makes no message of its own', () =>
   expect(outputItems).toHaveLength(1);
 });
 
-test('usage leaves nothing behind with what is said', () => {
+test('usage keeps no raw value', () => {
   const { outputItems } = hear({ sessionUpdate: 'usage_update', used: 1 }, say('Hi.'));
   expect(outputItems.at(-1)).not.toHaveProperty('raw');
 });
 
-test('what comes with a chunk makes no message of its own', () => {
+test('other fields of a chunk make no message of their own', () => {
   expect(hear(say('', { _meta: { x: 1 } })).outputItems).toHaveLength(1);
 });
 
@@ -186,20 +186,20 @@ describe('a call that has ended', () => {
     ['an announcement that it has completed', call],
     ['an announcement that it has failed', { ...call, status: 'failed' }],
     ['an update', { ...call, sessionUpdate: 'tool_call_update', status: 'in_progress' }],
-  ])('is not begun anew by %s', (_name, again) => {
+  ])('does not begin again by %s', (_name, again) => {
     const response = hear(call, again, say('Done.'));
     expect(itemsOf(response, 'function_call')).toHaveLength(1);
     expect(response.outputItems.at(-1)).toMatchObject({ content: 'Done.', raw: [again] });
   });
 
-  test('is begun anew by a request for permission', () => {
-    const { translator, drafts, hear: told } = startHearing();
-    told(call);
+  test('begins again by a permission request', () => {
+    const { translator, drafts, hear: send } = startHearing();
+    send(call);
     translator.toolCall({ toolCallId: 'c', title: 'Look' }, timestamp);
     expect(itemsOf(foldTurn(drafts, 'own-1'), 'function_call')).toHaveLength(2);
   });
 
-  test('leaves what is said around its late news in one message', () => {
+  test('does not divide a message by a late update', () => {
     const late = { ...call, sessionUpdate: 'tool_call_update', rawOutput: 'late' };
     expect(saidIn(hear(call, say('One '), late, say('message.')))).toEqual([
       ['agent', 'One message.'],

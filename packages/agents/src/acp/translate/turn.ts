@@ -37,7 +37,7 @@ const chunk = { sessionUpdate: z.string(), content: z.unknown(), messageId: z.st
 
 const textBlock = { type: z.literal('text'), text: z.string() };
 
-/** One turn's translation: an ACP agent's updates in, canonical events out. */
+/** Translates one turn: an ACP agent's updates in, canonical events out. */
 export class AcpTurn {
   readonly turnId: string;
   readonly trigger: Trigger;
@@ -52,10 +52,10 @@ export class AcpTurn {
   readonly #children: ChildSessions;
   readonly #compactions: Compactions;
   #hasFailed = false;
-  /** How many notices are Liminal's own. */
+  /** How many of the shown notices are Liminal's own. */
   #warnings = 0;
   #echo = new PromptEcho('');
-  /** Kept values from beside the conversation: no item is made for them. */
+  /** Kept values that are not part of the conversation: they do not get an item of their own. */
   readonly #aside = new WeakSet<object>();
 
   constructor(options: TurnOptions) {
@@ -79,7 +79,7 @@ export class AcpTurn {
     this.#compactions = new Compactions(writer);
   }
 
-  /** Whether nothing can be seen yet of what the agent did. */
+  /** Whether the turn shows nothing of the agent yet. */
   get isSilent(): boolean {
     return this.#writer.shown === this.#warnings && !this.#hasFailed;
   }
@@ -88,7 +88,7 @@ export class AcpTurn {
     this.#writer.at(timestamp);
   }
 
-  /** `text` is the user's message; a turn that the agent began has none. */
+  /** Begins the turn. `text` is the user's message; undefined if the agent began the turn. */
   begin(text: string | undefined, blocks: readonly ContentBlock[]): void {
     const { modelId, providerId, trigger } = this.#options;
     this.#writer.begin({ modelId, providerId, trigger }, text, blocks);
@@ -140,19 +140,19 @@ export class AcpTurn {
     this.#subagents.read(update);
   }
 
-  /** An update of a subagent's own session. */
+  /** Reads an update of a subagent's own session. */
   child(sessionId: string, update: unknown): void {
     if (typeOf(update) === 'subagent_update') return this.#subagents.read(update);
     this.#children.read(sessionId, update);
   }
 
   notice(update: unknown): void {
-    const { tell, rest } = readNotice(update);
+    const { shown, rest } = readNotice(update);
     if (rest !== undefined) this.keepAside(rest);
-    if (tell !== '') this.#writer.notice(tell);
+    if (shown !== '') this.#writer.notice(shown);
   }
 
-  /** A warning of Liminal's own. */
+  /** Shows a warning of Liminal's own. */
   warn(title: string): void {
     this.notice({ sessionUpdate: 'notice', severity: 'warning', title });
     this.#warnings += 1;
@@ -168,7 +168,7 @@ export class AcpTurn {
     this.count(usage);
   }
 
-  /** The agent says whether the turn has failed, before the words that say why: they are a message of their own. */
+  /** Called when the agent reports whether the turn has failed; the reason follows as a message of its own. */
   failed(hasFailed: boolean): void {
     if (hasFailed) this.#close();
     this.#hasFailed = hasFailed;
@@ -178,12 +178,12 @@ export class AcpTurn {
     this.#writer.write({ type: 'usage_update', usage });
   }
 
-  /** Keeps a value that has no place with the nearest item. */
+  /** Keeps, with the nearest item, a value that cannot be shown. */
   keep(raw: unknown): void {
     this.#writer.keep(raw);
   }
 
-  /** The same for values from beside the conversation: they make no item appear. */
+  /** Keeps a value that is not part of the conversation: no item is made for it. */
   keepAside(raw: unknown): void {
     if (isObject(raw)) this.#aside.add(raw);
     this.keep(raw);
@@ -214,7 +214,7 @@ export class AcpTurn {
     this.#writer.closeApproval(approvalId, outcome);
   }
 
-  /** The answer to the prompt; returns the same as `end`. */
+  /** Ends the turn by the answer to its prompt; returns the same as `end`. */
   finish(response: unknown): unknown[] {
     const outcome = readOutcome(response);
     if (outcome.rest !== undefined) this.keepAside(outcome.rest);
@@ -222,7 +222,7 @@ export class AcpTurn {
     return this.end(endOf(outcome, this.#hasFailed, this.#speech.lastMessage));
   }
 
-  /** Returns the values that were kept aside and have found no item. */
+  /** Ends the turn. Returns the values that were kept aside and found no item. */
   end(end: TurnEnd): unknown[] {
     const error = end.type === 'response_error' ? end.error : undefined;
     this.#endEcho();
@@ -242,13 +242,15 @@ export class AcpTurn {
     source: Source,
     parentCallId: string | undefined,
   ): void {
-    // An ended call does not change.
+    // An ended call no longer changes.
     if (this.calls.isOver(callId) && !isAnew(update, source)) return this.keepAside(update);
     if (source === 'request' || this.calls.isNews(callId, update)) this.#close();
     this.calls.read(update, source, parentCallId);
   }
 
-  /** Values without an item stay with the text that breaks off, or get an item if they belong to the conversation. */
+  /**
+   * Stores unplaced values with the interrupted text, or in an item of their own if they belong to the conversation.
+   */
   #place(isBroken: boolean): unknown[] {
     const unplaced = this.#writer.takeUnplaced();
     if (isBroken && this.#speech.breakOff(unplaced)) return [];
@@ -257,7 +259,7 @@ export class AcpTurn {
     return [];
   }
 
-  /** Ends the open message: something other than talk happens. */
+  /** Ends the open message, because something other than text follows. */
   #close(): void {
     this.#endEcho();
     this.#speech.close();
@@ -267,7 +269,7 @@ export class AcpTurn {
     this.#speech.say('user', this.#echo.end());
   }
 
-  /** Content in the user's name, without an echo of the user's own message. */
+  /** Returns content of a user chunk, without the echo of the user's own message. */
   #withoutEcho(content: unknown): unknown {
     const { fields, rest } = readFields(content, textBlock);
     if (fields.type === undefined || fields.text === undefined) return content;
@@ -278,7 +280,7 @@ export class AcpTurn {
 
 const isObject = (raw: unknown): raw is object => typeof raw === 'object' && raw !== null;
 
-/** Whether an ended call begins once more, under the same id. */
+/** Whether an update begins an ended call again, under the same id. */
 function isAnew(update: unknown, source: Source): boolean {
   const status = isRecord(update) ? update['status'] : undefined;
   return source !== 'update' && status !== 'completed' && status !== 'failed';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { UnplacedNews } from './unplaced-news.ts';
 
-test('what was kept is given once, late news of calls last, and of each call the last', () => {
+test('kept values are returned once; last come the newest late updates of each call', () => {
   const news = new UnplacedNews();
   news.late('c', { n: 1 });
   news.add('a', 'b');
@@ -11,7 +11,7 @@ test('what was kept is given once, late news of calls last, and of each call the
   expect(news.take()).toEqual([]);
 });
 
-test('SAFE: late news are kept of a hundred calls, the first ones', () => {
+test('SAFE: late updates are kept for the first hundred calls', () => {
   const news = new UnplacedNews();
   for (let n = 0; n < 150; n += 1) news.late(`c${n}`, n);
   news.late('c0', 'newer');
@@ -20,7 +20,7 @@ test('SAFE: late news are kept of a hundred calls, the first ones', () => {
   expect([kept[0], kept.at(-1)]).toEqual(['newer', 99]);
 });
 
-test('SAFE: late news that are large are only counted', () => {
+test('SAFE: large late updates are only counted', () => {
   const news = new UnplacedNews();
   news.late('small', 'x'.repeat(39_998));
   news.late('large', 'x'.repeat(39_999));

@@ -1,15 +1,15 @@
 import { sizeOf } from '@liminal/protocol';
 import { BoundedList } from '../../base/bounded-list.ts';
 
-/** How many values are kept for a later turn; the newest count. */
+/** How many values are kept for a later turn: the newest. */
 const MAX_KEPT = 100;
-/** How much is kept of one late update, in about the characters of JSON. */
+/** The largest late update that is kept, in characters of JSON, roughly. */
 const MAX_LATE = 40_000;
 
-/** Values without a place that came while no turn ran, or found no item in their turn: for the next one. */
+/** Values for the next turn: they arrived while no turn ran, or found no item in their turn. */
 export class UnplacedNews {
   readonly #things = new BoundedList({ values: MAX_KEPT, omits: 'first' });
-  /** The last update of each call that ended with its turn. */
+  /** The last late update of each call that ended with its turn. */
   readonly #late = new Map<string, unknown>();
 
   add(...things: unknown[]): void {

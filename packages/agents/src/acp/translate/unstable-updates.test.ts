@@ -1,4 +1,4 @@
-/** Updates that are in ACP's unstable schema: several plans, messages between sessions, subagents. */
+/** Updates of ACP's unstable schema: several plans, messages between sessions, subagents. */
 import { describe, expect, test } from 'vitest';
 import { foldTurn, itemsOf, saidIn } from '../../testing/folding.ts';
 import { hearTurn } from './testing/hearing.ts';
@@ -27,7 +27,7 @@ describe('several plans', () => {
     ]);
   });
 
-  test('one in Markdown, or in a file, is shown whenever it changes', () => {
+  test('a plan in Markdown or in a file is shown whenever it changes', () => {
     const file = { type: 'file', planId: 'f', uri: 'file:///project/PLAN.md' };
     const inFile = { sessionUpdate: 'plan_update', plan: file };
     expect(
@@ -35,7 +35,7 @@ describe('several plans', () => {
     ).toEqual(['# One', '# Two', 'Plan: file:///project/PLAN.md']);
   });
 
-  test('one that is removed is empty, and one that is unknown changes nothing', () => {
+  test('a removed plan is empty, and removing an unknown plan changes nothing', () => {
     const response = turnOf(items('a', 'Look'), removed('b'), removed('a'));
     expect(itemsOf(response, 'plan')).toMatchObject([{ entries: [] }]);
     expect(noticesOf(words('a', '# One'), removed('a'))).toEqual([
@@ -44,7 +44,7 @@ describe('several plans', () => {
     ]);
   });
 
-  test('one of another kind is kept as it came', () => {
+  test('a plan of another kind is kept unchanged', () => {
     const odd = { sessionUpdate: 'plan_update', plan: { type: 'graph', planId: 'a' } };
     const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 't', status: 'completed' };
     const [made] = itemsOf(turnOf(odd, call), 'function_call');
@@ -67,7 +67,7 @@ describe('messages between sessions', () => {
   });
   const between = { senderSessionId: 'main', recipientSessionId: 'helper' };
 
-  test('a whole one names its sessions', () => {
+  test('a whole message names its sessions', () => {
     expect(noticesOf(whole('Look here.', between))).toEqual([
       'Message between sessions from main to helper:\n\nLook here.',
     ]);

@@ -11,14 +11,14 @@ test.each([
     { used: 5, cost: { amount: 0.5, currency: 'USD' } },
     { contextTokens: 5, costUsd: 0.5 },
   ],
-])('%j gives its counts, and no more', (update, counts) => {
+])('%j gives only its counts', (update, counts) => {
   expect(readUsageUpdate({ sessionUpdate: 'usage_update', ...update })).toEqual({
     usage: { inputTokens: 0, outputTokens: 0, ...counts },
     rest: undefined,
   });
 });
 
-test('a value that is not a count, or in another currency, is kept as it came', () => {
+test('a value that is not a count, or in another currency, is kept unchanged', () => {
   const odd = { used: -1, size: 'big', cost: { amount: 1, currency: 'EUR' } };
   expect(readUsageUpdate({ sessionUpdate: 'usage_update', ...odd })).toEqual({
     usage: { inputTokens: 0, outputTokens: 0 },

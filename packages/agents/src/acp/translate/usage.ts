@@ -1,4 +1,4 @@
-/** An agent's counts: its filled context, the session's cost, a turn's tokens. */
+/** Reads an agent's counts: the context in use, the session's cost, a turn's tokens. */
 import { z } from 'zod';
 import type { Usage } from '@liminal/protocol';
 import { readFields, type Read } from './fields.ts';
@@ -9,11 +9,11 @@ const usageUpdate = {
   sessionUpdate: z.string(),
   used: count,
   size: count,
-  /** Only dollars have a field; other currencies are kept as they are. */
+  /** Only dollars have a field; other currencies are kept as raw values. */
   cost: z.object({ amount: count, currency: z.literal('USD') }),
 };
 
-/** An update's counts, without tokens: those come only at a turn's end, if at all. */
+/** Reads an update's counts. The tokens are 0: agents report tokens only at a turn's end, if at all. */
 export function readUsageUpdate(update: unknown): {
   usage: Usage;
   rest: Read<typeof usageUpdate>['rest'];
@@ -57,8 +57,8 @@ interface Counts {
 }
 
 /**
- * All of the input. Some agents count what came from the cache, or went there, apart: their total, or an input that is
- * smaller than these parts of it, shows that.
+ * All input tokens. Some agents count cached tokens (read or written) separately. Their total shows that, or an input
+ * count that is smaller than the cached tokens.
  */
 function wholeInput({ totalTokens: total, ...counts }: Counts): number {
   const input = counts.inputTokens ?? 0;

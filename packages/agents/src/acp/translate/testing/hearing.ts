@@ -1,4 +1,4 @@
-/** A translator with all its output. */
+/** A translator whose output is recorded. */
 import type { EventDraft } from '@liminal/protocol';
 import type { SessionUpdate } from '../../../provider.ts';
 import { AcpTranslator } from '../translator.ts';
@@ -13,7 +13,7 @@ export interface Hearing {
   hear: (...updates: unknown[]) => void;
 }
 
-/** Turns that the agent begins by itself are own-1, own-2, … */
+/** The ids of turns that the agent begins by itself are own-1, own-2, … */
 export function startHearing(): Hearing {
   const drafts: EventDraft[] = [];
   const updates: SessionUpdate[] = [];
@@ -30,7 +30,7 @@ export function startHearing(): Hearing {
   return { translator, drafts, updates, hear };
 }
 
-/** One turn, from the user's “Do it.” to `stopReason`. */
+/** Plays one turn, from the user's “Do it.” to the answer `end_turn`. */
 export function hearTurn(updates: readonly unknown[]): Hearing {
   const hearing = startHearing();
   hearing.translator.begin('turn', 'Do it.', timestamp);
@@ -39,5 +39,5 @@ export function hearTurn(updates: readonly unknown[]): Hearing {
   return hearing;
 }
 
-/** The events of such a turn. */
+/** The events of a turn that `hearTurn` plays. */
 export const turnOf = (updates: readonly unknown[]): EventDraft[] => hearTurn(updates).drafts;
