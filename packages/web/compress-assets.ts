@@ -9,7 +9,7 @@ const kinds = new Set(['.css', '.html', '.js', '.json', '.svg', '.txt']);
 /** Smaller files (bytes) fit into one packet anyway. */
 const least = 1024;
 
-/** The first start waits for it: 11 would take seven times as long, for 7 % less. */
+/** Level 11 would delay the first start: it takes seven times as long, for 7 % less. */
 const BROTLI_QUALITY = 9;
 
 const packers = {
@@ -24,8 +24,8 @@ const packers = {
 };
 
 /**
- * Puts a brotli and a gzip form beside each file of the build, so that the server compresses nothing per request. Node
- * compresses as well as any plugin would.
+ * Writes a brotli and a gzip copy of each file of the build, so that the server compresses nothing per request. Uses
+ * Node's compression, so no plugin is needed.
  */
 export function compressAssets(): Plugin {
   let folder = '';

@@ -7,8 +7,8 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const fileName = 'diagram-frame.html';
 
 /**
- * The page that draws diagrams (`src/diagram-frame`), as one file: a page with an opaque origin can load no other file
- * of ours. It is built anew for each build, and once for `vite dev`.
+ * The page that draws diagrams (`src/diagram-frame`), as one file, since a page with an opaque origin can load no other
+ * file of ours. It is built again for each build, and once for `vite dev`.
  */
 export function diagramFrame(): Plugin {
   return {
@@ -50,15 +50,15 @@ async function buildFrame(): Promise<string> {
   const [chunk, ...others] = output;
   if (chunk?.type !== 'chunk' || others.length > 0) {
     throw new Error(
-      'The page that draws diagrams must be one script: another file could not be loaded.',
+      'The page that draws diagrams must be built as one script, because it cannot load other files.',
     );
   }
   return page(chunk.code);
 }
 
-/** The policy stands beside that of the server (`static.ts`), and names the only script that runs. */
+/** The page's HTML. Its policy applies in addition to the server's (`static.ts`), and allows only this script. */
 function page(code: string): string {
-  // Nothing in it ends the element.
+  // Escaped, so that nothing in the script ends the element.
   const script = code
     .replaceAll('\r', '')
     .replaceAll('</script', '<\\/script')

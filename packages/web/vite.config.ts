@@ -3,7 +3,7 @@ import { defineConfig } from 'vite';
 import { compressAssets } from './compress-assets.ts';
 import { diagramFrame } from './diagram-frame.ts';
 
-/** The server for `vite dev`, and the token for it: a page on another port is not signed in. */
+/** The server and its token for `vite dev`, since a page on another port is not signed in. */
 const server = process.env.LIMINAL_URL ?? 'http://127.0.0.1:4747';
 const headers = { authorization: `Bearer ${process.env.LIMINAL_TOKEN ?? ''}` };
 
@@ -12,12 +12,12 @@ export default defineConfig({
   build: {
     // Current browsers: features that they all have (light-dark(), nesting, Map.groupBy) are not translated.
     target: ['chrome123', 'firefox128', 'safari17.5'],
-    // Fonts and images stay files: the page's policy allows none inside styles.
+    // Fonts and images stay files, because the page's policy allows no data URLs in styles.
     assetsInlineLimit: 0,
-    // Highlighting grammars are big and load one by one when first needed.
+    // Grammars for highlighting are large, and each loads when first needed.
     chunkSizeWarningLimit: 800,
   },
-  // Workers load their parts when these are first needed, as the page does.
+  // Workers load their parts when first needed, as the page does.
   worker: { format: 'es' },
   server: {
     proxy: {

@@ -19,17 +19,17 @@ shareStage();
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 
 declare global {
-  // What axe-core is called in the page.
+  // The name of axe-core in the page.
   var axe: typeof import('axe-core');
 }
 
-/** All that depends on colours; what else there is to find is found in light. */
+/** The rules that depend on colours. The other rules are checked only in the light theme. */
 const byColour = ['color-contrast', 'link-in-text-block'];
 
 /**
- * What axe finds on the present page, in light and in dark: rule, and place. An open menu is outside all landmarks, at
- * the page's end, which is no finding (`region`): it has the focus, belongs to its button, and closes when the focus
- * leaves it. axe itself exempts dialogs for that reason.
+ * The violations that axe finds on the present page, in the light and the dark theme: rule and place. An open menu is
+ * outside of all landmarks, at the page's end; that is not a violation (`region`), because the menu has the focus,
+ * belongs to its button, and closes when the focus leaves it. axe exempts dialogs for the same reason.
  */
 async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axeSource);
@@ -254,14 +254,14 @@ const states: Record<string, () => Promise<Page>> = {
     history(long, turn('t1', ended));
     const page = await stage.visitShared();
     await page.getByText('A heading').waitFor();
-    // One that is opened may bring others, with heads of their own.
+    // An opened fold may contain further folds.
     for (;;) {
       const closed = page.getByRole('log').locator('button[aria-expanded="false"]:not(:disabled)');
       if ((await closed.count()) === 0) return page;
       await closed.first().click();
     }
   },
-  'pinned and archived sessions, the menu of one, and what was archived': async () => {
+  'pinned and archived sessions, and the toast about an archived one': async () => {
     stage.info.session.archived = true;
     stage.others = [
       otherSession('o1', { pinned: true }),
@@ -273,7 +273,7 @@ const states: Record<string, () => Promise<Page>> = {
     await page.getByRole('link', { name: 'Session o2' }).click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Archive' }).click();
     await page.getByRole('button', { name: 'Undo' }).waitFor();
-    // It stays while somebody is at it.
+    // The toast stays while it has the focus.
     await page.getByRole('button', { name: 'Undo' }).focus();
     return page;
   },
@@ -291,7 +291,7 @@ const states: Record<string, () => Promise<Page>> = {
     await page.getByRole('dialog', { name: 'Delete this session?' }).waitFor();
     return page;
   },
-  'what is always allowed in a project': async () => {
+  'the permissions granted for a project': async () => {
     const demo = { cliType: 'demo', name: 'Demo', description: '', available: true };
     const grants = ['edits in src/', 'npm test'].map((title) => ({
       rule: title,
@@ -372,7 +372,7 @@ const states: Record<string, () => Promise<Page>> = {
     await page.getByRole('button', { name: 'Restore 1 file' }).waitFor();
     return page;
   },
-  'turns that were taken back, and more that would be': async () => {
+  'turns that were taken back, and the dialog that takes back more': async () => {
     const demo = { cliType: 'demo', name: 'Demo', description: '', available: true };
     const agents = [{ ...demo, rewinds: true, rewindsConversation: true }];
     const takenBack = { turnIds: ['t2'], message: 'Again.' };
@@ -414,7 +414,7 @@ const states: Record<string, () => Promise<Page>> = {
     await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
     return page;
   },
-  'many tabs, some of which need somebody': async () => {
+  'many tabs, some of which need a person': async () => {
     stage.others = [...others(), ...Array.from({ length: 30 }, (_, n) => otherSession(`n${n}`))];
     const page = await stage.visitShared();
     const ids = stage.others.map((session) => session.sessionId);
@@ -527,7 +527,7 @@ ${'line\n'.repeat(70)}\`\`\`
   },
 };
 
-/** A message with files, and files of each state in the composer. */
+/** Shows a message with files, and files of each state in the composer. */
 async function showFiles(options: Parameters<Stage['visit']>[0]): Promise<Page> {
   const buffer = png(60, 40);
   const said = { type: 'image', mimeType: 'image/png', name: 'said.png' } as const;
@@ -581,7 +581,7 @@ async function openFile(options: Parameters<Stage['visit']>[0]): Promise<Page> {
   return page;
 }
 
-/** Those that between them hold every part of the page. */
+/** States that together contain every part of the page. */
 const short = [
   'the start page with sessions',
   'the dialog for a new session, with its folders',

@@ -1,4 +1,4 @@
-/** Which actions in a page start an agent's program. */
+/** The actions in a page that start an agent's program. */
 import { testAtLength } from '@liminal/testkit/at-length';
 import { expect, it } from 'vitest';
 import { dialog, field, past } from './controls/scene.ts';
@@ -11,7 +11,7 @@ openStage(() => {
 
 const asked = (path: RegExp) => stage.requests.filter((one) => path.test(one.path));
 
-it('opening a session, even with a draft, starts no agent: writing does', async () => {
+it('writing starts the agent, opening a session with or without a draft does not', async () => {
   const page = await stage.visit();
   await field(page).fill('Half a thought');
   await expect.poll(() => asked(/\/prewarm$/)).toHaveLength(1);

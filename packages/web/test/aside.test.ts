@@ -36,7 +36,7 @@ it('/btw asks beside the conversation, and shows the answer as plain text', asyn
   expect(asked().at(-1)).toEqual({ question: 'and now?' });
 });
 
-it('/btw without a question shows the last answer again, also one that came when the dialog was closed', async () => {
+it('/btw without a question shows the last answer again, even if it arrived after the dialog was closed', async () => {
   const answered = Promise.withResolvers<void>();
   const answer = stage.answer;
   stage.answer = async (method, one, body) => {

@@ -1,4 +1,4 @@
-/** Each part of a request: nothing can be allowed before its last line was on the screen. */
+/** The parts of a request: nothing can be allowed before the last line of each part was on the screen. */
 import type { ApprovalUpsert, ShownCall } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const plan = (text: string) =>
   }) satisfies Partial<ApprovalUpsert>;
 const choices = Array.from({ length: 80 }, (_, n) => ({ const: `${n}`, title: `Choice ${n}` }));
 
-/** Requests whose last line does harm, by the kind of the part that has it. Each kind must be here. */
+/** Requests with a harmful last line, by the kind of the part that contains it. Every kind must be listed. */
 const samples: Record<PartKind, Record<string, Partial<ApprovalUpsert>>> = {
   askedBy: {
     'of many lines': { askedBy: `MCP server “${last}”` },
@@ -109,7 +109,7 @@ const samples: Record<PartKind, Record<string, Partial<ApprovalUpsert>>> = {
     ),
     'with a value that is longer than is laid out': other({ a: `${'a '.repeat(150_000)}${evil}` }),
     'that are nested': other({ a: { b: { c: [...lines(120).split('\n'), { d: evil }] } } }),
-    'that are no JSON': other({ raw: `{"a":"${lines(120)}\n${evil}` }),
+    'that are not JSON': other({ raw: `{"a":"${lines(120)}\n${evil}` }),
     'with hidden characters': other({ a: `${lines(120)}\n\u202e${evil}` }),
   },
   changed: {
@@ -173,7 +173,7 @@ it('SAFE: a call that changes while its request waits is shown beside the reques
   expect(await asked(page).getByLabel('Command').innerText()).toBe('npm test');
 });
 
-it('SAFE: what was asked for stays with its call, if the call says something else', async () => {
+it('SAFE: the requested values stay with their call if the call’s values differ', async () => {
   const request = {
     callId: 'c1',
     status: 'complete' as const,
@@ -197,7 +197,7 @@ const allow = (page: Page) => dock(page).getByRole('button', { name: 'Allow', ex
 const answers = () =>
   stage.requests.filter(({ path }) => path.includes('/approval/')).map(({ body }) => body);
 
-/** Shows a request, and presses what allows it for longer than it takes to read one. */
+/** Shows a request, and presses the allowing button for longer than it takes to read a request. */
 async function tryToAllow(page: Page): Promise<void> {
   const from = performance.now();
   await expect
@@ -229,14 +229,14 @@ const isOnScreen = (page: Page, words: string) =>
     return end.bottom <= box.bottom + 1 && end.right <= box.right + 1 && end.bottom > box.top;
   }, words);
 
-it('SAFE: there is a request for each kind of part', () => {
+it('SAFE: there is a sample request for each kind of part', () => {
   expect(Object.keys(samples).toSorted()).toEqual(partKinds.toSorted());
   for (const kind of partKinds) expect(Object.keys(samples[kind])).not.toEqual([]);
 });
 
 describe.each(partKinds)('a request with %s', (kind) => {
   it.each(Object.keys(samples[kind]))(
-    'SAFE: %s is allowed by nothing before its last line was on the screen',
+    'SAFE: %s cannot be allowed before its last line was on the screen',
     async (name) => {
       const request = { title: 'May I?', ...samples[kind][name] };
       stage.history = { ...stage.history, entries: [approval('p1', request)] };
@@ -245,9 +245,9 @@ describe.each(partKinds)('a request with %s', (kind) => {
       await tryToAllow(page);
       await showAll(page);
       expect(await isOnScreen(page, evil)).toBe(true);
-      // Only what has been in sight for a moment can be allowed.
+      // A request can be allowed only after it was visible for a moment.
       await expect.poll(() => allow(page).getAttribute('aria-disabled')).toBe('false');
-      // The request has no text outside of its parts.
+      // The request has no text outside its parts.
       const outside = await asked(page).evaluate((region) => {
         for (const part of region.querySelectorAll('[data-to-see="true"]')) part.remove();
         return region.textContent;

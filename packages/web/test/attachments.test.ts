@@ -27,7 +27,7 @@ const notes: Picked = { name: 'notes.md', mimeType: 'text/markdown', buffer: Buf
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 const attached = (page: Page) => page.getByRole('list', { name: 'Attached' });
-/** Of a file that has been read: until then it is neither kept nor sent. */
+/** The card of a file that has been read; before, a file is neither stored nor sent. */
 const card = (page: Page, name: string) =>
   attached(page).getByRole('listitem').filter({ hasText: name, hasNotText: 'reading' });
 const button = (page: Page | Locator, name: string | RegExp) =>
@@ -35,14 +35,14 @@ const button = (page: Page | Locator, name: string | RegExp) =>
 const prompts = (page: Page) => page.getByRole('article', { name: 'You' });
 const unsent = (page: Page) => page.getByRole('article', { name: 'Unsent message' });
 
-/** Chooses files as the paper clip's button lets people do. */
+/** Chooses files by the paper clip's button. */
 async function pick(page: Page, ...files: Picked[]): Promise<void> {
   const choosing = page.waitForEvent('filechooser');
   await button(page, 'Attach files').click();
   await (await choosing).setFiles(files);
 }
 
-/** Gives the page files, or texts by type, in an event of the clipboard or of a drag. */
+/** Dispatches a clipboard or drag event with files, or with texts by type. */
 async function give(
   page: Page,
   kind: 'paste' | 'dragenter' | 'drop',
@@ -69,7 +69,7 @@ async function give(
   }, given);
 }
 
-/** Drops a file that is too large to be brought here. */
+/** Drops a file that is too large to transfer to the page. */
 async function dropLarge(page: Page, name: string, size: number): Promise<void> {
   await page.evaluate(
     ([called, bytes]) => {
@@ -90,14 +90,14 @@ interface Sent {
   blocks?: ContentBlock[];
 }
 
-/** What the server was sent as a message, once it was. */
+/** Resolves with the message that the server received. */
 async function sent(): Promise<Sent> {
   const bodies = () => stage.requests.filter(({ path }) => path.endsWith('/send'));
   await expect.poll(() => bodies().length).toBe(1);
   return bodies()[0]!.body as Sent;
 }
 
-/** The bytes that the server has under a block's name. */
+/** The bytes that the server stores under a block's name. */
 function stored(block: ContentBlock | undefined): Buffer | undefined {
   const uri = block?.type === 'resource' ? block.resource.uri : block?.uri;
   return stage.blobs.get(uri?.replace('blob:', '') ?? '')?.bytes;
@@ -109,12 +109,12 @@ const widthOf = (image: Locator) =>
 
 declare global {
   interface Window {
-    /** The files that the page has given addresses to, by address. */
+    /** The files for which the page has created addresses, by address. */
     held: Map<string, Blob>;
   }
 }
 
-/** Opens the session; the test can then look at what the page's own addresses (`blob:`) lead to. */
+/** Opens the session and records the files behind the page's own addresses (`blob:`). */
 async function visitAndHold(): Promise<Page> {
   const page = await stage.visit({}, '/');
   await page.addInitScript(() => {
@@ -135,7 +135,7 @@ async function visitAndHold(): Promise<Page> {
   return page;
 }
 
-/** The bytes that an image of the page is made of. */
+/** The bytes of an image on the page. */
 async function bytesOf(image: Locator): Promise<Buffer> {
   const bytes = await image.evaluate(async (element) => {
     const file = window.held.get((element as HTMLImageElement).src);
@@ -144,7 +144,7 @@ async function bytesOf(image: Locator): Promise<Buffer> {
   return Buffer.from(bytes);
 }
 
-/** A block as the server keeps it. */
+/** An image block as the server stores it. */
 function image(rest: { name?: string; bytes?: Buffer } = {}): ContentBlock {
   const { name = 'screen.png', bytes = screen.buffer } = rest;
   const uri = stage.keep(bytes, 'image/png');
@@ -161,7 +161,7 @@ function said(content: string, blocks: ContentBlock[]): void {
   };
 }
 
-it('files are chosen, looked at, sent without words, and shown and saved byte for byte', async () => {
+it('files are chosen, previewed, sent without text, and shown and saved byte for byte', async () => {
   const page = await visitAndHold();
   await pick(page, screen, notes);
   await card(page, 'notes.md').getByText('4 bytes').waitFor();
@@ -193,7 +193,7 @@ it('files are chosen, looked at, sent without words, and shown and saved byte fo
   expect(Buffer.concat(await saved.toArray()).equals(notes.buffer)).toBe(true);
 });
 
-it('a sound is sent while the agent takes it, and says why it cannot be once another model takes none', async () => {
+it('a sound can be sent if the agent accepts it, and shows the reason if another model does not', async () => {
   stage.info = { ...stage.info, accepts: { ...accepts, audio: ['audio/wav'] } };
   const page = await stage.visit();
   const buffer = Buffer.from('UklGRgD/gApXQVZF', 'base64');
@@ -215,13 +215,13 @@ it('a sound is sent while the agent takes it, and says why it cannot be once ano
   expect(stored(blocks[0])?.equals(buffer)).toBe(true);
 });
 
-it('an image is pasted into the message, or anywhere that is no other field', async () => {
+it('an image is pasted into the message, or anywhere outside of another field', async () => {
   const page = await stage.visitShared();
   await give(page, 'paste', { files: [screen], at: composer });
   await give(page, 'paste', { files: [{ ...screen, name: 'second.png' }] });
   await card(page, 'second.png').waitFor();
   await give(page, 'paste', { files: [{ ...screen, name: 'search.png' }], at: 'nav input' });
-  // An office program gives a picture of what is copied beside its text.
+  // An office program adds a picture to a copied text.
   const texts = { 'text/plain': 'a table', 'text/html': '<table></table>' };
   await give(page, 'paste', { files: [{ ...screen, name: 'table.png' }], texts, at: composer });
   await give(page, 'paste', { files: [{ ...screen, name: 'third.png' }], at: composer });
@@ -233,7 +233,7 @@ it('an image is pasted into the message, or anywhere that is no other field', as
   ]);
 });
 
-it('files that are dragged over the page are shown where they go, and taken there', async () => {
+it('files that are dragged over the page show the drop target, and are attached when dropped', async () => {
   const page = await stage.visitShared();
   const target = page.getByText('Drop files to attach them');
   await give(page, 'dragenter', { texts: { 'text/plain': 'words' } });
@@ -246,7 +246,7 @@ it('files that are dragged over the page are shown where they go, and taken ther
   expect(await target.count()).toBe(0);
 });
 
-/** Opens the session in a page that reads no file until it is let. */
+/** Opens the session in a page that reads files only when `read` is called. */
 async function visitSlowReader(): Promise<{ page: Page; read: () => Promise<void> }> {
   const page = await stage.visit({}, '/');
   await page.addInitScript(() => {
@@ -262,7 +262,7 @@ async function visitSlowReader(): Promise<{ page: Page; read: () => Promise<void
   return { page, read };
 }
 
-it('what is sent while a file is still being read goes once it is, with the file', async () => {
+it('a message sent while a file is still being read is sent with the file once it is read', async () => {
   const { page, read } = await visitSlowReader();
   await field(page).fill('Read this');
   await pick(page, notes);
@@ -277,7 +277,7 @@ it('what is sent while a file is still being read goes once it is, with the file
   expect(await field(page).inputValue()).toBe('');
 });
 
-it('a file that is taken out while it is still being read stays out, and is not kept', async () => {
+it('a file that is removed while it is still being read stays removed, and is not stored', async () => {
   const { page, read } = await visitSlowReader();
   await pick(page, screen, notes);
   await field(page).fill('Read this');
@@ -292,7 +292,7 @@ it('a file that is taken out while it is still being read stays out, and is not 
   expect(stage.requests.some(({ path }) => path.endsWith('/send'))).toBe(false);
 });
 
-it('who goes on writing while a file is still being read sends it by another Enter', async () => {
+it('after typing on while a file is being read, the message needs another Enter', async () => {
   const { page, read } = await visitSlowReader();
   await pick(page, notes);
   await button(page, 'Send message').click();
@@ -306,7 +306,7 @@ it('who goes on writing while a file is still being read sends it by another Ent
   expect(await sent()).toMatchObject({ message: 'And' });
 });
 
-it('what is taken out is not sent, and not kept', async () => {
+it('a removed attachment is not sent and not stored', async () => {
   const page = await stage.visit();
   await pick(page, screen, notes);
   await card(page, 'notes.md').waitFor();
@@ -320,7 +320,7 @@ it('what is taken out is not sent, and not kept', async () => {
   expect(blocks).toEqual([expect.objectContaining({ type: 'resource' })]);
 });
 
-it('what is attached survives a reload, with its picture, and can be sent then', async () => {
+it('attachments survive a reload, with their pictures, and can be sent afterwards', async () => {
   const page = await stage.visitShared();
   await pick(page, screen);
   await card(page, 'screen.png').waitFor();
@@ -335,7 +335,7 @@ it('what is attached survives a reload, with its picture, and can be sent then',
   expect(stored(blocks[0])?.equals(screen.buffer)).toBe(true);
 });
 
-it('a message with a file waits for a server that is away, over a reload, and arrives once', async () => {
+it('a message with a file survives a reload while the server is away, and arrives once', async () => {
   const page = await stage.visitShared();
   const away = /\/api\/(blob|session\/[^/]+\/send)$/;
   await page.route(away, (route) => route.abort());
@@ -357,7 +357,7 @@ it('a message with a file waits for a server that is away, over a reload, and ar
   expect(stage.requests.filter(({ path }) => path === '/api/blob')).toHaveLength(1);
 });
 
-it('a message that is taken back to be changed comes with its files, and keeps them', async () => {
+it('a message that is taken back for editing keeps its files', async () => {
   stage.refuse = (path) =>
     path.endsWith('/send') ? { code: 'QUEUE_FULL', message: 'Enough for now.' } : undefined;
   const page = await stage.visitShared();
@@ -376,7 +376,7 @@ it('a message that is taken back to be changed comes with its files, and keeps t
   expect(await keptKeys(page, 'files')).toHaveLength(1);
 });
 
-it('the arrow up brings the last message back with what was attached to it', async () => {
+it('arrow up recalls the last message with its attachments', async () => {
   const block = image();
   said('What is wrong?', [block]);
   const page = await stage.visitShared();
@@ -387,7 +387,7 @@ it('the arrow up brings the last message back with what was attached to it', asy
   expect(stage.requests.some(({ path }) => path === '/api/blob')).toBe(false);
 });
 
-it('a mention of a file is no attachment: it stays in the words', async () => {
+it('a mention of a file stays in the text and is not an attachment', async () => {
   const blocks = [image(), mentionLink('/code/shop', 'src/a.ts')];
   said('Compare it with @src/a.ts', blocks);
   stage.info.queue = [
@@ -405,7 +405,7 @@ it('a mention of a file is no attachment: it stays in the words', async () => {
   expect(given).toContainEqual(blocks[0]);
 });
 
-it('what the agent does not take, is empty or too large is refused at once, and cannot be sent', async () => {
+it('a file that is empty, too large or of a type that the agent rejects is refused at once, and cannot be sent', async () => {
   const page = await stage.visitShared();
   const pdf = { name: 'a.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.4 x') };
   const empty = { name: 'empty.txt', mimeType: 'text/plain', buffer: Buffer.alloc(0) };
@@ -428,7 +428,7 @@ it('what the agent does not take, is empty or too large is refused at once, and 
   expect(stage.requests.some(({ path }) => path === '/api/blob')).toBe(false);
 });
 
-it('an upload that fails says why, and is tried again', async () => {
+it('a failed upload shows the reason, and can be retried', async () => {
   const message = 'The disk is full. Make room on it, and try again.';
   stage.refuse = (path) =>
     path === '/api/blob' ? { code: 'STORE_WRITE_FAILED', message } : undefined;
@@ -443,7 +443,7 @@ it('an upload that fails says why, and is tried again', async () => {
   expect(stored((await sent()).blocks?.[0])?.equals(screen.buffer)).toBe(true);
 });
 
-it('a message may be sent while its files are on their way', async () => {
+it('a message can be sent while its files are being uploaded', async () => {
   let upload = () => {};
   const held = new Promise<undefined>((resolve) => (upload = () => resolve(undefined)));
   const { answer } = stage;
@@ -471,7 +471,7 @@ testAtLength('an image larger than models see is made smaller, and keeps its typ
   expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([2000, 1000]);
 });
 
-it('an image of a type that models do not read becomes one that they do', async () => {
+it('an image of a type that models do not read is converted', async () => {
   const page = await stage.visitShared();
   const bitmap = await page.evaluate(() => {
     // One blue pixel.
@@ -486,7 +486,7 @@ it('an image of a type that models do not read becomes one that they do', async 
   expect((await sent()).blocks?.[0]).toMatchObject({ mimeType: 'image/jpeg', name: 'a.jpg' });
 });
 
-it('the queue shows what is attached, and a changed message keeps it', async () => {
+it('the queue shows attachments, and an edited message keeps them', async () => {
   const queued = { queuedAt: '', state: 'queued' } as const;
   stage.info.queue = [{ turnId: 'q', message: 'Later', blocks: [image()], ...queued }];
   const page = await stage.visitShared();
@@ -501,7 +501,7 @@ it('the queue shows what is attached, and a changed message keeps it', async () 
     .toEqual([{ message: '', runCommand: true }]);
 });
 
-it('nothing moves when an image of the conversation comes', async () => {
+it('nothing moves when an image of the conversation arrives', async () => {
   let show = () => {};
   const held = new Promise<undefined>((resolve) => (show = () => resolve(undefined)));
   stage.answer = async (_, path) => (path.startsWith('/api/blob/') ? held : undefined);
@@ -532,7 +532,7 @@ testAtLength('an image is held no longer than it is shown', async () => {
   await expect.poll(held).toBe(0);
 });
 
-it('an image that is not there any more says so in its place', async () => {
+it('a note replaces an image that no longer exists', async () => {
   said('What is wrong?', [image()]);
   stage.blobs.clear();
   const page = await stage.visitShared();
@@ -540,7 +540,7 @@ it('an image that is not there any more says so in its place', async () => {
 });
 
 testAtLength(
-  'files that nothing names any more are removed when the page is opened again',
+  'files that no draft or message names are removed when the page is opened again',
   async () => {
     const page = await stage.visit();
     await pick(page, screen);
@@ -605,7 +605,7 @@ testAtLength('on a phone files and photos are chosen from a menu, and all of it 
   }
 });
 
-it('what is attached lets the agent start, as writing does', async () => {
+it('attaching a file starts the agent, as writing does', async () => {
   stage.info = { ...stage.info, session: { ...stage.info.session, isAlive: false } };
   const page = await stage.visitShared();
   await pick(page, screen);

@@ -12,7 +12,7 @@ openStage();
 const source = new URL('../src/', import.meta.url).pathname;
 const dist = new URL('../dist/', import.meta.url).pathname;
 
-/** The names of all components that are fetched apart, by their imports in the source. */
+/** The names of all components that are fetched separately, by their imports in the source. */
 const partsInSource = () =>
   readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.tsx') && !name.includes('.test.'))
@@ -72,7 +72,7 @@ it.each([
     stage.hangUp();
     await page.getByRole('dialog').waitFor();
     await expect.poll(() => page.getByText('Not loaded').count()).toBe(0);
-    // Its styles came as well.
+    // Its styles were also fetched.
     const sheets = await page.evaluate(() =>
       [...document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]')].every(
         ({ sheet }) => sheet !== null,
@@ -101,7 +101,7 @@ function otherBuild(): string {
   return dir;
 }
 
-it('a page that is older than the server says so, and loads the new one with the draft kept', async () => {
+it('a page that is older than the server’s build offers the new one, which keeps the draft', async () => {
   const page = await stage.visit();
   await page.getByRole('textbox', { name: /Message/ }).fill('A draft of mine');
   stage.hangUp();
@@ -120,7 +120,7 @@ it('a page that is older than the server says so, and loads the new one with the
   expect(await page.getByText('Liminal was updated').count()).toBe(0);
 });
 
-/** Forwards connections to the stage; `goSilent` lets those that there are carry nothing any more. */
+/** Forwards connections to the stage; after `goSilent`, open connections carry no more data. */
 async function openProxy() {
   const pairs: [Socket, Socket][] = [];
   const server = createServer((near) => {
@@ -149,7 +149,7 @@ async function openProxy() {
 const wakings = ['online', 'visibilitychange', 'pageshow', 'none'] as const;
 
 it.each(wakings.filter((one) => one !== 'none' || process.env['FAULTS'] === 'long'))(
-  'a connection that goes silent: text, list, messages and files are whole again (%s)',
+  'after a connection went silent, text, list, messages and files are complete again (%s)',
   { timeout: 120_000 },
   async (waking) => {
     const proxy = await openProxy();

@@ -67,7 +67,7 @@ it.each<[string, (page: Page) => Promise<void>, (page: Page) => ReturnType<typeo
   expect(at(page)).toBe('/');
 });
 
-it('Back closes a file and an image, and the layer on top first', async () => {
+it('Back closes files and images, topmost layer first', async () => {
   const image = stage.keep(png(4, 4), 'image/png');
   stage.history = {
     ...past,
@@ -100,7 +100,7 @@ it('Back closes a file and an image, and the layer on top first', async () => {
   expect(at(page)).toBe(address);
 });
 
-it('a layer that is closed otherwise leaves no entry behind', async () => {
+it('a layer that is closed by other means leaves no history entry', async () => {
   const page = await visit();
   const address = at(page);
   const entries = () => page.evaluate(() => history.length);
@@ -111,13 +111,13 @@ it('a layer that is closed otherwise leaves no entry behind', async () => {
     await expect.poll(() => page.evaluate(() => history.state)).toBeNull();
   }
   expect(at(page)).toBe(address);
-  // The start of the profile, the start page, the session, and the entry ahead that the last dialog had.
+  // The profile's first entry, the start page, the session, and the forward entry of the last dialog.
   expect(await entries()).toBeLessThanOrEqual(4);
   await page.goBack();
   await page.getByRole('main', { name: 'Start' }).waitFor();
 });
 
-it('a session chosen in the drawer is one step from the one before', async () => {
+it('a session chosen in the drawer is one step from the previous session', async () => {
   const page = await visit();
   const address = at(page);
   await page.getByRole('button', { name: 'Sessions' }).tap();
@@ -133,7 +133,7 @@ it('a session chosen in the drawer is one step from the one before', async () =>
   await page.waitForURL((url) => url.pathname === address);
 });
 
-it('a page that is loaded again while a layer is open shows the session, one step from the start', async () => {
+it('a page that is reloaded while a layer is open shows the session, one step from the start page', async () => {
   const page = await visit();
   const address = at(page);
   await page.getByRole('button', { name: 'Sessions' }).tap();
@@ -146,7 +146,7 @@ it('a page that is loaded again while a layer is open shows the session, one ste
   await page.getByRole('main', { name: 'Start' }).waitFor();
 });
 
-it('Back closes the palette in a wide window, too', async () => {
+it('Back also closes the palette in a wide window', async () => {
   const page = await visit({ viewport: { width: 1400, height: 900 } });
   const address = at(page);
   await page.keyboard.press('Control+k');

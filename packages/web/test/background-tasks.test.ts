@@ -24,7 +24,7 @@ shareStage(() => {
 it.each([
   { width: 1000, height: 700 },
   { width: 390, height: 700 },
-])('what runs beside the turns says how far it is, in plain text: %j', async (viewport) => {
+])('background tasks show their progress, as plain text: %j', async (viewport) => {
   const page = await stage.visit({ viewport });
   const list = page.getByRole('list', { name: 'In the background' });
   await list.getByText('3 of 8', { exact: true }).waitFor();

@@ -1,4 +1,4 @@
-/** A plan that its approver changes before the agent gets it. */
+/** A plan that a person edits before approving it. */
 import type { ApprovalUpsert } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -37,7 +37,7 @@ const answers = () =>
   stage.requests.filter(({ path }) => path.includes('/approval/')).map(({ body }) => body);
 const changed = { optionId: 'yes', content: { plan: '# Plan\n\nUse oak.' } };
 
-it('a plan is changed by mouse, and the approval has the changed one', async () => {
+it('a plan is edited by mouse, and the approval contains the edited plan', async () => {
   ask();
   const page = await stage.visit();
   await edit(page).click();
@@ -53,7 +53,7 @@ it('a plan is changed by mouse, and the approval has the changed one', async () 
   await page.getByRole('log').getByText('Use oak.').waitFor();
 });
 
-it('by keys: Escape leaves the text, and the change stays', async () => {
+it('a plan is edited by keys: Escape leaves the text, and the edit stays', async () => {
   ask();
   const page = await stage.visit();
   await edit(page).focus();
@@ -64,7 +64,7 @@ it('by keys: Escape leaves the text, and the change stays', async () => {
   await page.keyboard.press('Escape');
   expect(answers()).toEqual([]);
   await approve(page).focus();
-  // Until the request has been in sight long enough.
+  // Keys answer only once the request has been visible long enough.
   await expect
     .poll(async () => {
       await page.keyboard.press('Enter');
@@ -73,7 +73,7 @@ it('by keys: Escape leaves the text, and the change stays', async () => {
     .toEqual([changed]);
 });
 
-it('by touch on a phone', async () => {
+it('a plan is edited by touch on a phone', async () => {
   ask();
   const page = await stage.visit(phone);
   await edit(page).tap();
@@ -82,7 +82,7 @@ it('by touch on a phone', async () => {
   await expect.poll(answers).toEqual([changed]);
 });
 
-it('an unchanged plan, and a refusal, go without it; what is not editable has no such control', async () => {
+it('approving an unchanged plan, or refusing, sends no plan; a plan that is not editable has no edit button', async () => {
   ask();
   const page = await stage.visit();
   await edit(page).click();

@@ -1,4 +1,4 @@
-/** How a session's work tree differs from its last commit, in the page. */
+/** The page shows how a session's work tree differs from its last commit. */
 import type { SessionDiff } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
@@ -53,7 +53,7 @@ async function type(page: Page, text: string): Promise<void> {
   await composer.press('Enter');
 }
 
-it('/diff shows each file with its lines and their numbers, and is sent to nobody', async () => {
+it('/diff shows each file with its numbered lines, and is not sent to the agent', async () => {
   const page = await stage.visit();
   await type(page, '/diff');
   await dialog(page).getByText('3 files differ from commit 0123456789 of branch main.').waitFor();
@@ -85,7 +85,7 @@ it('the session’s menu opens the changes, with counts of the files that are le
   await dialog(page).getByText('2 more may differ and must not be shown here.').waitFor();
 });
 
-it('of many files none is open at first, and each opens by itself', async () => {
+it('if there are many files, none is open at first, and each can be opened', async () => {
   const files = Array.from({ length: 12 }, (_, n) => ({ ...changed, path: `f${n}.ts` }));
   answer = { files };
   const page = await stage.visit();

@@ -69,7 +69,7 @@ const chosen = (page: Page) => select(page).innerText();
 const sent = () =>
   stage.requests.filter(({ path }) => path.endsWith('/config')).map(({ body }) => body);
 
-it('Shift+Tab steps through the modes, at once, and not to the one that asks nothing', async () => {
+it('Shift+Tab steps through the modes at once, and skips the mode that never asks', async () => {
   const page = await stage.visitShared();
   await select(page).waitFor();
   await field(page).focus();
@@ -86,7 +86,7 @@ it('Shift+Tab steps through the modes, at once, and not to the one that asks not
   ]);
 });
 
-it('after Escape Shift+Tab leaves the field, and so it does on the way backwards; Tab always does', async () => {
+it('Shift+Tab leaves the field after Escape and on the way backwards; Tab always leaves it', async () => {
   const page = await stage.visitShared();
   await select(page).waitFor();
   await field(page).focus();
@@ -103,7 +103,7 @@ it('after Escape Shift+Tab leaves the field, and so it does on the way backwards
   await expect.poll(() => isFocused(page)).toBe(false);
   expect(sent()).toEqual([]);
 
-  // A letter begins anew.
+  // A letter ends this.
   await field(page).focus();
   await page.keyboard.press('Escape');
   await page.keyboard.type('a');
@@ -154,7 +154,7 @@ it('Escape twice in an empty field asks whether to take the last message back', 
   await expect.poll(() => dialog.count()).toBe(0);
 });
 
-it('Escape twice stops a turn that runs, and takes nothing back', async () => {
+it('Escape twice stops a running turn, and takes nothing back', async () => {
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'running' } };
   stage.history = begun('Go');
   const page = await stage.visitShared();

@@ -7,7 +7,7 @@ import { openStage, stage } from './stage.ts';
 
 openStage();
 
-/** Another program on this machine, and the requests that reached it. */
+/** Another server on this machine; it must receive no requests. */
 let other: Server;
 const reached: string[] = [];
 const evil = () => `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
@@ -28,7 +28,7 @@ function say(...diagrams: string[]): void {
   stage.say(upsert(message('a', text, { status: 'complete' })));
 }
 
-/** Opens the page, and notes what its own policy refuses. */
+/** Opens the page, and records violations of its policy. */
 async function visit(): Promise<{ page: Page; refused: () => Promise<string[]> }> {
   const page = await stage.visit();
   await page.evaluate(() => {
@@ -104,7 +104,7 @@ it('each kind of diagram is drawn, in light and in dark', async () => {
   expect(await refused()).toEqual([]);
 });
 
-/** Labels and settings by which a diagram would run something or call out. */
+/** Diagrams whose labels or settings try to run scripts or send requests. */
 const hostile: Record<string, (address: string) => string> = {
   'an image in a label': (at) =>
     `graph TD\n  A["<img src='${at}/label' onerror='top.hacked=1;fetch(\`${at}/run\`)'>"] --> B`,
@@ -121,7 +121,7 @@ const hostile: Record<string, (address: string) => string> = {
   'an icon as a shape': (at) => `graph TD\n  A@{ icon: "${at}/icon.svg", label: "a" }\n  A --> B`,
   'a click that runs': (at) =>
     `graph TD\n  A --> B\n  click A call fetch("${at}/click")\n  click B href "javascript:fetch('${at}/href')"`,
-  'settings that loosen it': (at) =>
+  'settings that loosen the security': (at) =>
     `%%{init: {"securityLevel": "loose", "htmlLabels": true, "flowchart": {"htmlLabels": true}, "secure": [], "themeCSS": "* { background: url(${at}/css) } @import '${at}/css2';", "fontFamily": "x; src: url(${at}/font)"}}%%\ngraph TD\n  A["<img src='${at}/loose' onerror='top.hacked=1'>"] --> B`,
   'settings before the diagram': (at) =>
     `---\nconfig:\n  securityLevel: loose\n  htmlLabels: true\n  themeCSS: "* { background: url(${at}/front) }"\n---\ngraph TD\n  A["<img src='${at}/front2' onerror='top.hacked=1'>"] --> B`,
@@ -153,7 +153,7 @@ it('SAFE: a hostile diagram runs nothing and reaches nothing, in the page or in 
   const codes = Object.values(hostile).map((code) => code(evil()));
   say(...codes);
   await settled(page, codes.length);
-  // Pictures that were loaded late, and clicks on what can be clicked.
+  // Clicks on the images would load late pictures and follow links.
   for (const image of await item(page).getByRole('img').all()) await image.click({ force: true });
   const frames = await Promise.all(
     page.frames().map((frame) => frame.evaluate(() => [location.href, 'hacked' in globalThis])),
@@ -164,13 +164,13 @@ it('SAFE: a hostile diagram runs nothing and reaches nothing, in the page or in 
   );
   expect(await refused()).toEqual([]);
   expect(reached).toEqual([]);
-  // All that is left in the page are images.
+  // Only images are left in the page.
   expect(
     await item(page).locator('svg [onload], svg image, foreignObject, script, iframe').count(),
   ).toBe(0);
 });
 
-it('SAFE: the frame that draws has no origin: it reads neither the page nor the server', async () => {
+it('SAFE: the frame that draws diagrams has an opaque origin and can read neither the page nor the server', async () => {
   const { page } = await visit();
   say(kinds['flowchart'] ?? '');
   await settled(page, 1);

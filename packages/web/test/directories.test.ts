@@ -1,4 +1,4 @@
-/** The folders of a session, in the page. */
+/** The dialog with the folders of a session. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
 import { openStage, sessionId, stage } from './stage.ts';
@@ -26,7 +26,7 @@ const changes = () =>
   stage.requests.flatMap(({ path, body }) => (path.endsWith('/directories') ? [body] : []));
 const messages = () => stage.requests.filter(({ path }) => path.endsWith('/send'));
 
-it('/add-dir with a folder adds it and shows the folders, and is sent to nobody', async () => {
+it('/add-dir with a folder adds the folder and shows all folders, and is not sent to the agent', async () => {
   const page = await stage.visit();
   const composer = page.getByRole('textbox', { name: 'Message' });
   await composer.fill('/add-dir ../shared docs');
@@ -49,7 +49,7 @@ it('the session’s menu opens the folders, and one is added there', async () =>
   expect(changes()).toEqual([{ add: ['/code/docs'] }]);
 });
 
-it('a refused folder is named with the reason, and stays typed', async () => {
+it('a refused folder is shown with the reason, and stays in the field', async () => {
   const page = await stage.visit();
   stage.refuse = (path) =>
     path.endsWith('/directories')
@@ -65,7 +65,7 @@ it('a refused folder is named with the reason, and stays typed', async () => {
   expect(await field.inputValue()).toBe('/etc');
 });
 
-it('a session is begun with additional folders, one a line, and with a profile', async () => {
+it('a session starts with additional folders, one per line, and a profile', async () => {
   const page = await stage.visit();
   await page.keyboard.press('Alt+n');
   await page.getByRole('combobox', { name: 'Project folder' }).fill('/code/shop');

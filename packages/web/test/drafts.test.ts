@@ -11,7 +11,7 @@ declare global {
   }
 }
 
-/** Notes when the database has a draft, and when other pages are told of one. */
+/** Records when the database has stored a draft, and when other pages are notified. */
 function noteOrder(): void {
   globalThis.window.order = [];
   const { postMessage } = BroadcastChannel.prototype;
@@ -30,7 +30,7 @@ function noteOrder(): void {
 }
 
 testAtLength(
-  'other pages are told of a draft when the database has it: one that opens meanwhile misses nothing',
+  'other pages are notified of a draft after the database has stored it, so that a page that is opening misses nothing',
   async () => {
     const page = await stage.visit();
     await page.evaluate(noteOrder);
@@ -45,7 +45,7 @@ const left = (page: Page) =>
   page.evaluate(() => Object.entries(localStorage).filter(([name]) => /draft/.test(name)));
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 
-it('what is written is kept at once, also while the database does not answer', async () => {
+it('a draft is stored at once, even while the database does not respond', async () => {
   const page = await stage.visit();
   await page.addInitScript(() => {
     IDBFactory.prototype.open = () => {
@@ -64,7 +64,7 @@ it('what is written is kept at once, also while the database does not answer', a
     .toEqual([[expect.anything(), expect.stringMatching(/a\.txt/)]]);
 });
 
-it('what the database has is kept there alone', async () => {
+it('a draft that the database has stored is removed from localStorage', async () => {
   const page = await stage.visit();
   await field(page).fill('Half a');
   await expect.poll(() => left(page)).toEqual([]);

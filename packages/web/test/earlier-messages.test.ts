@@ -17,7 +17,7 @@ shareStage(() => {
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 
-it('up goes to earlier ones, down comes back to an empty draft; an edited one stays', async () => {
+it('arrow up recalls earlier messages, arrow down returns to an empty draft, and an edited message stays', async () => {
   const page = await stage.visit();
   const press = async (key: string, text: string) => {
     await field(page).press(key);
@@ -25,7 +25,7 @@ it('up goes to earlier ones, down comes back to an empty draft; an edited one st
   };
   await press('ArrowUp', 'Third.');
   await press('ArrowUp', said[1]!);
-  // The cursor goes up to its first line before.
+  // The first press moves the cursor to the first line.
   await press('ArrowUp', said[1]!);
   await press('ArrowUp', 'First.');
   await press('ArrowUp', 'First.');

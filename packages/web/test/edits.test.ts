@@ -30,7 +30,7 @@ const cells = async (page: Page) =>
     .getByRole('row')
     .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
 
-it('an edit that was made is in sight, with the numbers of its lines', async () => {
+it('an edit that was made is shown with line numbers', async () => {
   edited([{ path: '/a.ts', oldText: 'one\ntwo\n', newText: 'one\n2\n', oldLine: 41, newLine: 42 }]);
   const page = await stage.visit();
   await changes(page).waitFor();
@@ -41,7 +41,7 @@ it('an edit that was made is in sight, with the numbers of its lines', async () 
   ]);
 });
 
-it('without numbers from the agent the lines have none', async () => {
+it('lines have no numbers if the agent reports none', async () => {
   edited([{ path: '/a.ts', oldText: 'two\n', newText: '2\n' }]);
   const page = await stage.visit();
   await changes(page).waitFor();
@@ -51,7 +51,7 @@ it('without numbers from the agent the lines have none', async () => {
   ]);
 });
 
-it('of a long edit twelve lines are shown, and the rest on request', async () => {
+it('a long edit shows twelve lines, and the rest on request', async () => {
   edited([{ path: '/a.ts', newText: lines(40, 'new') }]);
   const page = await stage.visit();
   await changes(page).waitFor();
@@ -61,7 +61,7 @@ it('of a long edit twelve lines are shown, and the rest on request', async () =>
   expect((await cells(page)).at(-1)).toEqual(['40', '+', 'new 39']);
 });
 
-it('of an edit in many parts only the first ones are shown, and the rest on request', async () => {
+it('an edit with many parts shows only the first parts, and the rest on request', async () => {
   edited(
     Array.from({ length: 8 }, (_, n) => ({
       path: '/a.ts',

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { message, upsert } from './items.ts';
 import { openStage, Stage, stage } from './stage.ts';
 
-// The page and the frame are not of one origin: browsers give them two processes.
+// The page and the frame have different origins: a whole browser runs them in two processes.
 Stage.isWholeBrowser = true;
 openStage();
 
-/** Stands for Mermaid with a layout that never ends. */
+/** Replaces Mermaid by a layout that never ends. */
 const endless =
   '<script>onmessage = ({ ports: [port] }) => { port.onmessage = () => { for (;;); }; };</script>';
 const headers = {
@@ -16,11 +16,11 @@ const headers = {
 
 const code = `\`\`\`mermaid\n${'pie title Pets\n  "Dogs" : 386\n  "Cats" : 85'}\n\`\`\``;
 
-it('SAFE: the page answers while a diagram is never ready; then its source is shown, and the next one is drawn', async () => {
+it('SAFE: the page responds while a diagram never finishes; then its source is shown, and the next diagram is drawn', async () => {
   const page = await stage.visit();
   await page.evaluate(() => {
     const { setTimeout: later } = globalThis;
-    // A diagram's 20 seconds pass fast.
+    // Shortens a diagram's 20 seconds.
     Object.assign(globalThis, {
       setTimeout: (act: () => void, ms = 0) => later(act, ms === 20_000 ? 2_000 : ms),
     });

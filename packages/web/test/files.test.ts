@@ -41,7 +41,7 @@ async function say(content: string, page: Page) {
   return item;
 }
 
-/** How answers name files: a path, and a line of one; at length every way. */
+/** Links to files in answers: a path, and a path with a line; at length every form. */
 const links: [link: string, path: string, marked: string | undefined][] = [
   ['[config](src/config.ts)', 'src/config.ts', undefined],
   ['[config](/abs/path/file.ts:12)', '/abs/path/file.ts', '12-12'],
@@ -51,7 +51,7 @@ const links: [link: string, path: string, marked: string | undefined][] = [
 ];
 
 it.each(atLength ? links : links.slice(0, 2))(
-  '%s shows the file beside the conversation, which stays',
+  '%s shows the file beside the conversation, which stays visible',
   async (link, path, marked) => {
     const page = await stage.visitShared();
     const item = await say(`See ${link}.`, page);
@@ -69,7 +69,7 @@ it.each(atLength ? links : links.slice(0, 2))(
     expect(
       await page.getByRole('navigation', { name: 'Open sessions' }).getByRole('link').count(),
     ).toBe(1);
-    // Side by side, and both wide enough to read.
+    // Both are side by side, and wide enough to read.
     const [said, beside] = [await item.boundingBox(), await pane.boundingBox()];
     expect(said!.width).toBeGreaterThan(250);
     expect(said!.x + said!.width).toBeLessThan(beside!.x);
@@ -83,7 +83,7 @@ it.each(atLength ? links : links.slice(0, 2))(
   },
 );
 
-it('the pane is read and closed by keyboard, and the focus comes back', async () => {
+it('the pane is read and closed by keyboard, and the focus returns', async () => {
   const page = await stage.visitShared();
   const item = await say('See [config](src/config.ts:3).', page);
   const link = item.getByRole('button', { name: 'config' });
@@ -107,7 +107,7 @@ it('the pane is read and closed by keyboard, and the focus comes back', async ()
   );
 });
 
-it('a file that may not be shown says why, and its path can be copied', async () => {
+it('a file that may not be shown shows the reason, and its path can be copied', async () => {
   const page = await stage.visitShared();
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const item = await say('See [it](/etc/passwd).', page);
@@ -131,7 +131,7 @@ testAtLength('on a phone the file covers the page, and a tap closes it', async (
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY');
 });
 
-it('code that names a file a tool worked on is a link, and other code is not', async () => {
+it('code that names a file used by a tool is a link, and other code is not', async () => {
   const page = await stage.visitShared();
   const locations = [{ path: '/code/shop/src/config.ts', line: 7 }];
   const item = await say('Look at `src/config.ts:9`, `npm test` and `src/other.ts`.', page);
@@ -163,7 +163,7 @@ it('an image of the project shows, and opens beside the conversation', async () 
   await page.getByRole('region', { name: 'File shots/page.png' }).getByRole('img').waitFor();
 });
 
-it('an image from the web loads when somebody asks for it, and in a frame of its own', async () => {
+it('an image from the web loads only on request, and in a frame of its own', async () => {
   const page = await stage.visitShared();
   const requested: string[] = [];
   page.on('request', (request) => requested.push(request.url()));

@@ -64,7 +64,7 @@ async function open(page: Page, way: Way): Promise<void> {
 }
 
 describe.each(ways)('by %s', (way) => {
-  it('a search in a session counts, marks and shows matches that are far away and not loaded yet', async () => {
+  it('a search in a session counts, marks and shows matches, also far away or not loaded yet', async () => {
     const page = await stage.visit(way === 'touch' ? phone : {});
     await open(page, way);
     await field(page).fill('step T');
@@ -106,7 +106,7 @@ it('a match in the output of a tool is shown with its card open', async () => {
   await expect.poll(() => count(page).textContent()).toBe('No matches');
 });
 
-it('Escape closes the search and stops nothing; a second Ctrl+F is the browser’s', async () => {
+it('Escape closes the search without stopping the agent; a second Ctrl+F opens the browser’s search', async () => {
   const page = await stage.visit();
   const isTaken = () =>
     page.evaluate(() => {

@@ -16,7 +16,7 @@ const drawn = (page: Page) =>
       ),
   );
 
-/** The focused element, in words; "body" if there is none. */
+/** The focused element in short form; "body" if there is none. */
 async function focused(page: Page): Promise<string> {
   await drawn(page);
   return page.evaluate(() => {
@@ -31,7 +31,7 @@ const running = () => {
   stage.history = { entries: [], turns: [turn('t1')], cursor: 'c', hasMore: false };
 };
 
-it('a dialog gives the focus back to what opened it, however it is closed', async () => {
+it('a dialog returns the focus to the element that opened it, however the dialog is closed', async () => {
   const page = await stage.visitShared();
   const opener = page.getByRole('button', { name: /^New session \(/ });
   await opener.click();
@@ -50,7 +50,7 @@ it('a dialog gives the focus back to what opened it, however it is closed', asyn
   expect(await focused(page)).toMatch(/^Commands/);
 });
 
-it('a menu gives the focus back, and a removed element hands it on', async () => {
+it('a menu returns the focus, and a removed element passes it to a neighbour', async () => {
   const page = await stage.visitShared();
   const menu = page.getByRole('button', { name: 'Session', exact: true });
   await menu.click();
@@ -68,7 +68,7 @@ it('a menu gives the focus back, and a removed element hands it on', async () =>
   await expect.poll(() => focused(page)).not.toBe('body');
 });
 
-it('a closed tab hands the focus to the one that is shown then', async () => {
+it('a closed tab passes the focus to the tab that is shown next', async () => {
   const page = await stage.visitShared();
   await tabs(page).getByRole('link', { name: 'Fix the login' }).dblclick();
   await page.getByRole('link', { name: 'Session o1' }).dblclick();
@@ -83,7 +83,7 @@ it('a closed tab hands the focus to the one that is shown then', async () => {
   await expect.poll(() => focused(page)).not.toBe('body');
 });
 
-it('a session takes the focus once it is loaded, but not from a person who types elsewhere', async () => {
+it('a session takes the focus once it is loaded, unless a person is typing elsewhere', async () => {
   const page = await stage.visitShared();
   const search = page.getByRole('searchbox', { name: 'Search sessions' });
   await expect.poll(() => focused(page)).toBe('Message');
@@ -129,7 +129,7 @@ it('a request that is answered, or ends by itself, leaves the focus in its sessi
   }
 });
 
-it('a message taken out of the queue hands the focus to the next one, the last to the composer', async () => {
+it('a message removed from the queue passes the focus to the next message, the last one to the composer', async () => {
   running();
   const queued = (turnId: string) => ({
     turnId,
@@ -164,7 +164,7 @@ it('sending a message leaves the focus in the message field', async () => {
   await expect.poll(() => focused(page)).not.toBe('body');
 });
 
-it('a focused element that disappears hands the focus on: a notice, a list, a card', async () => {
+it('a focused element that disappears passes the focus on: a notice, a list, a card', async () => {
   stage.history = {
     entries: [tool('c1', { status: 'complete', toolOutput: 'text' })],
     turns: [turn('t1', { status: 'complete', endedAt: 1 })],
@@ -200,7 +200,7 @@ testAtLength('the drawer of a phone gives the focus back', async () => {
   await expect.poll(() => focused(page)).toMatch(/^Sessions/);
 });
 
-it('a click beside everything moves no focus', async () => {
+it('a click on an empty place does not move the focus', async () => {
   const page = await stage.visitShared();
   await page.getByRole('textbox', { name: 'Message' }).focus();
   await page.mouse.click(600, 300);
@@ -211,7 +211,7 @@ it('a click beside everything moves no focus', async () => {
   expect(await focused(page)).toBe(left);
 });
 
-it('the first stops of the Tab key lead past the list, to the message field and the conversation', async () => {
+it('the first stops of the Tab key skip the list, to the message field and the conversation', async () => {
   const page = await stage.visitShared();
   const sidebar = page.getByRole('navigation', { name: 'Sessions', exact: true });
   await sidebar.getByRole('button', { name: 'New session' }).focus();
@@ -252,7 +252,7 @@ it('a failed turn is announced once, however quickly it fails', async () => {
   expect(await page.getByRole('alert').count()).toBe(0);
 });
 
-it('a turn that its server’s end cut off is not announced as failed while another goes on with it', async () => {
+it('a turn that was cut off when its server ended is not announced as failed while a later turn continues it', async () => {
   running();
   const page = await stage.visitShared();
   const told = await listen(page);
@@ -271,7 +271,7 @@ it('a turn that its server’s end cut off is not announced as failed while anot
   await expect.poll(told).toEqual(['Demo has answered.']);
 });
 
-it('the end of an answer, a wait and a failure are announced once, and no clock is', async () => {
+it('the end of an answer, a wait and a failure are each announced once, and running times are not', async () => {
   running();
   const page = await stage.visitShared();
   const told = await listen(page);

@@ -37,7 +37,7 @@ const turnOf = (page: Page, turnId: string) => page.locator(`[data-turn-id="${tu
 const at = async (page: Page, path: string) =>
   await expect.poll(() => new URL(page.url()).pathname).toBe(path);
 
-it('each turn that has ended can be forked after, and the fork is shown in a tab that stays', async () => {
+it('a session can be forked after each ended turn, and the fork is shown in a kept tab', async () => {
   const page = await stage.visit();
   await expect.poll(() => forkButtons(page).count()).toBe(2);
   await turnOf(page, 't1').getByRole('button', { name: 'Fork from here' }).click();
@@ -56,7 +56,7 @@ it('each turn that has ended can be forked after, and the fork is shown in a tab
   await expect.poll(kept).toContain('forked');
 });
 
-it('an agent that forks only its whole conversation is offered that after the newest turn, once it has said that it forks', async () => {
+it('an agent that can fork only its whole conversation offers a fork after the newest turn, once it has reported that it can', async () => {
   stage.history = { ...stage.history, turns: stage.history.turns.slice(0, 2), cursor: 't2:0' };
   stage.history.entries = stage.history.entries.slice(0, 4);
   let forks: object = {};
@@ -74,7 +74,7 @@ it('an agent that forks only its whole conversation is offered that after the ne
   expect(await forkButtons(page).count()).toBe(1);
 });
 
-it('a fork leads to the turn that it comes from', async () => {
+it('a fork links to the turn that it was made after', async () => {
   const page = await stage.visit({}, '/session/forked');
   await page.getByRole('main').getByRole('link', { name: 'Fix the login', exact: true }).click();
 
@@ -83,7 +83,7 @@ it('a fork leads to the turn that it comes from', async () => {
   await expect.poll(item).toBe('t1-u');
 });
 
-it('a fork whose original is gone names it', async () => {
+it('a fork whose original was deleted still names it', async () => {
   const gone = { ...forkedFrom(), sessionId: 'deleted', title: 'An old one' };
   stage.others = [otherSession('forked', { forkedFrom: gone })];
   const page = await stage.visit({}, '/session/forked');
@@ -91,7 +91,7 @@ it('a fork whose original is gone names it', async () => {
   expect(await page.getByRole('link', { name: 'An old one' }).count()).toBe(0);
 });
 
-it('the menu forks a session as it is', async () => {
+it('the menu forks the whole session', async () => {
   const page = await stage.visitShared();
   await page.getByRole('button', { name: 'Session', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Fork' }).click();
@@ -126,7 +126,7 @@ it('an agent that cannot fork offers no fork', async () => {
   expect(await page.getByRole('menuitem', { name: 'Fork' }).count()).toBe(0);
 });
 
-it('a press after an answer that was lost asks for the same fork', async () => {
+it('a press after a lost response requests the same fork', async () => {
   const page = await stage.visitShared();
   const button = turnOf(page, 't1').getByRole('button', { name: 'Fork from here' });
   await page.route('**/fork', async (route) => {
@@ -145,7 +145,7 @@ it('a press after an answer that was lost asks for the same fork', async () => {
   expect(ids[0]).toBe(ids[1]);
 });
 
-it('a line marks where a fork begins, below the copied turns and above its own ones', async () => {
+it('a line marks the start of a fork, between the copied turns and its own', async () => {
   const { session } = stage.info;
   stage.info = { ...stage.info, session: { ...session, forkedFrom: forkedFrom() } };
   stage.history = { ...stage.history, turns: stage.history.turns.slice(0, 2) };

@@ -42,7 +42,7 @@ const form: NonNullable<ApprovalUpsert['form']> = {
 };
 const title = 'How should this be released?\nIt cannot be taken back.';
 
-/** The page while the agent asks. */
+/** Opens the page while the agent asks. */
 async function ask(rest: Partial<ApprovalUpsert> = {}): Promise<{ page: Page; card: Locator }> {
   const page = await stage.visitShared();
   stage.say(upsert(approval('q1', { title, form, ...rest })));
@@ -64,7 +64,7 @@ function described(field: Locator): Promise<string> {
   );
 }
 
-it('a form shows what is asked, each field by its name, with its default', async () => {
+it('a form shows the question and each field with its name and default', async () => {
   const { card } = await ask();
   await card.getByText('It cannot be taken back.').last().waitFor();
   expect(await card.getByRole('textbox', { name: 'Version' }).inputValue()).toBe('2.4.0');
@@ -85,17 +85,17 @@ it('a form shows what is asked, each field by its name, with its default', async
   expect(await link.getAttribute('rel')).toContain('noopener');
 });
 
-it('a form is filled in and sent by keyboard alone, and then shows what was answered', async () => {
+it('a form is filled in and sent by keyboard alone, and then shows the answers', async () => {
   const { page, card } = await ask();
   stage.answer = (_, at) => (at === pathOf() ? {} : undefined);
   await page.getByRole('textbox', { name: 'Message' }).focus();
   const version = card.getByRole('textbox', { name: 'Version' });
-  // A key pressed before a person can have read the question is not taken.
+  // A key pressed before a person can have read the question has no effect.
   await expect
     .poll(async () => {
       await page.keyboard.press('Enter');
       return version.evaluate(async (field) => {
-        // The focus follows the key with the next picture; a second key would already be meant for the field.
+        // The focus moves in the frame after the key; a second key would go to the field.
         for (let count = 0; count < 2; count += 1) await new Promise(requestAnimationFrame);
         return field === document.activeElement;
       });
@@ -193,7 +193,7 @@ it('an error is shown beside its field, and nothing is sent until it is correcte
     .toEqual([{ method: 'POST', path: pathOf(), body: { optionId: 'yes', content } }]);
 });
 
-it('declining needs no form filled in; Escape leaves a field first', async () => {
+it('a form can be declined without filling it in; Escape first leaves a field', async () => {
   const { page, card } = await ask();
   const version = card.getByRole('textbox', { name: 'Version' });
   await version.fill('');
@@ -208,7 +208,7 @@ it('declining needs no form filled in; Escape leaves a field first', async () =>
     .toEqual({ method: 'POST', path: pathOf(), body: { optionId: 'no' } });
 });
 
-it('a refusal by the server is shown, and the form stays filled in', async () => {
+it('an error of the server is shown, and the form stays filled in', async () => {
   const { card } = await ask();
   stage.refuse = (at) =>
     at === pathOf()
@@ -248,7 +248,7 @@ it('a tool that asks shows its form with its arguments', async () => {
   await expect.poll(() => answers().length).toBe(1);
 });
 
-it('a request with an address to open shows it whole, as a link', async () => {
+it('a request with an address to open shows the whole address as a link', async () => {
   const url = 'https://example.org/sign-in?code=1234';
   const { card } = await ask({ title: `Sign in, please:\n${url}`, form: undefined });
   const link = card.getByRole('link', { name: url });
@@ -306,7 +306,7 @@ const sent = (content: object) => [
 
 const fontOf = (part: Locator) => part.evaluate((one) => getComputedStyle(one).fontFamily);
 
-it('choices have headers, descriptions, and a preview of the current one, in letters of one width', async () => {
+it('choices have headers, descriptions, and a monospaced preview of the current choice', async () => {
   const { card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });
   await card.getByText('Layout', { exact: true }).waitFor();
   await card.getByText('One column.').waitFor();
@@ -326,7 +326,7 @@ it('choices have headers, descriptions, and a preview of the current one, in let
   await expect.poll(answers).toEqual(sent({ layout: 'Narrow', extras: ['Search', 'Index'] }));
 });
 
-it('own words are chosen by writing them, in place of the choices or beside them, by keyboard alone', async () => {
+it('writing an own answer selects it, instead of the choices or in addition to them, by keyboard alone', async () => {
   const { page, card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });
   await card.getByRole('radio', { name: 'Wide' }).focus();
   await page.keyboard.press('Space');
@@ -341,7 +341,7 @@ it('own words are chosen by writing them, in place of the choices or beside them
   await expect.poll(answers).toEqual(sent({ layout: 'Round', extras: ['Search', 'A map'] }));
 });
 
-it('an empty own answer is asked for, and its text stays while another choice is made', async () => {
+it('an empty own answer is reported, and its text stays while another choice is selected', async () => {
   const { card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });
   const own = card.getByRole('textbox', { name: 'Something else: Which layout should it have?' });
   await card.getByRole('radio', { name: 'Something else' }).check();
@@ -358,7 +358,7 @@ it('an empty own answer is asked for, and its text stays while another choice is
 });
 
 testAtLength(
-  'by touch, choices and own words are as wide as a finger and no wider than the page',
+  'by touch, choices and own answers are as high as a finger and no wider than the page',
   async () => {
     const page = await stage.visit({
       viewport: { width: 390, height: 844 },

@@ -12,7 +12,7 @@ const command = { toolArguments: { command: 'npm test' } };
 const question = (turnId: string, rest: Partial<UpsertObject> = {}) =>
   approval('p', { turnId, itemId: `${turnId}:p`, callId: 'c', ...rest });
 
-/** A turn that read something, ran something, and asked for one thing more, when its server ended. */
+/** A turn that had read a file, run a command, and waited for a permission when its server ended. */
 const cut: UpsertObject[] = [
   message('u', 'Test it', { origin: 'user', status: 'complete' }),
   message('m', 'I look first.', { status: 'complete' }),
@@ -39,12 +39,12 @@ const log = (page: Page) => page.getByRole('log', { name: 'Conversation' });
 const line = (page: Page) =>
   log(page).getByText('The server stopped here; the turn continues below.');
 
-/** What people see of both turns, once the second is there. */
+/** Checks that both turns are shown as one, once the second has started. */
 async function expectOneTurn(page: Page): Promise<void> {
   await line(page).waitFor();
   await log(page).getByText('I look first.').waitFor();
   await log(page).getByRole('group', { name: 'Read a.ts' }).waitFor();
-  // Nobody knows how far this one came.
+  // The outcome of this command is unknown.
   await log(page).getByRole('group', { name: 'Run npm run build' }).waitFor();
   expect(await log(page).getByRole('group', { name: 'Run npm test' }).count()).toBe(1);
   const words = await log(page).innerText();
@@ -56,11 +56,11 @@ it.each([
   { width: 1000, height: 700 },
   { width: 390, height: 700 },
 ])(
-  'a turn that waited over its server’s end is shown as one, while it goes on: %j',
+  'a turn that waited when its server ended is shown as one turn when it continues: %j',
   async (viewport) => {
     holds([head], cut);
     const page = await stage.visit({ viewport });
-    // Nothing yet says that it goes on.
+    // The turn is not known to continue yet.
     await log(page)
       .getByRole('group', { name: 'The server restarted while the agent was working' })
       .waitFor();
@@ -83,18 +83,18 @@ it.each([
   },
 );
 
-it('so it is in history', async () => {
+it('history shows such a turn as one turn', async () => {
   holds([head, turn('t2', { trigger: 'agent' })], [...cut, ...again]);
   await expectOneTurn(await stage.visitShared());
 });
 
-it('a search that finds the call or its question leads to the turn that goes on', async () => {
+it('a search hit in the call or its question leads to the turn that continues', async () => {
   holds([head, turn('t2', { trigger: 'agent' })], [...cut, ...again]);
   const page = await stage.visit({}, `/session/${sessionId}#item-t1:p`);
   await log(page).locator('[data-found="true"]').filter({ hasText: 'npm test' }).waitFor();
 });
 
-/** A script with what it did so far: a search, and a command that waits for its permission. */
+/** A script with its calls so far: a search, and a command that waits for a permission. */
 function script(turnId: string, rest: Partial<ToolCallUpsert> = {}): UpsertObject[] {
   const itself = `${turnId}:run:script`;
   const code = "await tools.search({ pattern: 'a' });\nawait tools.bash({ command: 'npm test' });";
@@ -110,7 +110,7 @@ function script(turnId: string, rest: Partial<ToolCallUpsert> = {}): UpsertObjec
   ];
 }
 
-it('a script that waited is shown once, in the turn that goes on', async () => {
+it('a script that waited is shown once, in the turn that continues', async () => {
   const asked = question('t1', {
     callId: 't1:run:script:2',
     status: 'complete',

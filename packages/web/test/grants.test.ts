@@ -1,4 +1,4 @@
-/** What is always allowed in a project, in the page. */
+/** The dialog with the permissions granted for a project. */
 import type { Grant } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ const focused = (page: Page) =>
 const removed = () =>
   stage.requests.flatMap(({ path, body }) => (path === '/api/project/grants/remove' ? body : []));
 
-it('lists them, and takes one back, by the mouse', async () => {
+it('the dialog lists grants and revokes one by mouse', async () => {
   const page = await stage.visit();
   await sessionMenu(page).click();
   await entry(page).click();
@@ -62,7 +62,7 @@ it('lists them, and takes one back, by the mouse', async () => {
   await dialog(page).waitFor({ state: 'detached' });
 });
 
-it('takes them back by keys alone, down to none, and never loses the focus', async () => {
+it('all grants are revoked by keys alone, without losing the focus', async () => {
   grants = grants.slice(0, 2);
   const page = await stage.visit();
   await sessionMenu(page).focus();
@@ -84,7 +84,7 @@ it('takes them back by keys alone, down to none, and never loses the focus', asy
   await expect.poll(() => focused(page)).toBe('Session');
 });
 
-it('is found in the palette, and in the menu of a row in a phone’s drawer', async () => {
+it('the dialog opens from the palette, and from the menu of a row in a phone’s drawer', async () => {
   const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true };
   stage.others = [otherSession('a', { title: 'Docs' })];
   const page = await stage.visit(phone);
@@ -104,7 +104,7 @@ it('is found in the palette, and in the menu of a row in a phone’s drawer', as
   await expect.poll(() => rows(page).count()).toBe(2);
 });
 
-it('says why something could not be read or taken back', async () => {
+it('the dialog shows why grants could not be read or revoked', async () => {
   const page = await stage.visit();
   const problem = { code: 'STORE_WRITE_FAILED', message: 'The disk is full.' };
   stage.refuse = (path) => (path.endsWith('/grants/remove') ? problem : undefined);
@@ -122,7 +122,7 @@ it('says why something could not be read or taken back', async () => {
   expect(await rows(page).count()).toBe(0);
 });
 
-it('is not offered for agents that keep permissions of their own', async () => {
+it('the dialog is not offered for agents that keep permissions of their own', async () => {
   agent = { ...agent, usesGrants: false };
   const page = await stage.visit();
   await sessionMenu(page).click();

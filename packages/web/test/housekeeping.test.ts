@@ -13,7 +13,7 @@ const section = (page: Page, name: string) => sidebar(page).getByRole('region', 
 const startPage = (page: Page) => page.getByRole('main', { name: 'Start' });
 const composer = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 
-/** Answers as a server that does what it is asked; what comes of it is told to the page. */
+/** Plays a server that carries out requests and reports the changes to the page. */
 function obey(): void {
   stage.answer = (method, path) => {
     const [, id = '', command] = /^\/api\/session\/([^/]+)(?:\/(\w+))?$/.exec(path) ?? [];
@@ -50,7 +50,7 @@ async function fromRow(page: Page, title: string, item: string): Promise<void> {
   await page.getByRole('menuitem', { name: item, exact: true }).click();
 }
 
-it('pinned sessions stand on top, archived ones folded at the end, where a search finds them', async () => {
+it('pinned sessions are at the top, archived ones folded at the end, where a search finds them', async () => {
   stage.others = [
     otherSession('a', { title: 'Docs', pinned: true }),
     otherSession('b', { title: 'Attic', archived: true }),
@@ -78,7 +78,7 @@ it('pinned sessions stand on top, archived ones folded at the end, where a searc
   await section(page, 'shop').getByRole('link', { name: /Docs/ }).waitFor();
 });
 
-it('an archived session leaves its tab, and undo brings both back', async () => {
+it('archiving a session closes its tab, and undo restores both', async () => {
   obey();
   const page = await stage.visit();
   await fromRow(page, 'Fix the login', 'Archive');
@@ -119,7 +119,7 @@ it.each<[string, Parameters<typeof stage.visit>[0]]>([
   await undo.waitFor({ state: 'detached' });
 });
 
-it('the toast goes by itself, but not while somebody is at it', async () => {
+it('the toast disappears by itself, but not while it has the pointer or the focus', async () => {
   stage.others = [otherSession('a', { title: 'Docs' })];
   obey();
   const page = await stage.visit();
@@ -136,7 +136,7 @@ it('the toast goes by itself, but not while somebody is at it', async () => {
   await undo.waitFor({ state: 'detached' });
 });
 
-it('an archived session says so above the composer, and can be brought back there', async () => {
+it('an archived session has a note above the composer, and can be restored there', async () => {
   stage.info.session.archived = true;
   obey();
   const page = await stage.visit();
@@ -149,7 +149,7 @@ it('an archived session says so above the composer, and can be brought back ther
     .toBe(true);
 });
 
-it('what cannot be done says why, until it is dismissed', async () => {
+it('a failed action shows the reason until it is dismissed', async () => {
   stage.others = [otherSession('a', { title: 'Docs' })];
   const message = 'The disk is full.';
   stage.refuse = (path) =>
@@ -164,7 +164,7 @@ it('what cannot be done says why, until it is dismissed', async () => {
   await section(page, 'shop').getByRole('link', { name: /Docs/ }).waitFor();
 });
 
-it('deleting asks first and says what stays; a refusal leaves the question open', async () => {
+it('deleting asks first and lists what stays; an error leaves the dialog open', async () => {
   stage.others = [otherSession('a', { title: 'Docs', cliType: 'demo' })];
   obey();
   const message = 'The disk is full.';
@@ -195,7 +195,7 @@ it('deleting asks first and says what stays; a refusal leaves the question open'
   await expect.poll(() => keptKeys(page, 'drafts')).toEqual([]);
 });
 
-it('a session that somebody else deletes leaves its tabs, and the page that shows it', async () => {
+it('a session that another person deletes disappears from tabs and page', async () => {
   stage.others = [otherSession('a', { title: 'Docs' })];
   const page = await stage.visit();
   await sidebar(page).getByRole('link', { name: /Docs/ }).dblclick();
@@ -206,7 +206,7 @@ it('a session that somebody else deletes leaves its tabs, and the page that show
   expect(await page.getByRole('main', { name: 'Docs' }).count()).toBe(0);
 });
 
-it('a session that was deleted while the server was away leaves its page when it is back', async () => {
+it('a session that was deleted while the connection was lost disappears on reconnect', async () => {
   const page = await stage.visit();
   const message = 'There is no session s1.';
   stage.refuse = (path) =>

@@ -1,4 +1,4 @@
-/** Sessions whose turn the end of a server has cut off, and what people said in their answers. */
+/** Sessions with a turn that was cut off when its server ended, and people's texts in answers. */
 import { testAtLength } from '@liminal/testkit/at-length';
 import type { UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
@@ -37,7 +37,7 @@ describe.each(['OWNER_LOST', 'SERVER_ENDED'])('a turn that ended with %s', (code
     });
 
   it.each(['turn_ended', 'process_ended'])(
-    'shows a command that waited for leave as not run, not as failed: %s',
+    'shows a command that waited for a permission as not run, not as failed: %s',
     async (reason) => {
       const output = 'The turn ended before this finished.';
       const failed = { status: 'complete', toolOutput: output, toolOutputIsError: true } as const;
@@ -52,7 +52,7 @@ describe.each(['OWNER_LOST', 'SERVER_ENDED'])('a turn that ended with %s', (code
     },
   );
 
-  it('lets the agent go on with a short message', async () => {
+  it('lets the agent continue with a short message', async () => {
     holds(message('m', 'I look first.', { status: 'complete' }));
     const page = await stage.visitShared();
     await log(page).getByText('The server restarted while the agent was working').waitFor();
@@ -63,7 +63,7 @@ describe.each(['OWNER_LOST', 'SERVER_ENDED'])('a turn that ended with %s', (code
       .toMatchObject([{ message: 'Continue.' }]);
   });
 
-  it('offers to send a message again that the agent had not begun to answer', async () => {
+  it('offers to send a message again if the agent had not started to answer it', async () => {
     holds();
     const page = await stage.visitShared();
     await button(page, 'Send again').click();
@@ -88,7 +88,7 @@ describe('the start page', () => {
   const shown = (page: Page) => page.getByRole('region', { name: 'Interrupted sessions' });
   const interrupted = { interrupted: true };
 
-  it('lets all interrupted sessions go on at once, but no others', async () => {
+  it('resumes all interrupted sessions at once, but no others', async () => {
     const page = await at(
       other('one', interrupted),
       other('two', interrupted),
@@ -106,7 +106,7 @@ describe('the start page', () => {
     await expect.poll(() => shown(page).count()).toBe(0);
   });
 
-  it('says why a session could not go on', async () => {
+  it('shows why a session could not be resumed', async () => {
     stage.refuse = (path) =>
       path.endsWith('/send')
         ? { code: 'SHUTTING_DOWN', message: 'The server is shutting down.' }
@@ -117,7 +117,7 @@ describe('the start page', () => {
   });
 });
 
-describe('the words of a person', () => {
+describe('the text of a person', () => {
   beforeEach(() => {
     stage.history = { ...begun('Go'), turns: [turn('t1', { status: 'complete', endedAt: 1 })] };
   });
@@ -125,7 +125,7 @@ describe('the words of a person', () => {
     stage.history = { ...stage.history, entries: [...stage.history.entries, ...entries] };
   };
 
-  it('with a rejection stand on its line', async () => {
+  it('with a rejection is on its line', async () => {
     const outcome = { outcome: 'selected', optionId: 'no', note: 'Not on a Friday.' };
     const rejected = { status: 'complete', outcome } as Partial<UpsertObject>;
     for (const id of ['a', 'b']) {
@@ -139,7 +139,7 @@ describe('the words of a person', () => {
     await log(page).getByText('Not on a Friday.').first().waitFor();
   });
 
-  it('in a form stand on its line', async () => {
+  it('in a form is on its line', async () => {
     const form = {
       type: 'object',
       properties: {
@@ -176,7 +176,7 @@ describe('a request', () => {
     );
   };
 
-  it('is not rejected by Escape while something is written in the composer, wherever the focus is', async () => {
+  it('is not rejected by Escape while the composer has a draft, wherever the focus is', async () => {
     wants();
     const page = await stage.visitShared();
     const field = page.getByRole('textbox', { name: 'Message', exact: true });

@@ -48,7 +48,7 @@ export function turn(turnId: string, rest: Partial<TurnSummary> = {}): TurnSumma
   return { turnId, runId: turnId, modelId: 'm', providerId: 'p', status, startedAt: 0, ...rest };
 }
 
-/** A conversation with this message, whose answer has just begun. */
+/** A conversation with this message, whose answer has just started. */
 export function begun(said: string): HistoryPage {
   const entries = [message('u', said, { origin: 'user', status: 'complete' })];
   return { entries, turns: [turn('t1')], cursor: 't1:0', hasMore: false };

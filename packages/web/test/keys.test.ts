@@ -20,7 +20,10 @@ const sent = () =>
 
 type Init = Record<string, string | number | boolean>;
 
-/** Dispatches a key where the focus is, as a layout or an input method reports it; returns whether the page took it. */
+/**
+ * Dispatches a key to the focused element, as a layout or an input method reports it. Returns whether the page handled
+ * it.
+ */
 function key(page: Page, event: Init): Promise<boolean> {
   return page.evaluate((init) => {
     const target = document.activeElement ?? document.body;
@@ -29,7 +32,7 @@ function key(page: Page, event: Init): Promise<boolean> {
   }, event);
 }
 
-/** Characters that Option types, by layout. */
+/** Characters that Option types, with their layouts. */
 const optionTexts: [layout: string, code: string, key: string][] = [
   ['German', 'Digit5', '['],
   ['German', 'Digit6', ']'],
@@ -72,7 +75,7 @@ it('on a Mac, Option chords work outside of fields, and with Control inside them
   await page.getByRole('dialog', { name: 'New session' }).waitFor();
 });
 
-it('elsewhere, Alt chords work inside fields, but not with AltGr', async () => {
+it('on other systems, Alt chords work inside fields, but not with AltGr', async () => {
   const page = await stage.visit();
   await composer(page).focus();
   const altGr = { code: 'KeyN', key: 'ń', altKey: true, ctrlKey: true, modifierAltGraph: true };
@@ -82,7 +85,7 @@ it('elsewhere, Alt chords work inside fields, but not with AltGr', async () => {
   await page.getByRole('dialog', { name: 'New session' }).waitFor();
 });
 
-/** The Enter that ends a word: in Safari after the composition has ended, elsewhere during it. */
+/** The Enter that ends a word: in Safari after the composition has ended, in other browsers during it. */
 const wordEnds: [browser: string, Init][] = [
   ['Safari', { key: 'Enter', code: 'Enter', keyCode: 229, isComposing: false }],
   ['other browsers', { key: 'Enter', code: 'Enter', keyCode: 229, isComposing: true }],
@@ -121,7 +124,7 @@ describe.each(wordEnds)('the Enter that ends a word of an input method (%s)', (_
     await expect.poll(sent).toHaveLength(2);
   });
 
-  it('takes no completion, command of the palette or folder', async () => {
+  it('chooses no completion, palette command or folder', async () => {
     stage.info = { ...stage.info, commands: [{ name: 'compact', description: 'Shorten it' }] };
     stage.answer = (_method, path) =>
       path.startsWith('/api/folders') ? { folders: [{ path: '/code/shop' }] } : undefined;
@@ -139,7 +142,7 @@ describe.each(wordEnds)('the Enter that ends a word of an input method (%s)', (_
     await palette.waitFor({ state: 'detached' });
   });
 
-  it('allows nothing that is asked', async () => {
+  it('does not allow a request', async () => {
     stage.history = begun('Tidy up');
     stage.history.entries.push(
       tool('c1', { toolArguments: { command: 'ls' } }),
@@ -150,7 +153,7 @@ describe.each(wordEnds)('the Enter that ends a word of an input method (%s)', (_
     await composer(page).focus();
     const isAnswered = () => sent().some(({ path }) => path.includes('/approval/'));
     await end(page);
-    // The request has been in sight long enough once a real Enter answers it.
+    // Once a real Enter answers the request, it has been visible long enough.
     await expect
       .poll(async () => {
         await end(page);
@@ -195,7 +198,7 @@ it('on a phone Enter begins a new line, and the button sends', async () => {
   );
 });
 
-it('on a phone a new line in the empty field does not allow what is asked', async () => {
+it('on a phone a new line in the empty field does not allow a request', async () => {
   stage.history = begun('Tidy up');
   stage.history.entries.push(
     tool('c1', { toolArguments: { command: 'ls' } }),

@@ -7,13 +7,13 @@ import { openStage, otherSession, stage } from './stage.ts';
 
 openStage();
 
-/** Turns the direction of what follows, clears a terminal, hides letters, and is too long for a label. */
+/** A text that changes the writing direction, clears a terminal, hides letters, and is too long for a label. */
 const hostile = (word: string) =>
   `${word} \u202Egpj\u2066.\u001B[2J\u0007\u200B\u00AD ${'x'.repeat(700)} end`;
 
 const done = { status: 'complete' } as const;
 
-/** Texts that the browser or a screen reader shows outside the page's layout, if they are not clean or too long. */
+/** Labels, tooltips and titles that contain hidden characters or are too long. */
 const uncleanLabels = (page: Page) =>
   page.evaluate(() => {
     const names = ['title', 'aria-label', 'alt', 'download', 'placeholder', 'aria-description'];
@@ -49,7 +49,7 @@ const expectClean = async (page: Page) => {
   expect(count).toBeGreaterThan(10);
 };
 
-/** Sets what the agent wrote in each field that has words. */
+/** Fills each text field that an agent can write with a hostile text. */
 function prepare(): void {
   const uri = stage.keep(png(60, 40), 'image/png');
   const image = { type: 'image', mimeType: 'image/png', name: hostile('photo.png'), uri } as const;
@@ -142,7 +142,7 @@ function prepare(): void {
   } as unknown as SessionInfo;
 }
 
-/** Opens all that is folded, so that what is inside has its labels. */
+/** Opens all folds, so that their contents have labels. */
 async function unfold(page: Page): Promise<void> {
   const folded = page.getByRole('log').locator('button[aria-expanded="false"]');
   for (let left = await folded.count(), tries = 0; left > 0 && tries < 40; tries += 1) {
@@ -151,7 +151,7 @@ async function unfold(page: Page): Promise<void> {
   }
 }
 
-it('SAFE: no label, tooltip or title has hidden characters or is endless, whatever an agent writes', async () => {
+it('SAFE: no label, tooltip or title has hidden characters or is too long, whatever an agent writes', async () => {
   prepare();
   const page = await stage.visit();
   await page.getByRole('img', { name: /^Diagram/ }).waitFor();
@@ -191,7 +191,7 @@ it('SAFE: dialogs and menus about a session have clean labels', async () => {
   expect(await dialog.innerText()).toContain('Idle ‹U+202E›gpj');
 });
 
-it('SAFE: a form that an agent asks to fill in has clean labels', async () => {
+it('SAFE: a form of an agent has clean labels', async () => {
   prepare();
   const page = await stage.visit();
   const form = {
@@ -214,7 +214,7 @@ it('SAFE: a form that an agent asks to fill in has clean labels', async () => {
   await expectClean(page);
 });
 
-it('SAFE: a copied text is whole, without characters that act when it is pasted', async () => {
+it('SAFE: a copied text is complete, without characters that have an effect when pasted', async () => {
   const page = await stage.visit({ permissions: ['clipboard-read', 'clipboard-write'] });
   const code = 'ls \u001B[201~\u202Ecba\u2069 \u009B2Jnaïve 👨‍👩‍👧 می‌خواهم\n\tend';
   stage.say(upsert(message('a', `\`\`\`sh\n${code}\n\`\`\``, done)));

@@ -42,7 +42,7 @@ interface Shift {
   what: string[];
 }
 
-/** Layout shifts since the page opened that no input caused. */
+/** Layout shifts without input since the page opened. */
 const shifts = (page: Page) =>
   page.evaluate(
     () =>
@@ -70,7 +70,7 @@ const shifts = (page: Page) =>
               })),
           );
         }).observe({ type: 'layout-shift', buffered: true });
-        // Without a shift there is no report.
+        // Without a shift, nothing is reported.
         setTimeout(() => resolve([]), 500);
       }),
   );
@@ -81,10 +81,10 @@ const devices: [string, BrowserContextOptions][] = [
 ];
 
 it.each(atLength ? devices : devices.slice(0, 1))(
-  'drawn content stays in place while a session loads: %s',
+  'visible content stays in place while a session loads: %s',
   async (_, options) => {
     setTheScene();
-    // Sessions and agents come late, one after the other, as they do on a slow line.
+    // Sessions and agents arrive late, one after the other, as on a slow connection.
     const asked = new Map<string, PromiseWithResolvers<void>>();
     stage.answer = async (_method, path) => {
       if (path !== '/api/projects' && path !== '/api/agents') return undefined;
@@ -121,7 +121,7 @@ testAtLength('visible content stays in place while rows are drawn above it', asy
   );
   stage.history = { entries, turns: [turn('t1', rest)], cursor: 't1:0', hasMore: false };
   const page = await stage.visit({ viewport: { width: 1280, height: 800 } });
-  // They come one after the other, above the window, each taller or smaller than its gap.
+  // The rows are rendered one after the other, above the window, each taller or smaller than its gap.
   await page.locator('[data-item-id="i120"]').waitFor({ state: 'attached' });
   const moved = await shifts(page);
   const sum = moved.reduce((all, { value }) => all + value, 0);
@@ -158,7 +158,7 @@ it.each(atLength ? (['light', 'dark'] as const) : (['dark'] as const))(
       )
       .toBe(1);
     expect(await page.getByRole('log').count()).toBe(0);
-    // The outline has the places and the colours of the page that replaces it.
+    // The outline has the layout and the colours of the page that replaces it.
     expect(await colours()).toEqual(whole);
     held.resolve();
     await page.getByRole('log').waitFor();
@@ -166,9 +166,9 @@ it.each(atLength ? (['light', 'dark'] as const) : (['dark'] as const))(
   },
 );
 
-it('a part that is fetched when first needed is shown as soon as it is there, after no timer', async () => {
+it('a part that is fetched when first needed is shown as soon as it is loaded, without a timer', async () => {
   const page = await stage.visit();
-  // The app takes its timers as it starts.
+  // Must run before the app starts, which reads the timer functions then.
   await page.clock.install();
   await page.reload();
   await page.getByRole('log').waitFor();

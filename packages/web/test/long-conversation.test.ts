@@ -7,7 +7,7 @@ import { openStage, stage } from './stage.ts';
 
 openStage();
 
-/** One turn that never ends, with this many items: words, commands, and some code blocks. */
+/** One endless turn with this many items: texts, commands, and some code blocks. */
 function hugeTurn(count: number): UpsertObject[] {
   return Array.from({ length: count }, (_, n) => {
     if (n % 3 === 1) {
@@ -43,7 +43,7 @@ const settle = (page: Page) =>
     }
   });
 
-/** The row at the middle of the window: its item, and its place (px). */
+/** The row in the middle of the window: its item, and its position (px). */
 const inTheMiddle = (page: Page) =>
   scroller(page).evaluate((e) => {
     const box = e.getBoundingClientRect();
@@ -55,10 +55,10 @@ const inTheMiddle = (page: Page) =>
 const topOf = (page: Page, id: string) =>
   item(page, id).evaluate((e) => e.getBoundingClientRect().top);
 
-/** Whether a text has `Item 24` as such, not as the beginning of `Item 249`. */
+/** Whether a text contains `Item 24` itself, not as the start of `Item 249`. */
 const saysWhole = (text: string, words: string) => new RegExp(`${words}\\b`).test(text);
 
-/** All text that a screen reader is given. */
+/** All text that screen readers get. */
 async function accessibleTexts(page: Page): Promise<string> {
   const session = await page.context().newCDPSession(page);
   const { nodes } = await session.send('Accessibility.getFullAXTree');
@@ -77,10 +77,10 @@ interface Finder {
 
 /** How long the turn is: enough to fill the window many times over. */
 const count = atLength ? 5_001 : 501;
-/** Its item this far from the end: 1 is the last one. */
+/** The id of an item, counted from the end: 1 is the last item. */
 const fromLast = (n: number) => `i${count - n}`;
 
-/** What is begun with: code, a diagram and an image to open. */
+/** The first item: code, a diagram and an image to open. */
 const code = (name: string) => `\`\`\`\n${`${name}\n`.repeat(100)}\`\`\`\n`;
 const diagram = '```mermaid\ngraph TD\n  A --> B\n```\n';
 const image = '![Chart](https://img.example/a.png)\n';
@@ -88,9 +88,9 @@ const first = message('i0', [code('one'), code('two'), diagram, image].join('\n'
   status: 'complete',
 });
 
-/** What holds in the page of one huge turn, whatever was done there before. */
+/** Facts about the page of one huge turn, independent of earlier actions on it. */
 const claims: Record<string, (page: Page) => Promise<void>> = {
-  'only rows near the window are in the page, within one huge turn too, and all can be reached':
+  'only rows near the window are in the page, even in one huge turn, and all can be reached':
     async (page) => {
       expect(await drawn(page)).toBeLessThanOrEqual(250);
       expect(await page.locator('*').count()).toBeLessThan(15_000);
@@ -106,7 +106,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
         const { id } = await inTheMiddle(page);
         expect(id).not.toBe('');
         expect(await drawn(page)).toBeLessThanOrEqual(250);
-        // In the order in which they were said, with nothing between those that are there.
+        // The items are in order, and no item between the rendered ones is missing.
         const numbers = await page
           .locator('[data-item-id]')
           .evaluateAll((all) =>
@@ -115,31 +115,32 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
         expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] ?? 0) + index));
       }
     },
-  'unfolded code, a diagram’s source and a loaded image are restored when they come back': async (
+  'unfolded code, a diagram’s source and a loaded image are restored when their rows return':
+    async (page) => {
+      await scrollTo(page, 0);
+      const button = (name: string) => item(page, 'i0').getByRole('button', { name });
+      await button('Show all 100 lines').first().click();
+      await button('Show source').click();
+      await button('Load image from img.example').click();
+      const shown = async () => ({
+        lines: (await item(page, 'i0').getByLabel('Code, text').allInnerTexts()).map(
+          (text) => text.split('\n').length,
+        ),
+        source: await item(page, 'i0').getByLabel('Code, mermaid').count(),
+        image: await item(page, 'i0').locator('iframe').count(),
+      });
+      const opened = { lines: [100, 20], source: 1, image: 1 };
+      expect(await shown()).toEqual(opened);
+      await page.getByRole('textbox', { name: 'Message' }).focus();
+      await scrollTo(page, 0.9);
+      await item(page, 'i0').waitFor({ state: 'detached' });
+      await scrollTo(page, 0);
+      await item(page, 'i0').waitFor();
+      expect(await shown()).toEqual(opened);
+    },
+  'opened rows are still open when they return, and a focused row keeps the focus': async (
     page,
   ) => {
-    await scrollTo(page, 0);
-    const button = (name: string) => item(page, 'i0').getByRole('button', { name });
-    await button('Show all 100 lines').first().click();
-    await button('Show source').click();
-    await button('Load image from img.example').click();
-    const shown = async () => ({
-      lines: (await item(page, 'i0').getByLabel('Code, text').allInnerTexts()).map(
-        (text) => text.split('\n').length,
-      ),
-      source: await item(page, 'i0').getByLabel('Code, mermaid').count(),
-      image: await item(page, 'i0').locator('iframe').count(),
-    });
-    const opened = { lines: [100, 20], source: 1, image: 1 };
-    expect(await shown()).toEqual(opened);
-    await page.getByRole('textbox', { name: 'Message' }).focus();
-    await scrollTo(page, 0.9);
-    await item(page, 'i0').waitFor({ state: 'detached' });
-    await scrollTo(page, 0);
-    await item(page, 'i0').waitFor();
-    expect(await shown()).toEqual(opened);
-  },
-  'opened rows are open when they come back, and a focused row keeps the focus': async (page) => {
     await scrollTo(page, 1);
     const last = page.getByRole('group', { name: `Run make ${count - 5}` });
     await last.getByRole('button').first().click();
@@ -177,7 +178,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
       await settle(page);
       expect(await isWhere()).toBeLessThan(2);
     }
-    // Up, a wheel's step at a time: each moves the text by exactly that much, whatever is drawn above.
+    // Scrolls up by wheel steps: each step moves the text by exactly that much, whatever is drawn above.
     for (let step = 0; step < 4; step += 1) {
       const { id, top } = await inTheMiddle(page);
       const start = await scroller(page).evaluate((e) => e.scrollTop);
@@ -187,7 +188,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
       expect(Math.abs((await topOf(page, id)) - top - 200)).toBeLessThan(3);
     }
   },
-  'text is selected across rows, and the selection lasts while its rows are out of sight': async (
+  'text is selected across rows, and the selection stays while its rows are not visible': async (
     page,
   ) => {
     await scrollTo(page, 1);
@@ -208,7 +209,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
     await settle(page);
     expect(await selected()).toBe(before);
   },
-  'rows far from the window are there for screen readers, for the browser’s search, and to be copied':
+  'rows far from the window are available to screen readers, the browser’s search and copying':
     async (page) => {
       await scrollTo(page, 0.5);
       await settle(page);
@@ -224,7 +225,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
       await expect.poll(unheard).toEqual([]);
       const selected = () => page.evaluate(() => String(getSelection()));
       const [farthest = ''] = words;
-      // Not in the types: `window.find` is what the browser's own search does.
+      // `window.find` works like the browser's own search; it is not in the types.
       const isFound = await page.evaluate(
         (text) => (window as never as Finder).find(text, true, false, true),
         farthest,
@@ -236,7 +237,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
       expect(words.filter((one) => !saysWhole(copied, one))).toEqual([]);
       await page.evaluate(() => getSelection()?.removeAllRanges());
     },
-  'a huge turn that grows is followed at its end': async (page) => {
+  'the page follows the end of a growing huge turn': async (page) => {
     await scrollTo(page, 1);
     await settle(page);
     let text = 'Go. ';
@@ -275,7 +276,7 @@ const visit = async () => {
 };
 
 const all = Object.entries(claims);
-/** To draw the page costs more than what is done in it: on each commit they share one. */
+/** Opening the page takes longer than the actions on it, so on each commit they share one page. */
 const stories: [string, typeof all][] = atLength
   ? all.map((claim) => [claim[0], [claim]])
   : [[Object.keys(claims).join('; '), all]];
@@ -287,7 +288,7 @@ it.each(stories)('%s', async (_, told) => {
 
 const found = atLength ? 1_500 : 1_100;
 
-it('an address leads to an item that is far from the window, inside a fold, or on an older page', async () => {
+it('an address shows its item, even far from the window, inside a fold, or on an older page', async () => {
   const entries = hugeTurn(found).map((entry) => {
     const n = Number(entry.itemId.slice(1));
     return n === 701 || n === 702 || n === 703

@@ -26,7 +26,7 @@ const short = [texts[0]!, texts[3]!];
 const done = { status: 'complete' } as const;
 const diff = (text: string) => [{ path: '/code/a.txt', oldText: 'a\n', newText: text }];
 
-/** Shows a text in each place, as much of it as a person can ask for. */
+/** Shows a text in each place, as much of the text as a person can request. */
 const places: Record<string, (page: Page, text: string) => Promise<void>> = {
   'an agent’s message': async (page, text) => {
     stage.say(upsert(message('a', text, done)));
@@ -105,7 +105,7 @@ const places: Record<string, (page: Page, text: string) => Promise<void>> = {
   },
 };
 
-/** Resolves with how long the page took to show a typed text, in ms. */
+/** Resolves with the time (ms) that the page took to show a typed text. */
 async function type(page: Page): Promise<number> {
   const field = page.getByRole('textbox', { name: 'Message', exact: true });
   const start = performance.now();
@@ -138,7 +138,7 @@ it.each(Object.entries(places))(
   120_000,
 );
 
-it('a text in pieces is copied as it was written, and found', async () => {
+it('a text in pieces is copied unchanged, and found by a search', async () => {
   const page = await stage.visit();
   const words = Array.from(
     { length: 900 },
@@ -184,7 +184,7 @@ it('a text in pieces is copied as it was written, and found', async () => {
   expect(await page.evaluate(() => getSelection()?.toString().trim())).toBe(words);
 });
 
-it('SAFE: a long draft is shown in part, survives a reload, and is sent whole', async () => {
+it('SAFE: a long draft is shown in part, survives a reload, and is sent completely', async () => {
   const page = await stage.visit({ permissions: ['clipboard-read', 'clipboard-write'] });
   const text = long(scripts['two directions']);
   await page.evaluate((written) => navigator.clipboard.writeText(written), text);

@@ -37,7 +37,7 @@ const sizes = [
 
 const composer = (page: Page) => page.getByRole('form', { name: 'Composer' });
 
-/** Scrolls to an element, and checks that a press in its middle reaches it. */
+/** Scrolls to an element, and checks that a press in its middle hits the element. */
 async function isReached(control: Locator): Promise<void> {
   await control.scrollIntoViewIfNeeded();
   const what = await control.evaluate((element) => {
@@ -68,7 +68,7 @@ it.each(sizes)('with %s, all of a request and the composer can be reached', asyn
   await request.waitFor();
   for (const name of ['Allow', 'Deny'])
     await isReached(request.getByRole('button', { name, exact: true }));
-  // Something of the plan is in sight while the page is scrolled to it.
+  // A part of the plan is visible when the page is scrolled to it.
   const shown = await request
     .locator('[data-to-see]')
     .first()

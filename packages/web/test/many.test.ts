@@ -23,7 +23,7 @@ async function keepTabs(page: Page, ids: readonly string[]): Promise<void> {
   await page.getByRole('log').waitFor();
 }
 
-it('a click previews a session in one tab, a double click or writing keeps it over a reload', async () => {
+it('a click previews a session in one tab; after a double click or writing, the tab survives a reload', async () => {
   const page = await stage.visit({}, '/');
   await row(page, 'Session o1').click();
   await tab(page, 'Session o1').waitFor();
@@ -50,7 +50,7 @@ it('a click previews a session in one tab, a double click or writing keeps it ov
   await expect.poll(() => tabs(page).locator('bdi').allTextContents()).toEqual(names.slice(0, 3));
 });
 
-it('thirty tabs keep their titles: the bar scrolls by wheel and keys, a menu has all of them', async () => {
+it('thirty tabs keep their titles: the bar scrolls by wheel and keys, and a menu lists all of them', async () => {
   const page = await stage.visit();
   const ids = Array.from({ length: 30 }, (_, index) => `o${index + 1}`);
   await keepTabs(page, ids);
@@ -94,11 +94,11 @@ it('thirty tabs keep their titles: the bar scrolls by wheel and keys, a menu has
   await expect.poll(() => tabs(page).getByRole('link').count()).toBe(1);
 });
 
-it('another waiting session is shown, counts in the title, and opens without taking the focus', async () => {
+it('another waiting session is shown, is counted in the title, and opens without taking the focus', async () => {
   const page = await stage.visit();
   const message = page.getByRole('textbox', { name: 'Message' });
   await message.fill('Half a sent');
-  // The session reported last, which is on top of the list, has waited less.
+  // The session reported last is at the top of the list, but has waited for less time.
   stage.change(
     otherSession('o8', { state: 'waiting', title: 'Sooner', waitingSince: '2026-01-01T10:00:01Z' }),
     otherSession('o7', { state: 'waiting', title: 'Later', waitingSince: '2026-01-01T10:00:05Z' }),
@@ -115,7 +115,7 @@ it('another waiting session is shown, counts in the title, and opens without tak
 });
 
 testAtLength(
-  'on a phone a session that waits shows beside the drawer’s button and on it, and tabs are a menu',
+  'on a phone a waiting session shows beside the drawer’s button and as a count on it, and tabs are a menu',
   async () => {
     stage.others[6] = otherSession('o7', { state: 'waiting', title: 'Deploy the shop' });
     const page = await stage.visit(phone);
@@ -132,7 +132,7 @@ testAtLength(
   },
 );
 
-it('a collapsed project stays so over a reload, and opens for a search', async () => {
+it('a collapsed project stays collapsed after a reload, and opens for a search', async () => {
   stage.others.push(otherSession('lib1', { projectId: '/code/lib', projectDir: '/code/lib' }));
   const page = await stage.visit();
   const project = sidebar(page).getByRole('button', { name: '/code/lib' });
@@ -146,7 +146,7 @@ it('a collapsed project stays so over a reload, and opens for a search', async (
   await row(page, 'Session lib1').waitFor();
 });
 
-it('the list of sessions is one stop of the Tab key; arrows lead through it', async () => {
+it('the list of sessions is one stop of the Tab key; arrow keys move in it', async () => {
   const page = await stage.visit();
   const search = page.getByRole('searchbox', { name: 'Search sessions' });
   await search.focus();
@@ -166,7 +166,7 @@ it('the list of sessions is one stop of the Tab key; arrows lead through it', as
   );
   await page.keyboard.press('Shift+Tab');
   expect(await focused()).toBe(next);
-  // Also from the button beside an entry, where a click leaves the focus.
+  // Also from the button beside an entry, which has the focus after a click.
   await page.locator(`[data-session-id="${next}"] + button`).click();
   await page.getByRole('menu').waitFor();
   await page.keyboard.press('Escape');

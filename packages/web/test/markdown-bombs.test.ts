@@ -11,7 +11,7 @@ openStage(() => {
 const lines = (count: number, line: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 
-/** Markdown that is too much for a parser or for a page, each with some of its words. */
+/** Markdown that is too much for a parser or for a page, each with a part of its text. */
 const bombs: [name: string, markdown: string, words: string][] = [
   ['3,000 quotes inside of each other', `${'>'.repeat(3000)} deep words`, 'deep words'],
   [
@@ -74,11 +74,14 @@ async function type(page: Page): Promise<number> {
 
 const item = (page: Page, id: string) => page.locator(`[data-item-id="${id}"]`);
 
-/** Too long; what is too deep, and what is nearly too much to draw, have tests of their own. At length all. */
+/**
+ * On each commit only Markdown that is too long; too deep Markdown and the largest rendered Markdown have tests of
+ * their own. At length all.
+ */
 const short = /1 MB of/;
 const played = bombs.filter(([name]) => atLength || short.test(name));
 
-/** The words of the bomb; those of a diagram that is drawn are its image's. */
+/** The text of the bomb, with the alternative texts of its images for a drawn diagram. */
 const shownBy = async (page: Page) => {
   const bomb = item(page, 'bomb');
   const drawn = await bomb
@@ -87,7 +90,7 @@ const shownBy = async (page: Page) => {
   return [await bomb.textContent(), ...drawn].join('\n');
 };
 
-/** How long a page was busy at a stretch, and how long typed text took to show, at the most (ms). */
+/** The longest task of the page, and the longest time until typed text was shown (ms). */
 interface Held {
   busy: number;
   typed: number;
@@ -95,7 +98,7 @@ interface Held {
 
 const isHeldUp = ({ busy, typed }: Held) => busy >= 500 || typed >= 1000;
 
-/** Shows a bomb and what comes after it. */
+/** Shows a bomb and a message after it. */
 async function show(markdown: string, words: string): Promise<Held> {
   const { page, longest } = await look();
   stage.say(upsert(message('bomb', markdown, { status: 'complete' })));
@@ -104,7 +107,7 @@ async function show(markdown: string, words: string): Promise<Held> {
   await expect.poll(() => shownBy(page)).toContain(words);
   stage.say(upsert(message('next', 'All **well**.', { status: 'complete' })));
   await item(page, 'next').locator('strong').waitFor();
-  // Rendering in steps goes on for a while.
+  // Rendering in steps continues for a while.
   for (let n = 0; n < 10; n += 1) {
     typed = Math.max(typed, await type(page));
     await page.waitForTimeout(100);
@@ -116,23 +119,23 @@ async function show(markdown: string, words: string): Promise<Held> {
 
 it.each(played)('SAFE: %s', async (_, markdown, words) => {
   let held = await show(markdown, words);
-  // Other programs can hold up the machine, and never make the page faster: one of eight tries counts.
+  // Other programs may slow the machine, but never make the page faster: one good try of eight is enough.
   for (let tries = 1; tries < 8 && isHeldUp(held); tries += 1) held = await show(markdown, words);
   expect(held.busy).toBeLessThan(500);
   expect(held.typed).toBeLessThan(1000);
 });
 
-it('SAFE: the page answers while it draws the largest diagram that it draws', async () => {
+it('SAFE: the page responds while it draws a diagram of the largest allowed size', async () => {
   const edges = lines(50, (n) => `a${n % 30} --> b${n % 29}`);
   const code = `\`\`\`mermaid\ngraph TD\n${edges}\n\`\`\``;
   let held = await show(code, 'graph TD');
-  // How long it holds the page up at a stretch is a figure of the bench (`diagram`): it is near its bound.
+  // The longest task is not checked here, since it is near its bound; the bench (`diagram`) measures it.
   for (let tries = 1; tries < 8 && held.typed >= 1000; tries += 1)
     held = await show(code, 'graph TD');
   expect(held.typed).toBeLessThan(1000);
 });
 
-it('SAFE: a message too deep is shown as it was written, and says why', async () => {
+it('SAFE: a message that is nested too deeply is shown as it was written, with the reason', async () => {
   const { page } = await look();
   const deep = lines(5, (n) => `${'>'.repeat(3000)} word ${n}`);
   stage.say(upsert(message('bomb', `# Title\n\n${deep}\n\nAnd **more**.`)));
@@ -142,7 +145,7 @@ it('SAFE: a message too deep is shown as it was written, and says why', async ()
   expect(await bomb.locator('strong').innerText()).toBe('more');
 });
 
-it('SAFE: an item that cannot be drawn is plain text, and the rest of the page lives', async () => {
+it('SAFE: an item that cannot be rendered is shown as plain text, and the rest of the page works', async () => {
   const { page } = await look();
   await page.evaluate(() => {
     const { filter } = Array.prototype;
@@ -162,7 +165,7 @@ it('SAFE: an item that cannot be drawn is plain text, and the rest of the page l
   expect(await type(page)).toBeLessThan(1000);
 });
 
-it('SAFE: a change of 9,900 lines is shown in part, and the page answers', async () => {
+it('SAFE: a change of 9,900 lines is shown in part, and the page responds', async () => {
   const { page, longest } = await look();
   const text = (word: string) => lines(9900, (n) => `${word} ${n}`);
   const diffs = [{ path: '/code/shop/c.txt', oldText: text('old'), newText: text('new') }];
@@ -175,7 +178,7 @@ it('SAFE: a change of 9,900 lines is shown in part, and the page answers', async
   expect(await longest()).toBeLessThan(500);
 });
 
-it('SAFE: a tool call whose arguments are 1,000 levels deep opens, and the page answers', async () => {
+it('SAFE: a tool call whose arguments are 1,000 levels deep opens, and the page responds', async () => {
   const { page } = await look();
   const deep = Array.from({ length: 1000 }).reduce<unknown>((inner) => [inner], 'end');
   stage.say(upsert(tool('bad', { toolName: 'odd words', kind: 'other', toolArguments: { deep } })));

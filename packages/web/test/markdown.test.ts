@@ -21,7 +21,7 @@ function listen() {
   page.on('request', (request) => fetched.push(request.url()));
 }
 
-/** For what is fetched once: a page in which nothing was drawn yet. */
+/** Opens a page in which nothing was rendered yet, to see what is fetched first. */
 async function visitAnew() {
   page = await stage.visit();
   listen();
@@ -42,7 +42,7 @@ async function grow(start: string, more: string) {
   }
 }
 
-it('footnotes and links find their definitions in other blocks, and lead there and back in the page', async () => {
+it('footnotes and links find their definitions in other blocks, and link there and back within the page', async () => {
   const address = page.url();
   say(
     'One[^b] and [docs].\n\nTwo[^a], again[^b].\n\n[^a]: Note A.\n\n[^b]: Note B.\n\n[docs]: https://a.example/',
@@ -63,7 +63,7 @@ it('footnotes and links find their definitions in other blocks, and lead there a
   expect(page.url()).toBe(address);
 });
 
-it('footnotes of two messages stay apart', async () => {
+it('footnotes of two messages are numbered separately', async () => {
   say('One[^1].\n\n[^1]: Of the first.');
   stage.say(upsert(message('b', 'Two[^1].\n\n[^1]: Of the second.', { status: 'complete' })));
   const second = page.locator('[data-item-id="b"]');
@@ -71,7 +71,7 @@ it('footnotes of two messages stay apart', async () => {
   expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('second');
 });
 
-it('a definition that comes late draws only the blocks again that it concerns', async () => {
+it('a late definition renders only the blocks that refer to it again', async () => {
   const start = 'See [docs] there.\n\nPlain words.\n\nMore.\n\n';
   stage.say(upsert(message('a', start)));
   const plain = item().locator('p').nth(1);
@@ -93,7 +93,7 @@ it('a definition that comes late draws only the blocks again that it concerns', 
   ).toEqual([true, 0]);
 });
 
-it('formulas are drawn, and their fonts are fetched with the first one', async () => {
+it('formulas are rendered, and their fonts are fetched with the first formula', async () => {
   await visitAnew();
   say('It costs $5 and $6.');
   await item().getByText('It costs $5 and $6.').waitFor();
@@ -121,7 +121,7 @@ const formulas = [
 ];
 
 it.each(atLength ? formulas.map((formula) => [formula]) : [formulas])(
-  'a formula that would do something does nothing, and nothing is lost: %s',
+  'a formula with links, images, endless macros or mistakes has no effect and stays visible: %s',
   async (...all) => {
     await visitAnew();
     const text = all.map((formula) => `Look: ${formula} end.`).join('\n\n');
@@ -137,7 +137,7 @@ it.each(atLength ? formulas.map((formula) => [formula]) : [formulas])(
 
 const diagram = '```mermaid\ngraph TD\n  A[Start] --> B{Ready?}\n  B -->|yes| C[Go]\n```\n';
 
-it('a diagram is drawn as an image once its fence is closed, and its source is a click away', async () => {
+it('a diagram is drawn as an image once its fence is closed, and a click shows its source', async () => {
   await visitAnew();
   stage.say(upsert(message('a', diagram.slice(0, -5))));
   await item().getByText('A[Start]').waitFor();
@@ -152,7 +152,7 @@ it('a diagram is drawn as an image once its fence is closed, and its source is a
   expect(src).toMatch(/^data:image\/svg\+xml,/);
   expect(decodeURIComponent(src)).toContain('Start');
   expect(width).toBeGreaterThan(50);
-  // The element that it was measured in is gone.
+  // The element in which Mermaid measured it is removed.
   expect(await page.locator('body > [id^="d"]').count()).toBe(0);
   await item().getByRole('button', { name: 'Show source' }).click();
   await item().getByText('A[Start]').waitFor();
@@ -164,14 +164,14 @@ it.each([
   ['a mistake', '```mermaid\ngraph TD\n  A[Start --> \n```'],
   ['no such kind', '```mermaid\nnothing\n```'],
   ['too much', `\`\`\`mermaid\ngraph TD\n${'  A --> B\n'.repeat(3000)}\`\`\``],
-])('a diagram with %s shows its source, and says so', async (_, text) => {
+])('a diagram with %s shows its source and a note', async (_, text) => {
   say(text);
   await item().getByText('This diagram could not be drawn').waitFor();
   expect(await item().getByLabel('Code, mermaid').count()).toBe(1);
   expect(await page.locator('svg[aria-roledescription="error"]').count()).toBe(0);
 });
 
-it('a diagram runs nothing, and fetches nothing', async () => {
+it('a diagram runs no scripts and fetches nothing', async () => {
   const reached: string[] = [];
   await page.route(/evil\.example/, async (route) => {
     reached.push(route.request().url());
@@ -212,7 +212,7 @@ it('code in lists and quotes has colours and can be copied', async () => {
 
 const long = Array.from({ length: 214 }, (_, index) => `line ${index + 1}`).join('\n');
 
-it('long code folds, but not under the eyes of somebody who sees it grow', async () => {
+it('long code folds, but not if it grew on the page', async () => {
   const fence = `\`\`\`\n${long}\n\`\`\`\n`;
   say(fence);
   const pre = item().getByLabel('Code, text');
@@ -233,14 +233,14 @@ it('long code folds, but not under the eyes of somebody who sees it grow', async
   await growing.getByRole('button', { name: 'Show all 214 lines' }).waitFor();
 });
 
-it('a break in a cell is a line, and other HTML stays text', async () => {
+it('`<br>` in a cell is a line break, and other HTML stays text', async () => {
   say('| a |\n| - |\n| one<br>two<br/><b>three</b> |\n');
   const cell = item().getByRole('cell');
   expect(await cell.innerText()).toBe('one\ntwo\n<b>three</b>');
   expect(await cell.locator('b').count()).toBe(0);
 });
 
-it('words from right to left run from right to left, code does not', async () => {
+it('right-to-left text runs from right to left, code does not', async () => {
   say('שלום עולם\n\nHello world\n\n- מים\n\n```ts\nconst a = 1;\n```');
   const direction = (selector: string, at = 0) =>
     item()

@@ -1,4 +1,4 @@
-/** The MCP servers of a session, in the page. */
+/** The dialog with the MCP servers of a session. */
 import type { McpServerState } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ async function open(): Promise<Page> {
   return page;
 }
 
-it('lists them with their states, and switches one off', async () => {
+it('the dialog lists MCP servers with their states, and switches one off', async () => {
   const page = await open();
   const texts = await rows(page).allInnerTexts();
   expect(texts[0]).toContain('Connected, 3 tools');
@@ -54,7 +54,7 @@ it('lists them with their states, and switches one off', async () => {
   });
 });
 
-it('gives the page on which to sign in as a link', async () => {
+it('the dialog links to the sign-in page of a server', async () => {
   const page = await open();
   await dialog(page).getByRole('button', { name: 'Sign in: mail' }).click();
   const link = dialog(page).getByRole('link', { name: 'Sign in to mail' });

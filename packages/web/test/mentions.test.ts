@@ -14,7 +14,7 @@ const project = [
   'app.test.ts',
 ];
 
-/** What the server finds, played simply: the paths that have all that is typed. */
+/** A simple form of the server's search: the paths that contain the typed text. */
 const found = (query: string) =>
   project
     .filter((path) => path.toLowerCase().includes(query.toLowerCase()))
@@ -46,7 +46,7 @@ const sent = () =>
     | { message: string; blocks?: object[] }
     | undefined;
 
-/** What was asked for, in its order. */
+/** The queries that were requested, in order. */
 const asked = () => stage.requests.flatMap(({ path }) => queryOf(path) ?? []);
 
 const link = (path: string, name: string) => ({
@@ -61,7 +61,7 @@ async function type(page: Page, text: string): Promise<void> {
 }
 
 it.each(atLength ? ways : ways.slice(0, 1))(
-  'a file is chosen by %s, and goes beside the message that names it',
+  'a file is chosen by %s, and is sent with the message that names it',
   async (way: Way) => {
     const page = await stage.visit(way === 'touch' ? phone : {});
     await type(page, 'Look at @ca');
@@ -83,7 +83,7 @@ it.each(atLength ? ways : ways.slice(0, 1))(
   },
 );
 
-it('what was not chosen, or is not mentioned any more, is not linked', async () => {
+it('a file that was not chosen, or is no longer mentioned, is not linked', async () => {
   const page = await stage.visitShared();
   await type(page, '@app.ts');
   await option(page, 'app.ts src/').click();
@@ -94,7 +94,7 @@ it('what was not chosen, or is not mentioned any more, is not linked', async () 
   expect(sent()?.blocks ?? []).toEqual([]);
 });
 
-it('Tab goes into a folder, Enter takes it', async () => {
+it('Tab opens a folder, Enter chooses it', async () => {
   const page = await stage.visitShared();
   await type(page, '@src');
   await option(page, 'src/').first().waitFor();
@@ -130,7 +130,7 @@ it('Escape closes the list until another mention begins, and stops no agent', as
   expect(stage.requests.filter(({ path }) => path.endsWith('/cancel'))).toEqual([]);
 });
 
-it('nothing found and a failure are said, and Enter sends', async () => {
+it('an empty result and a failure are shown, and Enter sends', async () => {
   const page = await stage.visitShared();
   await type(page, 'Ask @xyzzy');
   await note(page).getByText('No matching files.').waitFor();
@@ -144,7 +144,7 @@ it('nothing found and a failure are said, and Enter sends', async () => {
   await expect.poll(sent).toMatchObject({ message: 'Ask @xyzzy or @bro' });
 });
 
-it('an answer that comes after a newer one changes nothing', async () => {
+it('a response that arrives after a newer one changes nothing', async () => {
   const held = Promise.withResolvers<void>();
   const answered: string[] = [];
   const { answer } = stage;
@@ -168,7 +168,7 @@ it('an answer that comes after a newer one changes nothing', async () => {
   expect(before).toHaveLength(2);
 });
 
-it('quick letters do not each ask', async () => {
+it('quick typing does not send a request per letter', async () => {
   const page = await stage.visitShared();
   await type(page, '@');
   await option(page, 'app.test.ts').waitFor();
@@ -184,7 +184,7 @@ it('quick letters do not each ask', async () => {
   await expect.poll(asked).toEqual(['', 'app.te']);
 });
 
-it('a caret that moves into a mention opens nothing, until something is typed there', async () => {
+it('a caret that moves into a mention opens no list until something is typed there', async () => {
   const page = await stage.visitShared();
   await field(page).fill('@cart please');
   for (let step = 0; step < 'please'.length + 1; step += 1) await page.keyboard.press('ArrowLeft');
@@ -194,12 +194,12 @@ it('a caret that moves into a mention opens nothing, until something is typed th
   expect(asked()).toEqual(['car']);
 });
 
-it('a draft keeps what was chosen for it over a reload', async () => {
+it('a draft keeps its chosen files after a reload', async () => {
   const page = await stage.visitShared();
   await type(page, '@hi');
   await option(page, 'say "hi".ts').click();
   expect(await field(page).inputValue()).toBe('@"say \\"hi\\".ts" ');
-  // What is chosen is sent even before the server has told of the session.
+  // Chosen files are sent even before the server has reported the session.
   stage.tellsInfo = false;
   await page.reload();
   await expect.poll(() => field(page).inputValue()).toBe('@"say \\"hi\\".ts" ');
@@ -207,7 +207,7 @@ it('a draft keeps what was chosen for it over a reload', async () => {
   await expect.poll(sent).toMatchObject({ blocks: [link('say%20%22hi%22.ts', 'say "hi".ts')] });
 });
 
-it('in the conversation a mention opens its file, and is not said twice', async () => {
+it('in the conversation a mention opens its file, which is not listed a second time', async () => {
   const blocks = [link('src/app.ts', 'app.ts'), link('src/', 'src'), link('b.ts', 'b.ts')] as never;
   const said = 'Is @src/app.ts right, in @src/?';
   stage.history = {
@@ -235,7 +235,7 @@ it('in the conversation a mention opens its file, and is not said twice', async 
   expect(stage.requests.at(-1)?.path).toContain('path=src%2Fapp.ts');
 });
 
-it('a changed message in the queue is beside the files that it mentions now', async () => {
+it('an edited message in the queue has the files that it now mentions', async () => {
   const image = { type: 'image', mimeType: 'image/png', uri: `blob:${'0'.repeat(64)}` } as const;
   stage.info.queue.push({
     turnId: 't2',

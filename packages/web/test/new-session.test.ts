@@ -34,7 +34,7 @@ it('Enter on a suggested folder chooses it, and a second one starts the session'
     .toMatchObject([{ body: { cliType: 'demo', projectDir: '/code/shop/docs' } }]);
 });
 
-it('Enter on what was typed out starts the session at once, whatever is suggested', async () => {
+it('Enter on a fully typed folder starts the session at once, whatever is suggested', async () => {
   const page = await visit();
   await page.keyboard.type('/code/');
   await expect.poll(() => options(page)).toHaveLength(3);
@@ -42,7 +42,7 @@ it('Enter on what was typed out starts the session at once, whatever is suggeste
   await expect.poll(created).toMatchObject([{ body: { projectDir: '/code/' } }]);
 });
 
-it('typing goes on filtering after a choice', async () => {
+it('typing after a choice continues to filter', async () => {
   const page = await visit();
   await page.keyboard.type('/code/');
   await page.getByRole('option', { name: '/code/lib' }).click();
@@ -52,7 +52,7 @@ it('typing goes on filtering after a choice', async () => {
   await expect.poll(() => options(page)).toEqual(['/code/shop/docs']);
 });
 
-it('Escape closes the list, keeps what was typed, and closes the dialog only then', async () => {
+it('Escape first closes the list and keeps the typed text, and only then closes the dialog', async () => {
   const page = await visit();
   await page.keyboard.type('/code/');
   await page.getByRole('option', { name: '/code/lib' }).waitFor();
@@ -63,7 +63,7 @@ it('Escape closes the list, keeps what was typed, and closes the dialog only the
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 });
 
-it('Tab leaves the list for what comes next', async () => {
+it('Tab leaves the list for the next control', async () => {
   const page = await visit();
   await page.keyboard.type('/code/');
   await page.getByRole('option', { name: '/code/lib' }).waitFor();

@@ -5,7 +5,7 @@ import { shareStage, stage } from './stage.ts';
 
 shareStage();
 
-/** What Claude Code tells its model about a call that somebody stopped or rejected. */
+/** Claude Code's text for its model about a call that a person stopped or rejected. */
 const told =
   "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the " +
   'new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed.';
@@ -27,7 +27,7 @@ async function visit(entries: UpsertObject[], rest: Parameters<typeof turn>[1] =
   return stage.visitShared();
 }
 
-it('stopped calls are one line, which opens to each of them and to all that was said', async () => {
+it('stopped calls are one line, which opens to show each call with all its texts', async () => {
   const edits = Array.from({ length: 30 }, (_, index) => edit(`e${index}`));
   const interrupted = message('u2', '[Request interrupted by user for tool use]', {
     origin: 'user',
@@ -52,7 +52,7 @@ it('stopped calls are one line, which opens to each of them and to all that was 
   await log.getByText('[Request interrupted by user for tool use]').waitFor();
 });
 
-it('a rejected edit says so, and not how many lines it would have had', async () => {
+it('a rejected edit is shown as rejected, without a count of lines', async () => {
   const page = await visit([
     edit('a'),
     approval('p', {
@@ -68,7 +68,7 @@ it('a rejected edit says so, and not how many lines it would have had', async ()
   expect(await card.getByRole('img', { name: 'failed' }).count()).toBe(0);
 });
 
-it('a failed edit has no lines to count, a successful one has', async () => {
+it('a failed edit has no count of lines, a successful edit has', async () => {
   const page = await visit([
     edit('a', { toolOutput: 'No such text in the file.' }),
     edit('b', { toolOutput: 'Done.', toolOutputIsError: false }),
@@ -79,7 +79,7 @@ it('a failed edit has no lines to count, a successful one has', async () => {
   await page.getByRole('group', { name: 'Edit src/b.ts' }).getByLabel('2 lines added').waitFor();
 });
 
-it('a tool’s time begins when it was allowed, and a turn says how long it waited', async () => {
+it('a tool’s time starts when it was allowed, and a turn shows how long it waited', async () => {
   const page = await visit(
     [
       tool('call', {

@@ -28,7 +28,7 @@ it('a notice stays above the composer until it is dismissed, by mouse or by keyb
   expect(await composer.evaluate((element) => element === document.activeElement)).toBe(true);
 });
 
-it('a dismissed notice stays away on this device, and is shown on another', async () => {
+it('a dismissed notice stays hidden on this device, and is shown on another', async () => {
   const page = await stage.visitShared();
   stage.tell({ notices: [untrusted, failed] });
   await shown(page).first().getByRole('button', { name: 'Dismiss' }).click();
@@ -40,7 +40,7 @@ it('a dismissed notice stays away on this device, and is shown on another', asyn
   expect(await shown(other).count()).toBe(2);
 });
 
-it('a notice about the agent is dismissed once for all of its sessions, any other in its session', async () => {
+it('a notice about the agent is dismissed once for all of its sessions, any other notice only in its session', async () => {
   const about = { level: 'warning', text: 'Unknown setting "x".', about: 'agent' } as const;
   const second = otherSession('other', { cliType: stage.info.session.cliType });
   stage.others = [second];
@@ -56,7 +56,7 @@ it('a notice about the agent is dismissed once for all of its sessions, any othe
   const info = { session: second, ...rest };
   await expect
     .poll(() => {
-      // The page may ask for the session only now.
+      // The page may subscribe to the session only now.
       stage.say({ type: 'session:info', sessionId: 'other', info });
       return shown(page).allInnerTexts();
     })
@@ -72,7 +72,7 @@ testAtLength('a notice can be dismissed by touch on a phone', async () => {
   await expect.poll(() => shown(page).count()).toBe(0);
 });
 
-it('the agent’s wait is shown in place of its work while it lasts', async () => {
+it('while the agent waits, the wait is shown instead of its work', async () => {
   const page = await stage.visitShared();
   const status = page.getByRole('region', { name: 'Turn' }).getByText('Working');
   await status.waitFor();

@@ -1,4 +1,4 @@
-/** Commands of the agents' terminals that the page carries out. */
+/** Commands of the agents' terminals that the page itself runs. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
 import { message, turn } from './items.ts';
@@ -20,7 +20,7 @@ const option = (id: string, category: string, values: string[]) => ({
   options: values.map((value) => ({ value, name: `The ${value}` })),
 });
 
-/** The session is one of this agent's, which offers these commands. */
+/** Gives the session this agent, which offers these commands. */
 function play(cliType: string, commands: string[] = []): void {
   const session = { ...stage.info.session, cliType, state: 'idle' as const };
   const configOptions = [
@@ -71,7 +71,7 @@ it.each([
   ['/model', 'option', 'The small'],
   ['/approvals', 'option', 'The plan'],
 ] as const)(
-  '%s of Codex opens its place in the page, and is sent to nobody',
+  '%s of Codex opens its dialog in the page, and is not sent to the agent',
   async (command, role, name) => {
     play('codex');
     const page = await stage.visit();
@@ -113,7 +113,7 @@ it('a command that the agent itself offers goes to the agent', async () => {
   const page = await stage.visit();
   await type(page, '/clear');
   await expect.poll(sent).toHaveLength(1);
-  // The other name is free.
+  // The alias is not taken.
   await type(page, '/new');
   await page.getByRole('dialog', { name: 'New session' }).waitFor();
   expect(sent()).toHaveLength(1);
@@ -127,7 +127,7 @@ it('/plan of Claude Code chooses Plan mode, and sends the words', async () => {
   expect(JSON.stringify(asked('/config'))).toContain('plan');
 });
 
-it('another agent gets such a message as words', async () => {
+it('another agent gets such a message as text', async () => {
   play('demo');
   const page = await stage.visit();
   await type(page, '/rename It');

@@ -25,7 +25,7 @@ it.each([
   ['a wide window', {}],
   ['a phone', phone],
 ])(
-  'in %s a long pasted text is a chip, survives a reload, and is sent whole',
+  'in %s a long pasted text is a chip, survives a reload, and is sent completely',
   async (_, options) => {
     const page = await stage.visit({ ...options, permissions });
     await field(page).fill('What failed?');

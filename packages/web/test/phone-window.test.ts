@@ -1,4 +1,4 @@
-/** A phone's window: the drawer, and dialogs that are higher than it. */
+/** A phone's window: the drawer, and dialogs that are higher than the window. */
 import { expect, it } from 'vitest';
 import { phone } from './controls/ways.ts';
 import { message, turn } from './items.ts';
@@ -16,7 +16,7 @@ it('the drawer closes when the window becomes wide enough for the sidebar', asyn
   await page.getByRole('navigation', { name: 'Sessions', exact: true }).waitFor();
 });
 
-it('the buttons of a dialog are in sight, however many fields it has', async () => {
+it('the buttons of a dialog are visible, however many fields it has', async () => {
   const names = Array.from({ length: 12 }, (_, n) => `Agent ${n}`);
   stage.answer = (_, path) =>
     path === '/api/agents'
@@ -37,7 +37,7 @@ it('the buttons of a dialog are in sight, however many fields it has', async () 
   expect(bottom).toBeLessThanOrEqual(480);
 });
 
-it('a failure that a later message has left behind is a line without its code', async () => {
+it('a failure before a later message is a line without its code', async () => {
   const error = { code: 'INVALID_REQUEST', message: 'The request is too odd.' };
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'failed' } };
   const said = (id: string) =>

@@ -2,7 +2,7 @@ import { crc32, deflateSync } from 'node:zlib';
 
 type Colour = [red: number, green: number, blue: number];
 
-/** A PNG file of this size (pixels), whose pixels are `colour` by their place. */
+/** A PNG file of this size (pixels); `colour` returns each pixel by its position. */
 export function png(
   width: number,
   height: number,

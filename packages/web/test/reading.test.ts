@@ -87,7 +87,7 @@ it.each(atLength ? [0, 500] : [0])(
         .locator(`[data-item-id="${id}"]`)
         .evaluate((e) => Math.round(e.getBoundingClientRect().top));
     await scroller(page).evaluate((e, to) => (e.scrollTop = to), top);
-    // Rows that have just come near are drawn first, and turn out taller or smaller than estimated.
+    // Rows near the window are drawn first, and are taller or smaller than estimated.
     await settle(page);
     const before = await height('u40');
     measured.resolve();
@@ -106,7 +106,7 @@ it.each(atLength ? [0, 500] : [0])(
   },
 );
 
-it('a broken connection comes back by itself, and nothing already shown is drawn again', async () => {
+it('a lost connection is restored by itself, and shown content is not rendered again', async () => {
   stage.history = { ...conversation(0, 3), hasMore: false };
   const page = await stage.visitShared();
   const first = await page.locator('[data-item-id="a0"]').elementHandle();
@@ -120,7 +120,7 @@ it('a broken connection comes back by itself, and nothing already shown is drawn
   });
 });
 
-it('a tab keeps its draft and its place', async () => {
+it('a tab keeps its draft and its scroll position', async () => {
   stage.history = { ...conversation(0, 20), hasMore: false };
   const page = await stage.visitShared();
   await page.locator('[data-item-id="u0"]').waitFor({ state: 'attached' });

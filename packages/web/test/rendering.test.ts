@@ -7,7 +7,7 @@ shareStage(() => {
   stage.history = begun('Fix it');
 });
 
-/** Counts changes inside an element from now on, and whether it is still the same element. */
+/** Counts changes inside an element from now on, and reports whether the element is still in the page. */
 async function watch(page: Page, selector: string) {
   const handle = await page.locator(selector).first().elementHandle();
   await handle.evaluate((element) => {
@@ -69,7 +69,7 @@ it('TC-7.2b: tool calls render their invocation, and then their result', async (
   expect(await page.getByRole('group', { name: 'Run npm test' }).count()).toBe(1);
 });
 
-it('what a turn has changed in files is one line at its end, which opens to each file', async () => {
+it('a turn’s file changes are one line at its end, which opens to show each file', async () => {
   const page = await stage.visitShared();
   const path = '/code/shop/src/cart.ts';
   const diffs = [
@@ -128,7 +128,7 @@ it('TC-7.2c: items render independently: updating one does not touch another', a
     await page.locator('[data-item-id="b"]').getByText(content, { exact: true }).waitFor();
   }
   expect(await first.changes()).toBe(0);
-  // A running card shows the seconds; nothing else in it changes.
+  // A running card shows the seconds; nothing else in the card changes.
   expect(await card.isConnected()).toBe(true);
 
   const second = await watch(page, '[data-item-id="b"]');
@@ -137,7 +137,7 @@ it('TC-7.2c: items render independently: updating one does not touch another', a
   expect(await second.changes()).toBe(0);
 });
 
-it('finished blocks of a growing message are not drawn again', async () => {
+it('finished blocks of a growing message are not rendered again', async () => {
   const page = await stage.visitShared();
   const start = 'One.\n\nTwo.\n\n```ts\nconst a = 1;\n';
   stage.say(upsert(message('a', start)));
@@ -161,7 +161,7 @@ it('a permission request is answered by keyboard', async () => {
   await page.getByRole('group', { name: 'Permission: Run npm test' }).waitFor();
   const seen = Date.now();
   await page.getByRole('textbox', { name: 'Message' }).focus();
-  // Keys pressed before a person can have read it do not count as an answer.
+  // Keys pressed before a person can have read the request do not answer it.
   await page.keyboard.press('Enter');
   await page.waitForFunction((time) => Date.now() > time, seen + 600);
   expect(stage.requests.filter(({ path }) => path.includes('/approval/'))).toEqual([]);
@@ -203,7 +203,7 @@ it('a message is shown at once, and its text is kept when it cannot be sent', as
   expect(await page.getByRole('log').getByText('Now this').count()).toBe(1);
 });
 
-it('queued messages are shown, changed and taken back', async () => {
+it('queued messages are shown, edited and removed', async () => {
   const page = await stage.visitShared();
   const queued = { turnId: 'q1', message: 'Then that', queuedAt: '', state: 'queued' } as const;
   stage.tell({ queue: [queued] });
@@ -222,7 +222,7 @@ it('queued messages are shown, changed and taken back', async () => {
     .toContainEqual({ method: 'DELETE', path, body: undefined });
 });
 
-it('nothing is fetched from elsewhere, and links open beside the app', async () => {
+it('nothing is fetched from other servers, and links open outside the app', async () => {
   const page = await stage.visitShared();
   const foreign: string[] = [];
   page.on('request', (request) => {
@@ -247,7 +247,7 @@ it.each([
   ['refusal', 'Stopped: the model refused to continue'],
   ['of_tomorrow', 'Stopped: of_tomorrow'],
 ])(
-  'a turn that stops by %s says so at its end, live and from history',
+  'a turn that stops by %s shows the reason at its end, live and from history',
   async (finishReason, sentence) => {
     const page = await stage.visitShared();
     stage.say(upsert(message('a', 'Half of it', { status: 'complete' })));
@@ -269,7 +269,7 @@ it.each([
   },
 );
 
-it('a turn that ends as it should says no reason', async () => {
+it('a turn that ends normally shows no reason', async () => {
   const page = await stage.visitShared();
   const end = { type: 'turn_complete', turnId: 't1', sessionId, status: 'completed' } as const;
   const payload = { ...end, finishReason: 'end_turn', usage: { inputTokens: 1, outputTokens: 7 } };

@@ -16,7 +16,7 @@ const options: ApprovalUpsert['options'] = [
   { optionId: 'no', name: 'Reject', kind: 'reject_once', takesNote: true },
 ];
 
-/** A call and the request for it. */
+/** A call and its permission request. */
 function wanted(n: number, command: string, rest: Partial<ToolCallUpsert> = {}): UpsertObject[] {
   const call = tool(`c${n}`, { toolArguments: { command }, ...rest });
   const title = `Run ${command}`;
@@ -34,7 +34,7 @@ const answers = () =>
     .filter(({ path }) => path.includes('/approval/'))
     .map(({ path, body }) => [path.split('/').at(-1), body]);
 
-/** Presses a key until the docked request has been in sight long enough. */
+/** Presses a key until the docked request has been visible long enough. */
 async function until(page: Page, key: string, count: number): Promise<void> {
   await expect
     .poll(async () => {
@@ -51,7 +51,7 @@ function settle(n: number, command: string, optionId: string): void {
   stage.say(upsert({ ...asked, outcome, status: 'complete' } as UpsertObject));
 }
 
-it('a request is docked, however far away it is in the conversation', async () => {
+it('a request is docked, wherever it is in the conversation', async () => {
   const words = message('a', 'words\n\n'.repeat(200), { status: 'complete' });
   ask(...wanted(1, 'rm -rf build'), words);
   const page = await stage.visitShared();
@@ -73,7 +73,7 @@ it('a request is docked, however far away it is in the conversation', async () =
   expect(await line.getByRole('link').count()).toBe(0);
 });
 
-it('each of twelve waiting requests says what it is, and any can be answered', async () => {
+it('each of twelve waiting requests is shown with its content, and any can be answered', async () => {
   const commands = Array.from({ length: 12 }, (_, n) => `rm -rf folder-${n + 1}`);
   ask(...commands.flatMap((command, n) => wanted(n + 1, command)));
   const page = await stage.visitShared();
@@ -94,10 +94,10 @@ it('each of twelve waiting requests says what it is, and any can be answered', a
   await dock(page).getByText('rm -rf folder-1', { exact: true }).last().waitFor();
 });
 
-it('a key pressed the moment a request is docked, or the next one, answers nothing', async () => {
+it('a key pressed at the moment when a request, or the next one, is docked answers nothing', async () => {
   const page = await stage.visitShared();
   await composer(page).focus();
-  // Like a person whose Enter was meant for something else.
+  // Plays a person whose Enter was meant for something else.
   await page.evaluate(() => {
     const pressed: string[] = [];
     Object.assign(window, { pressed });
@@ -139,7 +139,7 @@ testAtLength('a key that is pressed again answers once', async () => {
   expect(answers()).toHaveLength(1);
 });
 
-it('a key answers again where its answer was refused', async () => {
+it('a key can answer again after its answer was refused', async () => {
   ask(...wanted(1, 'one'));
   let refuses = true;
   stage.refuse = (path) =>
@@ -159,7 +159,7 @@ it('a key answers again where its answer was refused', async () => {
   await expect.poll(() => pressed(() => dock(page).count())).toBe(0);
 });
 
-it('the second click of a double click is not for the next request', async () => {
+it('the second click of a double click does not answer the next request', async () => {
   ask(...wanted(1, 'one'), ...wanted(2, 'two'));
   const page = await stage.visitShared();
   stage.answer = (_, path) => {
@@ -177,7 +177,7 @@ it('the second click of a double click is not for the next request', async () =>
   ]);
 });
 
-it('in a session that can only be read, a request is not said to wait above a composer', async () => {
+it('in a read-only session, a request is not announced as waiting above a composer', async () => {
   stage.info.session = {
     ...stage.info.session,
     importedFrom: { sessionId: 'there', exportedAt: '2026-01-01T00:00:00.000Z' },
@@ -206,12 +206,12 @@ it('no key answers while another window is in front', async () => {
   await until(page, 'Enter', 1);
 });
 
-it('Enter with something in the composer sends that, and allows nothing', async () => {
+it('Enter with a draft in the composer sends the draft, and allows nothing', async () => {
   ask(...wanted(1, 'one'));
   stage.answer = (_, path) => (path.endsWith('/send') ? { turnId: 't2', queued: true } : undefined);
   const page = await stage.visitShared();
   await dock(page).waitFor();
-  // There was time enough to read it: a key would count as an answer.
+  // There was enough time to read the request: a key would answer it.
   const from = Date.now();
   await expect.poll(() => Date.now() - from).toBeGreaterThan(700);
   await composer(page).fill('Also this');
@@ -233,7 +233,7 @@ it('typed text is sent as the note of a refusal, and leaves the composer', async
   await expect.poll(() => composer(page).inputValue()).toBe('');
 });
 
-it('an answer that allows can carry the typed text as a note, where the agent takes one', async () => {
+it('an allowing answer can carry the typed text as a note, if the agent takes notes', async () => {
   const title = 'Plan';
   const start = { optionId: 'yes', name: 'Start', kind: 'allow_once', takesNote: true } as const;
   const [, , no] = options;
@@ -250,7 +250,7 @@ it('an answer that allows can carry the typed text as a note, where the agent ta
   await expect.poll(answers).toEqual([['p1', { optionId: 'yes', note: 'Use oak.' }]]);
 });
 
-it('the answers of a request are one row, with a long one among them, and with a note', async () => {
+it('the answers of a request are one row, even with a long answer and with a note', async () => {
   const always = {
     optionId: 'always',
     name: 'Always allow all commands that begin with `npm test` and `rm -rf build` in this project',
@@ -289,7 +289,7 @@ it('a note that the server refuses stays in the composer', async () => {
   expect(await composer(page).inputValue()).toBe('Because.');
 });
 
-it('an agent that takes no note is offered none', async () => {
+it('an agent that takes no notes has no button for a note', async () => {
   ask(approval('p1'));
   const page = await stage.visitShared();
   await composer(page).fill('Because.');
@@ -297,7 +297,7 @@ it('an agent that takes no note is offered none', async () => {
   expect(await dock(page).getByRole('button', { name: /note/ }).count()).toBe(0);
 });
 
-it('a long diff takes 40 % of the height at most, and scrolls by keyboard', async () => {
+it('a long diff takes at most 40 % of the height, and scrolls by keyboard', async () => {
   const long = (what: string) => Array.from({ length: 90 }, (_, n) => `${what} ${n}`).join('\n');
   const diffs = [{ path: '/code/shop/a.ts', oldText: long('old'), newText: long('new') }];
   ask(...wanted(1, 'x', { kind: 'edit', title: 'Edit a.ts', diffs }));
@@ -334,14 +334,14 @@ it('a request answered elsewhere leaves a note, and the focus moves to the compo
 });
 
 it.each(atLength ? (['light', 'dark'] as const) : (['dark'] as const))(
-  'on a phone it all fits (%s)',
+  'on a phone the whole dock fits (%s)',
   async (colorScheme) => {
     const long = `npm run deploy -- --target=${'production-'.repeat(30)} && echo ${'x'.repeat(300)}`;
     ask(...wanted(1, long), ...wanted(2, 'two'));
     const page = await stage.visit({ ...phone, colorScheme });
     await dock(page).getByText('1 of 2').waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    // The height that is left with an open keyboard.
+    // The height that an open keyboard leaves.
     await page.setViewportSize({ width: 390, height: 480 });
     const inSight = (locator: ReturnType<Page['locator']>) =>
       locator.evaluate((element) => {

@@ -38,7 +38,7 @@ const dialog = (page: Page) => page.getByRole('dialog', { name: 'Restore files' 
 const asked = () =>
   stage.requests.flatMap(({ path, body }) => (path.endsWith('/rewind') ? [body] : []));
 
-it('files are changed back once the list of them is confirmed', async () => {
+it('files are changed back once the list of files is confirmed', async () => {
   const page = await stage.visitShared();
   await ask(page);
   const list = dialog(page).getByRole('listitem');
@@ -51,7 +51,7 @@ it('files are changed back once the list of them is confirmed', async () => {
   expect(asked().slice(1)).toEqual([{ turnId: 't1' }]);
 });
 
-it('nothing is changed when it is cancelled, or when nothing differs', async () => {
+it('nothing is changed if the dialog is cancelled, or if nothing differs', async () => {
   const page = await stage.visitShared();
   await ask(page);
   await button(page, 'Restore 2 files').waitFor();
@@ -81,10 +81,10 @@ testAtLength('a refusal says why, before and after it is confirmed', async () =>
   await dialog(page).getByRole('alert').getByText('There are no copies.').waitFor();
 });
 
-it('is offered for turns that somebody asked for, of agents that can do it', async () => {
+it('changing files back is offered only for turns that a person began, of agents that can do it', async () => {
   const page = await stage.visitShared();
   await button(page, 'Restore files to before this turn').waitFor();
-  // A turn of the server's only says what was done.
+  // A server turn only reports what was done.
   expect(await page.locator('[data-turn-id="t2"]').innerText()).toBe('A word of the system.');
   stage.answer = () => undefined;
   await page.goto(new URL(`/session/${sessionId}`, page.url()).href);

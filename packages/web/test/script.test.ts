@@ -60,7 +60,7 @@ it.each([
   { width: 390, height: 760, colorScheme: 'light' as const, hasTouch: true },
   { width: 390, height: 760, colorScheme: 'dark' as const, hasTouch: true },
 ])(
-  'a script is one card with its code, its calls and what it gave: %j',
+  'a script is one card with its code, its calls and its result: %j',
   async ({ width, height, colorScheme, hasTouch }) => {
     holds([call(), script(), search, command, question()]);
     const page = await stage.visit({ viewport: { width, height }, colorScheme, hasTouch });
@@ -68,7 +68,7 @@ it.each([
       .getByRole('link', { name: /Waiting for you/ })
       .first()
       .waitFor();
-    // The script and its calls stand in it, and nothing beside it.
+    // The script and its calls are in the card, and nothing is beside it.
     expect(await log(page).locator(':scope [data-row] > [data-item-id]').count()).toBe(2);
     await card(page).getByRole('group', { name: 'Search loadConfig' }).waitFor();
     await card(page).getByRole('group', { name: 'Run npm test' }).waitFor();
@@ -77,7 +77,7 @@ it.each([
     const fold = card(page).getByRole('button', { name: 'Code, 6 lines' });
     await (hasTouch ? fold.tap() : fold.click());
     expect(await codeOf(page).innerText()).toBe(code);
-    // In colours, as other code.
+    // Coloured like other code.
     await codeOf(page).locator('span[class]').first().waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
 
@@ -97,7 +97,7 @@ it.each([
   },
 );
 
-it('opens and closes by keys, and so does its code', async () => {
+it('a script’s card and its code open and close by keys', async () => {
   holds([call({ ...done, toolOutput: '4' }), script({ ...done, toolOutput: '4' }), search], {
     status: 'complete',
     endedAt: 2_000,
@@ -114,7 +114,7 @@ it('opens and closes by keys, and so does its code', async () => {
   expect(await codeOf(page).count()).toBe(0);
 });
 
-it('the question of a call within it is answered where all are, and the card leads there', async () => {
+it('the question of a script’s call is answered in the dock, and the card links to it', async () => {
   holds([call(), script(), search, command, question()]);
   const page = await stage.visitShared();
   await card(page).getByRole('button').first().click();
@@ -141,11 +141,11 @@ it('a script that fails opens by itself, with its error', async () => {
   const page = await stage.visitShared();
   await card(page).getByRole('img', { name: 'failed' }).waitFor();
   await card(page).getByText(error).waitFor();
-  // Once, not for the call and for what it runs.
+  // Once, and not both for the call and for the script.
   expect((await log(page).innerText()).match(/No such file/g)).toHaveLength(1);
 });
 
-it('a script that was stopped says so', async () => {
+it('a stopped script is shown as stopped', async () => {
   const problem = { errorCode: 'SCRIPT_CANCELLED', errorMessage: 'The script was cancelled.' };
   holds(
     [

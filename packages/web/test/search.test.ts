@@ -18,7 +18,7 @@ function hit(itemId: string, snippet: string, rest: Partial<Hit['item']> = {}): 
   return { ...session, snippet, item };
 }
 
-/** The server's answer to a search. */
+/** Sets the server's response to a search. */
 function find(...hits: Hit[]): void {
   const before = stage.answer;
   stage.answer = (method, path, body) =>
@@ -65,10 +65,10 @@ function manyPages(): void {
 const focusedItem = (page: Page) =>
   page.evaluate(() => document.activeElement?.getAttribute('data-item-id'));
 
-it('titles come first, then what was said, by session and with the words marked', async () => {
+it('titles come first, then hits in conversations, by session and with the words marked', async () => {
   find(hit('a1', 'the NEEDLE lies here'), hit('c1', 'needles', { type: 'function_call_output' }));
   const page = await stage.visit({}, '/');
-  // The time stands still, so that a busy machine makes no pause between the keys.
+  // The clock is paused, so that a busy machine causes no typing pause between the keys.
   await page.clock.pauseAt(Date.now() + 60_000);
   await field(page).pressSequentially('needle');
   await page.clock.resume();
@@ -85,7 +85,7 @@ it('titles come first, then what was said, by session and with the words marked'
   expect(searches()).toEqual(['needle']);
 });
 
-it('a search says that it searches, that it failed and can be tried again, and that there is nothing', async () => {
+it('a search shows that it is running, that it failed and can be retried, and that nothing was found', async () => {
   const answered = Promise.withResolvers<SearchResult>();
   stage.answer = (_, path) => (path.startsWith('/api/search') ? answered.promise : undefined);
   const page = await stage.visit({}, '/');
@@ -120,7 +120,7 @@ it('late results of a cancelled search are not shown', async () => {
   expect(await results(page).getByRole('link').allInnerTexts()).toEqual(['two']);
 });
 
-it('a hit opens its session there, however many pages back; its address leads there too, and Back away', async () => {
+it('a hit opens its session at the item, however many pages back; the item’s address does the same, and Back returns', async () => {
   manyPages();
   find(hit('a3', 'Answer 3'));
   const page = await stage.visit({}, '/');
@@ -148,7 +148,7 @@ it('a hit opens its session there, however many pages back; its address leads th
   await expect.poll(() => focusedItem(other)).toBe('a3');
 });
 
-it('folded content opens for its hit: a read among others, the output of a call below another', async () => {
+it('folded content opens for its hit: a read in a run, the output of a call below another call', async () => {
   const below = { turnId: 't1', status: 'complete', parentCallId: 'task' } as const;
   const read = { toolName: 'Read', kind: 'read', status: 'complete' } as const;
   stage.history = {
@@ -176,7 +176,7 @@ it('folded content opens for its hit: a read among others, the output of a call 
   await page.locator('[data-item-id="inner"]').getByText('a needle').waitFor();
 });
 
-it('an item that is in no page is said to be missing', async () => {
+it('an item that is in no page is reported as missing', async () => {
   manyPages();
   const page = await stage.visit({}, `/session/${sessionId}#item-gone`);
   await page.getByRole('alert').getByText('not in this conversation').waitFor();
@@ -184,9 +184,9 @@ it('an item that is in no page is said to be missing', async () => {
   await expect.poll(() => page.getByRole('alert').count()).toBe(0);
 });
 
-it('the palette finds sessions, then what was said, and goes there by keys', async () => {
+it('the palette finds sessions, then hits in conversations, and opens them by keys', async () => {
   stage.history = { ...conversation(0, 20), hasMore: false };
-  // The server also finds words with other accents, which the palette must not filter out.
+  // The server also finds words with other accents; the palette must not filter them out.
   find(hit('a2', 'Answer 2 with a néedle'));
   const page = await stage.visit();
   await page.keyboard.press('Control+k');
@@ -221,7 +221,7 @@ const markedTexts = (page: Page) =>
     ),
   );
 
-it('the matched words are in sight: in the sidebar, in the palette, and in the opened message', async () => {
+it('the matched words are visible in the sidebar, in the palette, and in the opened message', async () => {
   const far = `${'Before it many words stand. '.repeat(8)}Then the needle lies there, and more follows.`;
   const long = `${'A paragraph of words.\n\n'.repeat(120)}Here is the **Needle** itself.\n\n${'More.\n\n'.repeat(40)}`;
   stage.history = {
@@ -246,7 +246,7 @@ it('the matched words are in sight: in the sidebar, in the palette, and in the o
     expect(isHit).toBe(true);
   };
   await isInside(link);
-  // Two whole lines, and nothing of a third.
+  // Two whole lines, and no part of a third.
   const lines = link.locator('span').first();
   const height = (await lines.boundingBox())!.height;
   const lineHeight = await lines.evaluate((one) =>

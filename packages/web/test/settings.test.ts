@@ -33,7 +33,7 @@ testAtLength('an agent without settings and commands shows none', async () => {
   );
 });
 
-it('settings come, change and go in the middle of a session', async () => {
+it('settings appear, change and disappear in the middle of a session', async () => {
   const page = await stage.visitShared();
   const mode = option('Mode', choices('Ask', 'Auto'), { category: 'mode' });
   const search = option('Search', choices('On', 'Off'));
@@ -48,7 +48,7 @@ it('settings come, change and go in the middle of a session', async () => {
   await expect.poll(() => settings(page).count()).toBe(0);
 });
 
-it('the mode is legible beside long settings, also while the agent works', async () => {
+it('the mode is legible beside long settings, even while the agent works', async () => {
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'running' } };
   stage.history = begun('Go');
   const page = await stage.visit({ viewport: { width: 1400, height: 900 } });
@@ -110,7 +110,7 @@ it('the mode is legible beside a long model on a phone', async () => {
   expect(await mode.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
 });
 
-it('a choice shows at once, and is undone if the agent refuses it', async () => {
+it('a choice is shown at once, and undone if the agent refuses it', async () => {
   const page = await stage.visitShared();
   const mode = option('Mode', choices('Ask', 'Auto', 'Full'), { category: 'mode' });
   stage.tell({ configOptions: [mode] });
@@ -131,7 +131,7 @@ it('a choice shows at once, and is undone if the agent refuses it', async () => 
   await expect.poll(() => settings(page).innerText()).toBe('Auto');
 });
 
-it('in a long list a choice is found by words of its name and its group', async () => {
+it('in a long list a choice is found by words of its name and group', async () => {
   const page = await stage.visitShared();
   const options = ['Ada', 'Bob'].flatMap((group) =>
     Array.from({ length: 30 }, (_, n) => ({ value: `${group}/${n}`, name: `Model ${n}`, group })),
@@ -160,7 +160,7 @@ testAtLength('short lists have their groups, too', async () => {
   expect(await page.getByRole('option').count()).toBe(3);
 });
 
-it('a model that no list has is chosen by its id, by keyboard, mouse or touch', async () => {
+it('a model that is not listed is chosen by its id, by keyboard, mouse or touch', async () => {
   const page = await stage.visit({ hasTouch: true });
   const model = option('Model', [], {
     category: 'model',
@@ -190,7 +190,7 @@ it('a model that no list has is chosen by its id, by keyboard, mouse or touch', 
   await expect.poll(() => page.getByRole('option').allInnerTexts()).toEqual(['glm']);
 });
 
-it('many settings are behind one button, all of them by keyboard, and no page is too narrow', async () => {
+it('many settings are behind one button, all reachable by keyboard, on pages of any width', async () => {
   const names = ['Model', 'Mode', 'Thinking', 'Search', 'Sandbox', 'Persona', 'Depth'];
   const configOptions = names.map((name) => option(name, choices('Rather long', 'Short')));
   const page = await stage.visit({ viewport: { width: 390, height: 844 } });
@@ -207,7 +207,7 @@ it('many settings are behind one button, all of them by keyboard, and no page is
   await expect.poll(sent).toMatchObject([{ body: { id: 'depth', value: 'short' } }]);
 });
 
-it('commands show their hint until their argument is written', async () => {
+it('commands show their hint until their argument is typed', async () => {
   const page = await stage.visitShared();
   const compact = { name: 'compact', description: 'Shorten it', hint: 'what to keep' };
   stage.tell({ commands: [compact] });
@@ -215,7 +215,7 @@ it('commands show their hint until their argument is written', async () => {
   await expect.poll(() => field.getAttribute('placeholder')).toContain('/ for commands');
   await field.pressSequentially('/c');
   await page.getByRole('option', { name: /compact what to keep/ }).waitFor();
-  // Others come while the menu is open.
+  // Other commands arrive while the menu is open.
   stage.tell({ commands: [compact, { name: 'clear', description: 'Forget it' }] });
   await page.getByRole('option', { name: /clear/ }).waitFor();
   await field.press('Enter');
@@ -238,7 +238,7 @@ const agents: AgentInfo[] = [
   },
 ];
 
-/** Three sessions, each of another agent; Codex's is active. */
+/** Sets up three sessions, each of another agent; Codex's is active. */
 function withAgents(): void {
   const { session } = stage.info;
   stage.info = { ...stage.info, session: { ...session, cliType: 'codex' } };
@@ -255,7 +255,7 @@ function withAgents(): void {
   };
 }
 
-it('each session bears the mark of its agent, in the sidebar and in its tab', async () => {
+it('each session has the mark of its agent, in the sidebar and in its tab', async () => {
   withAgents();
   const page = await stage.visit();
   const sidebar = page.getByRole('navigation', { name: 'Sessions', exact: true });
@@ -290,7 +290,7 @@ it('a new session offers every agent, and folds those that are not set up, with 
   await expect.poll(() => dialog.getByText('Not set up').count()).toBe(0);
 });
 
-it('a session whose agent is not ready says so before anything is written', async () => {
+it('a session whose agent is not ready shows that before anything is typed', async () => {
   withAgents();
   stage.history = { entries: [], turns: [], cursor: '', hasMore: false };
   const page = await stage.visit();
@@ -301,7 +301,7 @@ it('a session whose agent is not ready says so before anything is written', asyn
   await notice.waitFor({ state: 'detached' });
 });
 
-it('a session says that its agent is not ready until the agent has answered', async () => {
+it('a session shows that its agent is not ready until the agent has answered', async () => {
   withAgents();
   const failed = { code: 'AUTHENTICATION_FAILED', message: '401' };
   const ended = { status: 'error', endedAt: 1, error: failed } as const;
@@ -309,11 +309,11 @@ it('a session says that its agent is not ready until the agent has answered', as
   const page = await stage.visit();
   await page.getByRole('status').filter({ hasText: 'Codex is not ready' }).waitFor();
   const note = page.getByRole('group', { name: 'Codex could not sign in' });
-  // The agent has done nothing: there is nothing to fork or to rewind.
+  // The agent has done nothing, so there is nothing to fork or rewind.
   expect(await note.getByRole('button').allInnerTexts()).toEqual(['Send again']);
 });
 
-it('a turn that failed without a sign-in says whose, and what to do', async () => {
+it('a turn that failed without a sign-in shows which agent needs it, and what to do', async () => {
   withAgents();
   const error = { code: 'AUTH_REQUIRED', message: 'Its ways to sign in: a browser; a key.' };
   stage.history = {
@@ -336,7 +336,7 @@ it('a turn that failed without a sign-in says whose, and what to do', async () =
     });
 });
 
-it('the windows of the agent’s account stand below the composer, with what is used and when each begins anew', async () => {
+it('the usage limits of the agent’s account are shown below the composer, with their use and the time of reset', async () => {
   const page = await stage.visitShared();
   const windows = page.getByRole('list', { name: 'Usage limits' });
   expect(await windows.count()).toBe(0);
@@ -346,7 +346,7 @@ it('the windows of the agent’s account stand below the composer, with what is 
       { name: '5-hour limit', usedPercent: 42.7 },
       { name: 'weekly limit', usedPercent: 92, resetsAt },
       { name: 'usage limit', isReached: true, resetsAt: 'never' },
-      // Nothing is known of it.
+      // A limit without any value.
       { name: 'weekly limit for Opus' },
     ],
   });

@@ -1,4 +1,4 @@
-/** What holds in a session, in the page. */
+/** The dialog with a session's setup. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
 import { openStage, sessionId, stage } from './stage.ts';
@@ -42,13 +42,13 @@ async function type(page: Page, text: string): Promise<void> {
   await composer.press('Enter');
 }
 
-it('/status shows the facts of the agent, the settings and the MCP servers, and is sent to nobody', async () => {
+it('/status shows the facts of the agent, the settings and the MCP servers, and is not sent to the agent', async () => {
   const page = await stage.visit();
   await type(page, '/status');
   const facts = dialog(page).getByRole('list', { name: 'Status' });
   await facts.getByText('1.2.3').waitFor();
   await facts.getByText('MCP server files').waitFor();
-  // A list that has shrunk to a line would count as visible.
+  // A list that has shrunk to one line would also count as visible.
   const { height = 0 } = (await facts.boundingBox()) ?? {};
   const { height: row = 0 } = (await facts.getByRole('listitem').first().boundingBox()) ?? {};
   expect(height).toBeGreaterThan(row);
@@ -57,7 +57,7 @@ it('/status shows the facts of the agent, the settings and the MCP servers, and 
   expect(stage.requests.filter(({ path }) => path.endsWith('/send'))).toEqual([]);
 });
 
-it('/hooks shows the hooks at once, below however many rules', async () => {
+it('/hooks scrolls to the hooks at once, below any number of rules', async () => {
   const page = await stage.visit();
   await type(page, '/hooks');
   await part(page, 'Hooks').getByText('Not in force').waitFor();
@@ -69,7 +69,7 @@ it('/hooks shows the hooks at once, below however many rules', async () => {
   await expect.poll(isShown).toBe(true);
 });
 
-it('the session’s menu opens it', async () => {
+it('the session’s menu opens the dialog', async () => {
   const page = await stage.visit();
   await page.getByRole('button', { name: 'Session', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Status and setup…' }).click();

@@ -1,4 +1,4 @@
-/** A permission request shows everything in it: hidden characters, and its end. */
+/** A permission request shows all of its content: hidden characters, and its end. */
 import { testAtLength } from '@liminal/testkit/at-length';
 import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
@@ -50,14 +50,14 @@ async function pressEnter(page: Page): Promise<void> {
     .toBeGreaterThan(900);
 }
 
-/** Presses the allowing button by click, touch and key; none of it may answer. */
+/** Presses the allowing button by click, touch and key; none of them may answer. */
 async function tryToAllow(page: Page): Promise<void> {
   for (const name of ['Allow', 'Always']) {
     const control = button(page, name);
     expect(await control.getAttribute('aria-disabled')).toBe('true');
     const hint = await control.getAttribute('aria-describedby');
     expect(await page.locator(`[id="${hint}"]`).innerText()).toBe('Read all of it to allow.');
-    // With `aria-disabled` it can be pressed; Playwright would wait for it.
+    // A button with `aria-disabled` can be pressed, but Playwright would wait for it.
     await control.click({ force: true });
     await control.focus();
     await pressEnter(page);
@@ -70,7 +70,7 @@ async function tryToAllow(page: Page): Promise<void> {
   expect(answers()).toEqual([]);
 }
 
-it('SAFE: hidden characters of a command are shown, turn nothing, and are copied as they are', async () => {
+it('SAFE: hidden characters of a command are shown, do not change the direction, and are copied unchanged', async () => {
   const command = 'cat \u202egpj.exe\u2069 l\u200bs 👩🏽‍💻 می‌خواهم';
   ask(command, { locations: [{ path: '/code/shop/\u202ea.ts' }] });
   const page = await stage.visitShared();
@@ -79,7 +79,7 @@ it('SAFE: hidden characters of a command are shown, turn nothing, and are copied
   const marks = shown.locator('bdi bdi > span:first-child');
   expect(await marks.allInnerTexts()).toEqual(['U+202E', 'U+2069', 'U+200B']);
   expect(await shown.getAttribute('dir')).toBe('ltr');
-  // The letters after the mark run from left to right, in their logical order.
+  // The letters after the mark run from left to right, in logical order.
   const places = await shown.evaluate((element) => {
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     let node = walker.nextNode();
@@ -102,7 +102,7 @@ it('SAFE: hidden characters of a command are shown, turn nothing, and are copied
   await page.getByRole('log').getByRole('button', { name: 'U+202E' }).first().waitFor();
 });
 
-it('SAFE: a title and an answer show what is hidden in them', async () => {
+it('SAFE: a title and an answer show their hidden characters', async () => {
   const name = 'Allow \u202ell\u2066';
   const asks = {
     title: 'Send \u001b[2J\u200bit?',
@@ -119,7 +119,7 @@ it('SAFE: a title and an answer show what is hidden in them', async () => {
   ).toMatch(/U\+202E.*ll.*U\+2066/s);
 });
 
-it('SAFE: a long command is allowed by nothing until all of it was shown; it can be rejected', async () => {
+it('SAFE: a long command cannot be allowed until all of it was shown, but can be rejected', async () => {
   ask(long);
   const page = await stage.visitShared();
   await button(page, 'Show all').waitFor();
@@ -136,7 +136,7 @@ it('SAFE: a long command is allowed by nothing until all of it was shown; it can
   await expect.poll(answers).toEqual([{ optionId: 'no' }]);
 });
 
-it('SAFE: Escape rejects what was not shown to its end', async () => {
+it('SAFE: Escape rejects a request that was not shown to its end', async () => {
   ask(long);
   const page = await stage.visitShared();
   await button(page, 'Show all').waitFor();
@@ -146,7 +146,7 @@ it('SAFE: Escape rejects what was not shown to its end', async () => {
     .toEqual([{ optionId: 'no' }]);
 });
 
-it('SAFE: a long command is allowed by a key once it was scrolled to its end, and there was time to read that', async () => {
+it('SAFE: a key allows a long command once it was scrolled to its end and there was time to read the end', async () => {
   ask(long);
   const page = await stage.visitShared();
   await button(page, 'Show all').waitFor();
@@ -167,7 +167,7 @@ it('SAFE: a long command is allowed by a key once it was scrolled to its end, an
 });
 
 testAtLength(
-  'SAFE: by touch, a control shows a long command part by part, and then it can be allowed',
+  'SAFE: by touch, a button shows a long command part by part, after which it can be allowed',
   async () => {
     ask(long);
     const page = await stage.visit(phone);
@@ -185,7 +185,7 @@ testAtLength(
   },
 );
 
-it('SAFE: a command that only just does not fit is shown by more room alone, which leaves the focus there', async () => {
+it('SAFE: a command that almost fits is shown by more room alone, and the focus stays', async () => {
   const command = Array.from({ length: 16 }, (_, n) => `step ${n}`).join('\n');
   ask(command, {}, 'Take steps');
   const page = await stage.visitShared();
@@ -213,7 +213,7 @@ it.each([
   { width: 1280, height: 640 },
   { width: 320, height: 568 },
 ])(
-  'SAFE: below a long queue, a request can be scrolled to its answers, and nothing is allowed before it was in the window: %j',
+  'SAFE: below a long queue, a request can be scrolled to its answers, and cannot be allowed before it was in the window: %j',
   async (viewport) => {
     const page = await stage.visit({ viewport });
     stage.tell({
@@ -229,7 +229,7 @@ it.each([
     stage.say(upsert(approval('p1', { callId: 'c1', title: 'Terminal', options })));
     await button(page, 'Allow').waitFor();
     expect(await button(page, 'Allow').getAttribute('aria-disabled')).toBe('true');
-    // Playwright would scroll to it.
+    // Playwright's own click would scroll to the button.
     await button(page, 'Allow').evaluate((element: HTMLElement) => element.click());
     await page.keyboard.press('Enter');
     expect(answers()).toEqual([]);
@@ -243,7 +243,7 @@ it.each([
   },
 );
 
-/** Presses Enter and the allowing buttons in the moment in which `text` comes into the request, before any timer. */
+/** Presses Enter and the allowing buttons at the moment when `text` appears in the request, before any timer. */
 async function pressOnce(page: Page, text: string): Promise<void> {
   await page.evaluate((awaited) => {
     const watched = new MutationObserver(() => {
@@ -260,7 +260,7 @@ async function pressOnce(page: Page, text: string): Promise<void> {
   }, text);
 }
 
-it('SAFE: a press in the moment in which a short command changes, or in which another request takes its place, allows nothing', async () => {
+it('SAFE: a press at the moment when a short command changes, or another request replaces it, allows nothing', async () => {
   ask('ls');
   const page = await stage.visitShared();
   await button(page, 'Allow').waitFor();

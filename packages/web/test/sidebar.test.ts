@@ -12,7 +12,7 @@ const width = async (page: Page) => (await sidebar(page).boundingBox())?.width;
 const many = (length: number) => Array.from({ length }, (_, index) => otherSession(`o${index}`));
 const ways: Way[] = ['mouse', 'keyboard', 'touch'];
 
-/** Visits where the sidebar is in sight; on a phone it is a drawer. */
+/** Opens the page with the sidebar visible; on a phone the sidebar is a drawer. */
 async function visit(way: Way, path?: string): Promise<Page> {
   const page = await stage.visit(way === 'touch' ? phone : {}, path);
   if (way === 'touch') await page.getByRole('button', { name: /^Sessions/ }).tap();
@@ -20,7 +20,7 @@ async function visit(way: Way, path?: string): Promise<Page> {
   return page;
 }
 
-it('a folder below the home folder of the server’s user is shown with ~, wherever that lies', async () => {
+it('a folder below the home folder of the server’s user is shown with ~, wherever the home folder is', async () => {
   const { session } = stage.info;
   const homeDir = '/srv/people/ann';
   const projectDir = `${homeDir}/code/shop`;
@@ -32,7 +32,7 @@ it('a folder below the home folder of the server’s user is shown with ~, where
   await sidebar(page).getByRole('button', { name: '~/code/shop' }).waitFor();
 });
 
-it('the sidebar is as wide as it was dragged, also after a reload', async () => {
+it('the sidebar keeps its dragged width after a reload', async () => {
   const page = await stage.visit();
   await rows(page).first().waitFor();
   expect(await width(page)).toBe(279);
@@ -61,7 +61,7 @@ it('arrow keys, Home and End set the width of the sidebar', async () => {
   expect(await width(page)).toBe(299);
   await page.keyboard.press('Home');
   expect(await width(page)).toBe(199);
-  // At most half of the window, so that the page keeps room.
+  // At most half of the window, to leave room for the page.
   await page.keyboard.press('End');
   expect(await width(page)).toBe(499);
 });
@@ -83,7 +83,7 @@ it('a finger drags the edge of the sidebar on a tablet', async () => {
   await browser.detach();
 });
 
-it('most of a row is its title, and the agent is shown where there are several', async () => {
+it('most of a row is its title, and the agent is shown if there are several agents', async () => {
   stage.others = [otherSession('o1')];
   const page = await stage.visit();
   await rows(page).nth(1).waitFor();
@@ -110,7 +110,7 @@ describe.each(ways)('by %s', (way) => {
     await expect.poll(() => rows(page).count()).toBe(13);
   });
 
-  it('sessions in which nothing was said share a line, unless they are open', async () => {
+  it('sessions without messages share a line, unless they are open', async () => {
     const empty = (id: string) => otherSession(id, { empty: true, title: 'New session in shop' });
     stage.others = [empty('e1'), empty('e2'), empty('e3'), otherSession('o1')];
     const page = await visit(way, '/session/e3');

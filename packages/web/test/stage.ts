@@ -19,10 +19,10 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** The session of the running test. Tests that share a page have one each. */
+/** The id of the running test's session. Tests that share a page have a session each. */
 export let sessionId = 's1';
 const time = '2026-01-01T00:00:00.000Z';
-/** The built app; `WEB_APP` names a build elsewhere. */
+/** The folder of the built app; `WEB_APP` names another build. */
 const dist = process.env['WEB_APP'] ?? fileURLToPath(new URL('../dist/', import.meta.url));
 const types: Record<string, string> = {
   '.css': 'text/css',
@@ -32,15 +32,15 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-/** The policy that the server sends, so that a page that violates it fails here too. */
+/** The policy that the server sends, so that a page that violates it also fails here. */
 const policy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; object-src 'none'";
 
-/** The one that the server sends with the page that draws diagrams. */
+/** The policy that the server sends with the page that draws diagrams. */
 const framePolicy =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts";
 
-/** Another session, in which nothing was said. */
+/** Another session, without messages. */
 export function otherSession(id: string, rest: Partial<SessionSummary> = {}): SessionSummary {
   return {
     sessionId: id,
@@ -60,15 +60,15 @@ export function otherSession(id: string, rest: Partial<SessionSummary> = {}): Se
 
 type ProfileOptions = NonNullable<Parameters<Browser['newContext']>[0]>;
 
-/** A browser profile with the options that it was made with. */
+/** A browser profile with its options. */
 interface Profile {
   context: BrowserContext;
   options: ProfileOptions;
-  /** A page that nothing was shown in yet. */
+  /** A page that has shown nothing yet. */
   page: Page;
 }
 
-/** What the server has when a test begins. */
+/** The server's history when a test starts. */
 const nothing: HistoryPage = { entries: [], turns: [], cursor: '', hasMore: false };
 const infoAtFirst = (): SessionInfo => ({
   session: {
@@ -89,43 +89,43 @@ const infoAtFirst = (): SessionInfo => ({
   commands: [],
 });
 
-/** A server with one session, played by hand: the page depends on nothing but its messages. */
+/** A fake server with one session: the page depends only on the messages that a test sends. */
 export class Stage {
   /**
-   * Whether the browser is the whole one, as people have it: a frame of another origin gets a process of its own there, and
-   * not in the headless shell. Set before the first visit.
+   * Whether to use the whole browser, in which a frame of another origin gets a process of its own; the headless shell
+   * does not do that. Set before the first visit.
    */
   static isWholeBrowser = false;
   static #browser: Promise<Browser> | undefined;
-  /** Of a test before, emptied: they have the app in their caches, which halves the time to open it. */
+  /** Emptied profiles of earlier tests. The app is in their caches, which halves the time to open it. */
   static #idle: Profile[] = [];
-  /** Stays the same, as caches go by the address. */
+  /** Stays the same, since caches depend on the address. */
   static #port = 0;
   readonly requests: { method: string; path: string; body: unknown }[] = [];
   readonly heard: ClientMessage[] = [];
-  /** What `/api/blob` has, by hash. */
+  /** The blobs that `/api/blob` serves, by hash. */
   readonly blobs = new Map<string, { bytes: Buffer; mimeType: string }>();
   /** The answer to an HTTP request, or a promise of it; undefined for the default. */
   answer: (method: string, path: string, body: unknown) => unknown = () => undefined;
-  /** Why a request is refused; undefined if it is not. */
+  /** Returns the error of a refused request; undefined if the request is not refused. */
   refuse: (path: string) => { code: string; message: string } | undefined = () => undefined;
   history = nothing;
-  /** Where the built app is. */
+  /** The folder of the built app. */
   webDir = dist;
   info = infoAtFirst();
-  /** Whether a page that opens the session gets its information, beside its conversation. */
+  /** Whether a page that opens the session also gets its information, and not only its conversation. */
   tellsInfo = true;
   /** The other listed sessions. */
   others: SessionSummary[] = [];
   readonly #http: Server;
   #profiles: Profile[] = [];
-  /** Shown to one test after the other. */
+  /** The profile that tests share one after the other. */
   #shared: Profile | undefined;
   /** The sessions of the tests before this one, in the shared page. */
   #past: SessionSummary[] = [];
-  /** The ids of all sessions that they had beside their own. */
+  /** The ids of all other sessions of those tests. */
   readonly #pastOthers: string[] = [];
-  /** Whether the shared page may be looking for the server still. */
+  /** Whether the shared page may still be trying to reconnect. */
   #hasHungUp = false;
   #sockets: WebSocket[] = [];
 
@@ -152,7 +152,7 @@ export class Stage {
     });
   }
 
-  /** Ends all profiles. The browser stays for the next file, and ends with the process. */
+  /** Closes all profiles. The browser stays open for the next file, and ends with the process. */
   static async end(): Promise<void> {
     for (const { context } of Stage.#idle.splice(0)) await context.close();
     sessionId = 's1';
@@ -185,7 +185,7 @@ export class Stage {
   /** Empties a profile, for the next test. */
   static async #empty({ context, options }: Profile): Promise<Profile> {
     const old = context.pages();
-    // Opened before the last one closes: so the process stays.
+    // Opened before the last page closes, so that the process stays.
     const page = await context.newPage();
     for (const one of old) await one.close();
     await context.unrouteAll();
@@ -225,7 +225,7 @@ export class Stage {
     return Stage.#port;
   }
 
-  /** Opens the session in the page that tests share, as a click on it does; the first time, in a new one. */
+  /** Opens the session in the page that tests share, as a click on the session does; the first time, in a new page. */
   async visitShared(): Promise<Page> {
     if (this.#shared === undefined) {
       const page = await this.visit();
@@ -241,7 +241,7 @@ export class Stage {
     });
     await page.mouse.move(0, 0);
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-    // A session in an open tab would stay in the page, out of sight.
+    // A session in an open tab would stay mounted and hidden.
     await page.keyboard.press('Alt+w');
     await page.getByRole('main', { name: 'Start' }).waitFor();
     await page.evaluate((path) => {
@@ -249,7 +249,7 @@ export class Stage {
       history.pushState(null, '', path);
       window.dispatchEvent(new PopStateEvent('popstate'));
     }, `/session/${sessionId}`);
-    // Each session has the same title: only this tells that it is the new one that is shown.
+    // All sessions have the same title: only this identifies the new session.
     const isShown = () =>
       this.heard.some((one) => 'sessionId' in one && one.sessionId === sessionId);
     await expect.poll(isShown, { interval: 5 }).toBe(true);
@@ -258,7 +258,7 @@ export class Stage {
     return page;
   }
 
-  /** Gives the next test a server as new, with a session of its own. */
+  /** Resets the server for the next test, with a new session. */
   begin(): void {
     const { session } = this.info;
     const title = `Past ${this.#past.length}`;
@@ -276,7 +276,7 @@ export class Stage {
     this.blobs.clear();
   }
 
-  /** Puts away what a test has used; the shared page too, unless the next test `keeps` it. */
+  /** Cleans up after a test; closes the shared page unless the next test `keeps` it. */
   async tidy(keeps: boolean): Promise<void> {
     const shared = this.#shared;
     if (shared !== undefined && !(keeps && !this.#hasHungUp && (await isAsOpened(shared)))) {
@@ -291,7 +291,7 @@ export class Stage {
     for (const socket of this.#sockets) socket.send(JSON.stringify(message));
   }
 
-  /** Sends the session's information beside its conversation. */
+  /** Sends changed session information. */
   tell(info: Partial<SessionInfo>): void {
     this.info = { ...this.info, ...info };
     this.say({ type: 'session:info', sessionId, info: this.info });
@@ -333,7 +333,7 @@ export class Stage {
     this.say({ type: 'sessions:changed', sessions, removed: [] });
   }
 
-  /** Keeps bytes in the blob store; gives their name. */
+  /** Stores bytes in the blob store and returns their name. */
   keep(bytes: Buffer, mimeType: string): string {
     const hash = createHash('sha256').update(bytes).digest('hex');
     this.blobs.set(hash, { bytes, mimeType });
@@ -406,8 +406,8 @@ export function openStage(set?: () => void): void {
 }
 
 /**
- * As `openStage`, but tests that visit by `stage.visitShared` have one page after the other's session in it: to open the
- * app costs more than most of them do. At length each has a page of its own.
+ * Like `openStage`, but tests that visit by `stage.visitShared` share one page and open their sessions in it one after
+ * the other, because opening the app takes longer than most tests. At length each test has a page of its own.
  */
 export function shareStage(set?: () => void): void {
   if (atLength) {
@@ -429,7 +429,7 @@ export function shareStage(set?: () => void): void {
   });
 }
 
-/** Whether nothing of a test is left in the page that would be in the way of another. */
+/** Whether the page is clean enough for the next test: a test has left nothing that would disturb another. */
 async function isAsOpened({ context, page, options }: Profile): Promise<boolean> {
   if (context.pages().length > 1) return false;
   page.removeAllListeners();

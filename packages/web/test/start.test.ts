@@ -21,7 +21,7 @@ it('a file dropped where no session takes it does not leave the page', async () 
   expect(areKept).toEqual([true, true]);
 });
 
-it('the agents that can be used come first, and the chosen one is in sight', async () => {
+it('usable agents come first, and the chosen agent is visible', async () => {
   const agent = (cliType: string, rest = {}) => ({
     cliType,
     name: cliType,
@@ -59,7 +59,7 @@ it('the agents that can be used come first, and the chosen one is in sight', asy
   expect(isInSight).toBe(true);
 });
 
-it('agents that are not set up are folded, and say what to do in commands that can be copied', async () => {
+it('agents that are not set up are folded, with instructions whose commands can be copied', async () => {
   const agent = (name: string, reason?: string) => ({
     cliType: name.toLowerCase(),
     name,
@@ -87,13 +87,13 @@ it('agents that are not set up are folded, and say what to do in commands that c
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(command);
 });
 
-it('the title of the window names the session that waits', async () => {
+it('the window title names the waiting session', async () => {
   stage.others = [otherSession('o1', { title: 'ask me', state: 'waiting' })];
   const page = await stage.visit();
   await expect.poll(() => page.title()).toBe('◆ ask me – Liminal');
 });
 
-it('of too many attachments a line in sight says so, and takes the refused ones out', async () => {
+it('too many attachments are reported in a visible line, which can remove the refused ones', async () => {
   const page = await stage.visit();
   const files = Array.from({ length: 23 }, (_, n) => ({
     name: `file-${n}.txt`,

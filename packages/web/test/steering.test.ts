@@ -30,7 +30,7 @@ const queued = (page: Page, said: string) =>
 const unsent = (page: Page) => page.getByRole('article', { name: 'Unsent message' });
 const prompts = (page: Page) => page.getByRole('article', { name: 'You' });
 
-/** The bodies that a route was sent. */
+/** The bodies of the requests to a route. */
 const bodies = (route: string): unknown[] =>
   stage.requests.filter(({ path }) => path.endsWith(route)).map(({ body }) => body);
 
@@ -41,30 +41,27 @@ const ways: [string, (page: Page) => Promise<void>][] = [
   ['Ctrl+Enter', (page) => field(page).press('Control+Enter')],
 ];
 
-it.each(ways)(
-  '%s says what is written in the turn that runs, and it is shown there once',
-  async (_, use) => {
-    const page = await stage.visitShared();
-    await field(page).fill('A word');
-    await use(page);
-    await expect.poll(() => bodies('/steer')).toMatchObject([{ message: 'A word' }]);
-    const { messageId } = bodies('/steer')[0] as { messageId: string };
-    await unsent(page).filter({ hasText: 'A word' }).waitFor();
-    expect(await field(page).inputValue()).toBe('');
+it.each(ways)('%s sends the draft into the running turn, which shows it once', async (_, use) => {
+  const page = await stage.visitShared();
+  await field(page).fill('A word');
+  await use(page);
+  await expect.poll(() => bodies('/steer')).toMatchObject([{ message: 'A word' }]);
+  const { messageId } = bodies('/steer')[0] as { messageId: string };
+  await unsent(page).filter({ hasText: 'A word' }).waitFor();
+  expect(await field(page).inputValue()).toBe('');
 
-    const said = message(`t1:said:${messageId}`, 'A word', { origin: 'user', delivery: 'sent' });
-    stage.say(upsert(said));
-    await prompts(page).filter({ hasText: 'A word' }).waitFor();
-    await page.getByText('Sent, not read yet').waitFor();
-    expect(await unsent(page).count()).toBe(0);
-    stage.say(upsert({ ...said, delivery: 'taken', status: 'complete' }));
-    await page.getByText('Steered').waitFor();
-    expect(await page.getByText('A word', { exact: true }).count()).toBe(1);
-    expect(bodies('/send')).toEqual([]);
-  },
-);
+  const said = message(`t1:said:${messageId}`, 'A word', { origin: 'user', delivery: 'sent' });
+  stage.say(upsert(said));
+  await prompts(page).filter({ hasText: 'A word' }).waitFor();
+  await page.getByText('Sent, not read yet').waitFor();
+  expect(await unsent(page).count()).toBe(0);
+  stage.say(upsert({ ...said, delivery: 'taken', status: 'complete' }));
+  await page.getByText('Steered').waitFor();
+  expect(await page.getByText('A word', { exact: true }).count()).toBe(1);
+  expect(bodies('/send')).toEqual([]);
+});
 
-it('Enter queues as before; without a turn, or with an agent that takes nothing meanwhile, Ctrl+Enter does too', async () => {
+it('Enter queues as before; without a turn, or with an agent that cannot be steered, Ctrl+Enter does the same', async () => {
   const page = await stage.visitShared();
   await field(page).fill('Later');
   await field(page).press('Enter');
@@ -78,7 +75,7 @@ it('Enter queues as before; without a turn, or with an agent that takes nothing 
   expect(bodies('/steer')).toEqual([]);
 });
 
-it('what is attached goes along', async () => {
+it('attachments are sent with a steered message', async () => {
   stage.info = {
     ...stage.info,
     accepts: { image: [], audio: [], resource: ['text/*'] },
@@ -88,7 +85,7 @@ it('what is attached goes along', async () => {
   await button(page, 'Attach files').click();
   const buffer = Buffer.from('# Notes');
   await (await choosing).setFiles([{ name: 'notes.md', mimeType: 'text/markdown', buffer }]);
-  // With its size: until it has been read it cannot be sent.
+  // The size is shown once the file has been read and can be sent.
   await page.getByRole('list', { name: 'Attached' }).getByText('7 bytes').waitFor();
   await field(page).press('Control+Enter');
   await expect
@@ -96,7 +93,7 @@ it('what is attached goes along', async () => {
     .toMatchObject([{ message: '', blocks: [{ type: 'resource' }] }]);
 });
 
-it('a message that came too late says so, and can be sent as one of its own', async () => {
+it('a message that arrived too late is marked, and can be sent as a message of its own', async () => {
   stage.refuse = (path) =>
     path.endsWith('/steer')
       ? { code: 'NOTHING_TO_STEER', message: 'No turn is running. Send it as a message.' }
@@ -124,7 +121,7 @@ it('a message that was not read can be sent again', async () => {
   await expect.poll(() => bodies('/send')).toMatchObject([{ message: 'A word' }]);
 });
 
-it('queued messages are moved by Alt and arrows, and the focus goes along', async () => {
+it('queued messages are moved by Alt and arrow keys, and the focus moves with them', async () => {
   const page = await stage.visitShared();
   const edit = queued(page, 'two').getByRole('button', { name: 'Edit queued message' });
   const areInOrder = async (...order: RegExp[]) =>
@@ -149,7 +146,7 @@ it('queued messages are moved by Alt and arrows, and the focus goes along', asyn
 });
 
 testAtLength(
-  'on a phone a queued message has a line for itself, and is said at once by a tap',
+  'on a phone a queued message has a line of its own, and a tap sends it at once',
   async () => {
     const page = await stage.visit(phone);
     const row = queued(page, 'two');
@@ -166,19 +163,22 @@ const pauses: [string, (page: Page) => Promise<void>][] = [
   ['a key', async (page) => button(page, 'Resume').press('Enter')],
 ];
 
-it.each(pauses)('a queue that a stop has paused says so, and is resumed by %s', async (_, use) => {
-  stage.history = { ...stage.history, turns: [turn('t1', { status: 'aborted', endedAt: 1 })] };
-  stage.info.session = { ...stage.info.session, state: 'queued', queuePaused: true };
-  const page = await stage.visitShared();
-  await page.getByRole('status').filter({ hasText: 'Queue paused' }).waitFor();
-  await use(page);
-  await expect.poll(() => bodies('/queue/resume')).toHaveLength(1);
-  stage.tell({ session: { ...stage.info.session, queuePaused: undefined } });
-  await expect.poll(() => button(page, 'Resume').count()).toBe(0);
-  await field(page).and(page.locator(':focus')).waitFor();
-});
+it.each(pauses)(
+  'a queue that a stop has paused is shown as paused, and resumed by %s',
+  async (_, use) => {
+    stage.history = { ...stage.history, turns: [turn('t1', { status: 'aborted', endedAt: 1 })] };
+    stage.info.session = { ...stage.info.session, state: 'queued', queuePaused: true };
+    const page = await stage.visitShared();
+    await page.getByRole('status').filter({ hasText: 'Queue paused' }).waitFor();
+    await use(page);
+    await expect.poll(() => bodies('/queue/resume')).toHaveLength(1);
+    stage.tell({ session: { ...stage.info.session, queuePaused: undefined } });
+    await expect.poll(() => button(page, 'Resume').count()).toBe(0);
+    await field(page).and(page.locator(':focus')).waitFor();
+  },
+);
 
-it('the first message of a paused queue can be sent now, too', async () => {
+it('the first message of a paused queue can also be sent now', async () => {
   stage.history = { ...stage.history, turns: [turn('t1', { status: 'aborted', endedAt: 1 })] };
   stage.info = { ...stage.info, canSteer: false };
   stage.info.session = { ...stage.info.session, state: 'queued', queuePaused: true };
@@ -187,7 +187,7 @@ it('the first message of a paused queue can be sent now, too', async () => {
   await expect.poll(() => bodies('/queue/one/now')).toHaveLength(1);
 });
 
-it('where an agent cannot be steered, a queued message moves to the front', async () => {
+it('if an agent cannot be steered, a queued message moves to the front', async () => {
   stage.info = { ...stage.info, canSteer: false };
   const page = await stage.visitShared();
   const row = queued(page, 'two');

@@ -24,7 +24,7 @@ shareStage(() => {
   };
 });
 
-it('a subagent is open while it works, folds when it is done, and shows its result once', async () => {
+it('a subagent is open while it works, folds when it has finished, and shows its result once', async () => {
   const page = await stage.visitShared();
   const card = page.getByRole('group', { name: 'Subagent Count the tests' });
   stage.say(
@@ -38,6 +38,6 @@ it('a subagent is open while it works, folds when it is done, and shows its resu
   await card.getByRole('button', { name: /Subagent/ }).click();
   await card.getByText('There are 42 tests.').waitFor();
   expect(await card.locator('strong', { hasText: '42' }).count()).toBe(1);
-  // What the result has more than that is shown, too.
+  // The further text of the result is also shown.
   await card.getByText('agentId: a1').waitFor();
 });

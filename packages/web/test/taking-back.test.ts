@@ -37,7 +37,7 @@ beforeEach(() => {
   };
 });
 
-/** The same, after turns 2 and 3 were taken back, and with what was said since. */
+/** The conversation after turns 2 and 3 were taken back, with later turns. */
 function takenBack(): void {
   const system = { turnId: 'r', origin: 'system', status: 'complete' } as const;
   const { history } = stage;
@@ -69,7 +69,7 @@ const turnsShown = (page: Page) =>
     .locator('[data-turn-id]')
     .evaluateAll((all) => all.map((one) => one.getAttribute('data-turn-id')));
 
-it('a message goes back into the composer, with what it had, once its turns are taken back', async () => {
+it('a message returns to the composer with its attachments once its turns are taken back', async () => {
   const page = await stage.visitShared();
   await edit(page, 't2').click();
   await dialog(page).getByText('This turn and 1 later one are taken back').waitFor();
@@ -82,7 +82,7 @@ it('a message goes back into the composer, with what it had, once its turns are 
   await expect.poll(() => field(page).evaluate((e) => e === document.activeElement)).toBe(true);
 });
 
-it('files go back with it where that is chosen, by keys alone', async () => {
+it('files are changed back as well if that is chosen, by keys alone', async () => {
   const page = await stage.visitShared();
   await edit(page, 't2').focus();
   await page.keyboard.press('Enter');
@@ -95,7 +95,7 @@ it('files go back with it where that is chosen, by keys alone', async () => {
   expect(asked().at(-1)).toEqual({ turnId: 't2', scope: 'both' });
 });
 
-it('a refusal says why, and the composer stays as it is', async () => {
+it('an error is shown with its reason, and the composer is unchanged', async () => {
   const page = await stage.visitShared();
   stage.refuse = (path) =>
     path.endsWith('/rewind') ? { code: 'CANNOT_REWIND', message: 'It was summarised.' } : undefined;
@@ -106,7 +106,7 @@ it('a refusal says why, and the composer stays as it is', async () => {
   expect(await field(page).inputValue()).toBe('');
 });
 
-it('turns that were taken back are folded; shown again they are marked, and nothing can be done with them', async () => {
+it('turns that were taken back are folded; when opened, they are marked and have no actions', async () => {
   takenBack();
   const page = await stage.visitShared();
   await page.getByText('Another answer.').waitFor();
@@ -121,7 +121,7 @@ it('turns that were taken back are folded; shown again they are marked, and noth
   await page.getByText('Second answer.').waitFor({ state: 'detached' });
 });
 
-it('they fold as they are taken back, for everybody who looks', async () => {
+it('turns fold when they are taken back, on all open pages', async () => {
   const page = await stage.visitShared();
   await page.getByText('Third answer.').waitFor();
   const of = { turnId: 'r', sessionId } as const;
@@ -140,7 +140,7 @@ it('they fold as they are taken back, for everybody who looks', async () => {
   expect(await turnsShown(page)).toEqual(['t1', 'r']);
 });
 
-it('what is searched for in them is found, and shown', async () => {
+it('a search finds and shows items of turns that were taken back', async () => {
   takenBack();
   const page = await stage.visitShared();
   await page.getByText('Another answer.').waitFor();
@@ -150,7 +150,7 @@ it('what is searched for in them is found, and shown', async () => {
   await page.getByText('Second answer.').waitFor();
 });
 
-it('is not offered for agents that cannot do it', async () => {
+it('taking back is not offered for agents that cannot do it', async () => {
   stage.answer = () => undefined;
   const page = await stage.visitShared();
   await page.reload();

@@ -33,7 +33,7 @@ function program() {
   };
 }
 
-it('the output of a running command is in sight, and followed while the reader is at its end', async () => {
+it('the output of a running command is visible, and followed while the reader is at its end', async () => {
   const page = await stage.visitShared();
   const { write, end } = program();
   write('line 0\n');
@@ -56,7 +56,7 @@ it('the output of a running command is in sight, and followed while the reader i
   await jump.click();
   await expect.poll(() => fromEnd(scroller)).toBeLessThan(2);
   expect(await jump.count()).toBe(0);
-  // Keys reach it in every browser.
+  // Keys can scroll it in every browser.
   expect(await scroller.getAttribute('tabindex')).toBe('0');
   end(0);
   await card(page).getByRole('img', { name: 'done' }).waitFor();
@@ -64,7 +64,7 @@ it('the output of a running command is in sight, and followed while the reader i
   expect(await output(page).getByText('line 81').isVisible()).toBe(true);
 });
 
-it('colours are colours, lines written over are gone, and markup is text', async () => {
+it('colours are shown, overwritten lines are gone, and markup is text', async () => {
   const page = await stage.visitShared();
   const { write } = program();
   write('\u001B[32mok\u001B[0m <img src=x onerror=alert(1)> <b>bold</b>\n');
@@ -87,7 +87,7 @@ it('colours are colours, lines written over are gone, and markup is text', async
   ]);
 });
 
-it('what was drawn is not drawn again for what comes after it', async () => {
+it('rendered output is not rendered again when more output follows', async () => {
   const page = await stage.visitShared();
   const { write } = program();
   write(Array.from({ length: 250 }, (_, line) => `line ${line}\n`).join(''));
@@ -109,7 +109,7 @@ it('what was drawn is not drawn again for what comes after it', async () => {
   expect(await element?.evaluate((block) => block.isConnected)).toBe(true);
 });
 
-it('a huge output is folded to its end, and all that is kept can be seen', async () => {
+it('a huge output is folded to its end, and all kept lines can be shown', async () => {
   const page = await stage.visitShared();
   const { write, end } = program();
   for (let at = 0; at < 5_000; at += 500) {
@@ -140,7 +140,7 @@ it.each([
   ['1,000 lines of 80 coloured letters', `${rainbow(80)}\n`.repeat(1_000), 'abcdefg'],
   ['lines of letters that join', `${'\u0E33\u0323'.repeat(4_000)}\n`.repeat(50), '\u0E33\u0323'],
   ['lines in two directions', `${'a\u05D0'.repeat(4_000)}\n`.repeat(50), 'a\u05D0'],
-])('SAFE: the page draws a bounded part of %s, and answers', async (_, text, words) => {
+])('SAFE: the page renders a bounded part of %s, and responds', async (_, text, words) => {
   const page = await stage.visitShared();
   const { write, end } = program();
   write(text.slice(0, text.length / 2));
@@ -157,7 +157,7 @@ it.each([
   await field.fill('');
 });
 
-it('a long line is copied as it was written', async () => {
+it('a long line is copied unchanged', async () => {
   const page = await stage.visitShared();
   const { write } = program();
   const line = Array.from({ length: 900 }, (_, n) => `\u001B[3${n % 8}mคำ${n}`).join(' ');
@@ -171,7 +171,7 @@ it('a long line is copied as it was written', async () => {
   expect(await page.evaluate(() => getSelection()?.toString())).toBe(`before\n${plain}\nafter`);
 });
 
-it('a short command stays one line, and an open card shows what it wrote', async () => {
+it('a short command stays one line, and its open card shows the output', async () => {
   const page = await stage.visitShared();
   const startedAt = new Date().toISOString();
   const quick = { ...call, startedAt, toolOutput: 'done\n' };
@@ -196,7 +196,7 @@ testAtLength('on a phone the output is no wider than the page', async () => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
 
-it('the output of a person’s own command is in sight; that of a quick command of the agent is not', async () => {
+it('the output of a person’s own command is visible, that of an agent’s quick command is not', async () => {
   const shown = { toolOutput: ' M src/login.ts\n', status: 'complete' } as const;
   const git = tool('own', { kind: 'execute', toolArguments: { command: 'git status' }, ...shown });
   const user = (id: string, content: string, turnId: string) =>

@@ -29,7 +29,7 @@ beforeEach(() => {
 
 const buttons = (page: Page) => page.getByRole('button', { name: 'To background' });
 
-it('a running command is sent to the background by its button; other calls have none', async () => {
+it('a running command is sent to the background by its button; other calls have no such button', async () => {
   const page = await stage.visitShared();
   await buttons(page).click();
   const asked = () =>
@@ -37,9 +37,9 @@ it('a running command is sent to the background by its button; other calls have 
   await expect.poll(asked).toEqual([{ callId: 'call-1' }]);
 });
 
-it('without an agent that can do that there is no button', async () => {
+it('there is no button if the agent cannot do that', async () => {
   backgrounds = false;
-  // Which agents there are is asked once for a page.
+  // A page loads the agents only once.
   const page = await stage.visit();
   await page.getByText('npm start').waitFor();
   await expect.poll(() => stage.requests.some(({ path }) => path === '/api/agents')).toBe(true);

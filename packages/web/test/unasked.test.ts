@@ -30,7 +30,7 @@ function beginUnasked(): void {
 it.each([
   { width: 1000, height: 700 },
   { width: 390, height: 700 },
-])('a turn that nobody asked for says that the agent began it: %j', async (viewport) => {
+])('a turn that no person began shows that the agent began it: %j', async (viewport) => {
   const page = await stage.visit({ viewport });
   await page.getByText('Start the build').waitFor();
   beginUnasked();
@@ -42,7 +42,7 @@ it.each([
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
 });
 
-it('one that says why itself needs no such line, and neither does a person’s', async () => {
+it('a turn that explains itself, or that a person began, has no such line', async () => {
   const page = await stage.visitShared();
   await page.getByText('Start the build').waitFor();
   expect(await line(page).count()).toBe(0);
@@ -53,7 +53,7 @@ it('one that says why itself needs no such line, and neither does a person’s',
   expect(await line(page).count()).toBe(0);
 });
 
-it('a question about the settings of the project folder is not the agent’s beginning', async () => {
+it('a question about the settings of the project folder does not count as begun by the agent', async () => {
   const page = await stage.visitShared();
   await page.getByText('Start the build').waitFor();
   beginUnasked();
@@ -63,7 +63,7 @@ it('a question about the settings of the project folder is not the agent’s beg
   expect(await line(page).count()).toBe(0);
 });
 
-it('is known of turns in history, too', async () => {
+it('turns from history also show that the agent began them', async () => {
   const { entries, turns } = stage.history;
   const unasked = turn(turnId, { status: 'complete', endedAt: 2_000, trigger: 'agent' });
   stage.history = { ...stage.history, entries: [...entries, said], turns: [...turns, unasked] };
@@ -71,7 +71,7 @@ it('is known of turns in history, too', async () => {
   await line(page).waitFor();
 });
 
-it('a turn that only asks a person something is not one that the agent began', async () => {
+it('a turn that only asks a person something does not count as begun by the agent', async () => {
   const page = await stage.visitShared();
   await page.getByText('Start the build').waitFor();
   beginUnasked();

@@ -1,4 +1,4 @@
-/** Sessions that have ended their work while a person looked elsewhere. */
+/** Sessions that finished their work while they were not shown. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { otherSession, shareStage, stage } from './stage.ts';
@@ -11,7 +11,7 @@ shareStage(() => {
 const sidebar = (page: Page) => page.getByRole('navigation', { name: 'Sessions', exact: true });
 const mark = (page: Page) => sidebar(page).getByRole('img', { name: 'finished, not seen yet' });
 
-it('a session that ends out of sight is marked, also after a reload, until it is opened', async () => {
+it('a session that finishes while it is not shown is marked until it is opened, even after a reload', async () => {
   const page = await stage.visit();
   const row = sidebar(page).getByRole('link').filter({ hasText: 'o1' });
   await row.getByRole('img', { name: 'running' }).waitFor();
@@ -27,7 +27,7 @@ it('a session that ends out of sight is marked, also after a reload, until it is
   await expect.poll(() => page.title()).not.toMatch(/^✓ /);
 });
 
-it('a session that ends in sight is not marked', async () => {
+it('a session that finishes while it is shown is not marked', async () => {
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'running' } };
   const page = await stage.visit();
   await sidebar(page).getByRole('img', { name: 'running' }).first().waitFor();

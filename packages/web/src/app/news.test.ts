@@ -5,7 +5,7 @@ import { news } from './news.ts';
 const session = (sessionId: string, state: SessionState) =>
   ({ sessionId, state, title: `Session ${sessionId}` }) as SessionSummary;
 
-it('a hidden session that begins to wait, ends or fails is announced once', () => {
+it('a hidden session that starts to wait, finishes or fails is announced once', () => {
   const before = new Map<string, SessionState>([
     ['a', 'running'],
     ['b', 'running'],

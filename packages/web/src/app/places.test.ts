@@ -17,12 +17,12 @@ import { keepTabs } from './use-kept-tabs.ts';
 const three = { tabs: ['a', 'b', 'c'], active: 'b' };
 const looking = { tabs: ['a', 'p', 'b'], active: 'p', preview: 'p' };
 
-it('a session opens in a new tab, or in the one it has', () => {
+it('a session opens in a new tab, or in its own if it has one', () => {
   expect(openTab(three, 'd')).toEqual({ tabs: ['a', 'b', 'c', 'd'], active: 'd' });
   expect(openTab(three, 'a')).toEqual({ tabs: ['a', 'b', 'c'], active: 'a' });
 });
 
-it('a previewed session takes the place of the last preview', () => {
+it('a previewed session replaces the last preview', () => {
   expect(previewTab(three, 'd')).toEqual({
     ...three,
     tabs: [...three.tabs, 'd'],
@@ -34,7 +34,7 @@ it('a previewed session takes the place of the last preview', () => {
   expect(previewTab(looking, 'p')).toEqual(looking);
 });
 
-it('a kept tab is taken by no other session', () => {
+it('no other session replaces a kept tab', () => {
   const kept = keepTab(looking, 'p');
   expect(kept).toEqual({ tabs: ['a', 'p', 'b'], active: 'p' });
   expect(previewTab(kept, 'q').tabs).toEqual(['a', 'p', 'b', 'q']);
@@ -43,7 +43,7 @@ it('a kept tab is taken by no other session', () => {
   expect(moveTab(looking, 'p', 'a')).toEqual({ tabs: ['p', 'a', 'b'], active: 'p' });
 });
 
-it('only kept tabs outlive a reload', () => {
+it('only kept tabs survive a reload', () => {
   expect(keptTabs(looking)).toEqual(['a', 'b']);
   expect(keptTabs(three)).toEqual(['a', 'b', 'c']);
 });
@@ -73,7 +73,7 @@ const at = (address: string) => {
   return placesAt(three, { pathname, hash });
 };
 
-it('a place has an address, and so has an item of a session', () => {
+it('places and items of sessions have addresses', () => {
   expect(at(toAddress({ active: 'b' }))).toEqual(three);
   expect(at(toAddress({ active: 'x/y z' }))).toMatchObject({ active: 'x/y z', preview: 'x/y z' });
   const item = at(toAddress({ active: 'b', target: { id: 'r1:0 #%' } }));
@@ -93,14 +93,14 @@ it('an item is shown only until the next navigation', () => {
   expect(closeTab(item, 'a').target).toEqual({ id: 'i' });
 });
 
-it('stored tabs are read with care', () => {
+it('stored tabs are read, and any other value is ignored', () => {
   expect(readTabs('["a","b","a",3,""]')).toEqual(['a', 'b']);
   expect(readTabs('{"a":1}')).toEqual([]);
   expect(readTabs('nonsense')).toEqual([]);
   expect(readTabs(null)).toEqual([]);
 });
 
-it('the pages of the latest tabs are kept, those of closed tabs are not', () => {
+it('the pages of the latest tabs stay mounted, those of closed tabs do not', () => {
   const tabs = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   const kept = tabs.reduce<readonly string[]>((held, tab) => keepTabs(held, tabs, tab), []);
   expect(kept).toEqual(['b', 'c', 'd', 'e', 'f', 'g']);

@@ -6,7 +6,7 @@ const session = (sessionId: string, state: SessionState, rest = {}) =>
   ({ sessionId, state, ...rest }) as SessionSummary;
 const none = { busy: [], unseen: [] };
 
-it('a session that ended its work out of sight is unseen until it is opened', () => {
+it('a session that finished while it was not shown is unseen until it is opened', () => {
   const first = lookAgain(none, [session('a', 'running'), session('b', 'idle')], undefined);
   expect(first).toEqual({ busy: ['a'], unseen: [] });
   const ended = [session('a', 'idle'), session('b', 'idle')];
@@ -16,13 +16,13 @@ it('a session that ended its work out of sight is unseen until it is opened', ()
   expect(lookAgain(then, ended, 'a')).toEqual(none);
 });
 
-it('a session that failed, or whose request was answered elsewhere, is unseen, too', () => {
+it('a session that failed, or whose request was answered elsewhere, is also unseen', () => {
   const before = { busy: ['a', 'b', 'c'], unseen: [] };
   const now = [session('a', 'failed'), session('b', 'idle'), session('c', 'waiting')];
   expect(lookAgain(before, now, undefined)).toEqual({ busy: ['c'], unseen: ['a', 'b'] });
 });
 
-it('a session in sight, at work again, archived or gone is not', () => {
+it('a shown, working, archived or deleted session is not unseen', () => {
   const before = { busy: ['a'], unseen: ['b', 'c', 'd'] };
   const now = [
     session('a', 'idle'),

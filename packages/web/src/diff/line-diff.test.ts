@@ -23,7 +23,7 @@ it('a change is shown with the lines around it', () => {
   expect(made).toMatchObject({ added: 1, removed: 1 });
 });
 
-it('lines have their numbers in the file where the agent gives that of the first', () => {
+it('lines have their numbers in the file if the agent reports the first line’s number', () => {
   const part = { ...diff('a\nb\n', 'a\nB\nc\n'), oldLine: 41, newLine: 51 };
   const numbers = (of: typeof part | ReturnType<typeof diff>) =>
     lineDiff(of).lines.map(({ kind, number }) => [kind, number]);
@@ -43,7 +43,7 @@ it('lines have their numbers in the file where the agent gives that of the first
   ]);
 });
 
-it('hunks keep their numbers, and each line is in the text that is coloured', () => {
+it('hunks keep their line numbers, and each line is in the coloured text', () => {
   const hunks = [
     { oldStart: 10, newStart: 12, lines: [' a', '-b', '+B'] },
     { oldStart: 30, newStart: 32, lines: ['+c', ' d', String.raw`\ No newline at end of file`] },
@@ -77,12 +77,12 @@ it('changes that are far apart have a gap between them', () => {
   expect(made.lines.filter((line) => line.kind === 'gap')).toHaveLength(1);
 });
 
-it('a new file is all added, an emptied file all removed', () => {
+it('all lines of a new file are added, all lines of an emptied file removed', () => {
   expect(lineDiff(diff(undefined, 'a\nb\n'))).toMatchObject({ added: 2, removed: 0 });
   expect(lineDiff(diff('a\nb\n', ''))).toMatchObject({ added: 0, removed: 2 });
 });
 
-it('a newline at the end of the file is no change', () => {
+it('a newline at the end of the file is not a change', () => {
   expect(lineDiff(diff('a', 'a\n')).lines).toEqual([]);
 });
 
@@ -98,12 +98,12 @@ it('several files are added up', () => {
   expect(totalChange([diff('a', 'b'), diff(undefined, 'c\nd')])).toEqual({ added: 3, removed: 1 });
 });
 
-it('is worked out once per diff', () => {
+it('a diff is computed only once', () => {
   const one = diff('a', 'b');
   expect(lineDiff(one)).toBe(lineDiff(one));
 });
 
-it('every line shown is in its file at its number', () => {
+it('every shown line has its number in the file', () => {
   const text = fc
     .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
     .map((l) => l.join('\n'));

@@ -43,11 +43,11 @@ it.each([
   'data:text/html,x',
   'vscode://file/a.ts:1',
   'file:',
-])('%s is no file', (href) => {
+])('%s is not a file', (href) => {
   expect(linkTarget(href)).toBeUndefined();
 });
 
-it('code can name a file, and mostly does not', () => {
+it('only code that looks like a path names a file', () => {
   expect(codeTarget('src/a.ts')).toEqual({ path: 'src/a.ts' });
   expect(codeTarget('a.ts:3')).toEqual({ path: 'a.ts', line: 3 });
   for (const code of ['npm test', 'a | b', 'Map<string>', 'x', 'https://a.b', '*.ts', "'a.b'"]) {
@@ -55,7 +55,7 @@ it('code can name a file, and mostly does not', () => {
   }
 });
 
-it('a place in a file is said as it is written', () => {
+it('a place in a file is shown in its written form', () => {
   expect(targetWords({ path: 'a.ts' })).toBe('a.ts');
   expect(targetWords({ path: 'a.ts', line: 3 })).toBe('a.ts:3');
   expect(targetWords({ path: 'a.ts', line: 3, endLine: 5 })).toBe('a.ts:3–5');

@@ -3,20 +3,20 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Answers, checkForm, initialAnswers } from './check-answers.ts';
 
-/** The result of a form with one field, `it`, filled in with this answer. */
+/** The result of a form with one field, `it`, and this answer. */
 function check(field: object, answer: Answers[string], required = true) {
   const form = Form.parse({ properties: { it: field }, required: required ? ['it'] : [] });
   const { content, problems } = checkForm(readFields(form), { it: answer });
   return problems.get('it') ?? content;
 }
 
-describe('a field that has to be filled in', () => {
+describe('a required field', () => {
   it.each([
     [{ type: 'string' }, '   ', 'This has to be filled in.'],
     [{ type: 'integer' }, '', 'This has to be filled in.'],
     [{ type: 'string', enum: ['a', 'b'] }, '', 'Choose one.'],
     [{ type: 'array', items: { enum: ['a', 'b'] }, minItems: 1 }, [], 'Choose at least 1.'],
-  ])('says so: %j', (field, answer, problem) => {
+  ])('reports a missing answer: %j', (field, answer, problem) => {
     expect(check(field, answer)).toBe(problem);
     expect(check(field, answer, false)).toEqual({});
   });
@@ -65,20 +65,20 @@ describe('a text', () => {
     expect(check(field, answer)).toEqual(expected);
   });
 
-  it('that is a time is sent in UTC, whatever the zone of the page', () => {
+  it('with a time is sent in UTC, in any time zone of the page', () => {
     const typed = '2026-05-04T10:30';
     const expected = new Date(2026, 4, 4, 10, 30).toISOString();
     expect(check({ type: 'string', format: 'date-time' }, typed)).toEqual({ it: expected });
   });
 });
 
-it('a list is one value per line', () => {
+it('a list has one value per line', () => {
   expect(check({ type: 'array', items: { type: 'string' } }, 'a\n\nb c\n')).toEqual({
     it: ['a', 'b c'],
   });
 });
 
-it('a list has bounds', () => {
+it('a list has a least and a greatest length', () => {
   const field = { type: 'array', items: { enum: ['a', 'b', 'c'] }, minItems: 2, maxItems: 2 };
   expect(check(field, ['a'])).toBe('Choose at least 2.');
   expect(check(field, ['a', 'b', 'c'])).toBe('Choose at most 2.');
@@ -90,7 +90,7 @@ it('a switch always has an answer', () => {
   expect(check({ type: 'boolean' }, true)).toEqual({ it: true });
 });
 
-it('for any form, the answer fits the schema, or each problem has a sentence', () => {
+it('for any form, the answer fits the schema, or each problem has a message', () => {
   const anything = fc.option(fc.oneof(fc.string(), fc.double(), fc.boolean(), fc.constant(null)), {
     nil: undefined,
   });
@@ -108,7 +108,7 @@ it('for any form, the answer fits the schema, or each problem has a sentence', (
     format: anything,
     minItems: anything,
   });
-  // JSON that comes in loses this one name: see below.
+  // Incoming JSON loses this name: see below.
   const name = fc.string().filter((text) => text !== '__proto__');
   const forms = fc.record({
     properties: fc.dictionary(name, field, { maxKeys: 4 }),
@@ -135,7 +135,7 @@ it('for any form, the answer fits the schema, or each problem has a sentence', (
   );
 });
 
-it('a field may have the name of a property that every object has', () => {
+it('a field may be named like a property of every object', () => {
   const field = { type: 'string' };
   const form = Form.parse({ properties: { constructor: field, toString: field } });
   const fields = readFields(form);

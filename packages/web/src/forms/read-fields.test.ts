@@ -62,7 +62,7 @@ it('fields come in the form’s order, with their defaults', () => {
   ]);
 });
 
-it('a field has its title, else its name; and choices have names of their own', () => {
+it('a field shows its title, else its name; choices have titles of their own', () => {
   const [version, registry, , retries] = readFields(release);
   expect([version?.title, version?.description]).toEqual(['Version', 'As in package.json']);
   expect(retries).toMatchObject({ title: 'retries', minimum: 0 });
@@ -74,7 +74,7 @@ it('a field has its title, else its name; and choices have names of their own', 
   });
 });
 
-it('an empty choice and an unknown default leave the field open', () => {
+it('an empty choice or an unknown default selects nothing', () => {
   const form = Form.parse({
     properties: {
       several: { type: 'array', items: {}, default: ['a', 7, 'b'] },
@@ -88,7 +88,7 @@ it('an empty choice and an unknown default leave the field open', () => {
   expect(readFields(undefined)).toEqual([]);
 });
 
-it('answers are shown in the form’s words and order, and none is left out', () => {
+it('all answers are shown with the form’s labels, in its order', () => {
   const content = { extra: 'kept', tags: ['latest', 'next'], registry: 'npm', dryRun: false };
   expect(filledRows(release, content).map(({ title, text }) => [title, text])).toEqual([
     ['Registry', 'npm'],

@@ -10,7 +10,7 @@ it.each([
   for (const name of names.split(' ')) expect([name, findLanguage(name)]).not.toContain(undefined);
 });
 
-it('a script that a model writes into its answer has the colours of JavaScript', () => {
+it('a script in a model’s answer has the colours of JavaScript', () => {
   expect(findLanguage('liminal-script')?.id).toBe('javascript');
 });
 
@@ -24,7 +24,7 @@ it.each([
   ['CMakeLists.txt', 'cmake'],
   ['notes.txt', undefined],
   ['LICENSE', undefined],
-])('the name of %s tells that it is %s', (path, language) => {
+])('the name of %s identifies the language %s', (path, language) => {
   expect(findLanguage(languageOfFile(path))?.id).toBe(language);
 });
 
@@ -70,7 +70,7 @@ it.each([
   ['html', '<a href="b">c</a><!-- d -->'],
   ['yaml', 'a: &b\n  - "c" # d'],
   ['markdown', '# A\n**b** `c` [d](e)'],
-])('every colour of %s can be read on the background of code (AA)', async (language, code) => {
+])('every colour of %s is readable on the background of code (AA)', async (language, code) => {
   const lines = (await highlight(code, language)) ?? [];
   const pairs = lines
     .flat()

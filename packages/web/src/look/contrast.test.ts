@@ -9,7 +9,7 @@ type Colour = [number, number, number, number];
 function token(name: string, theme: 'light' | 'dark'): Colour {
   const value = new RegExp(`--${name}: (?:light-dark\\((#\\w+), (#\\w+)\\)|(#\\w+));`).exec(css);
   const hex = value?.[3] ?? value?.[theme === 'light' ? 1 : 2];
-  if (hex === undefined) throw new Error(`There is no colour --${name}.`);
+  if (hex === undefined) throw new Error(`The colour --${name} is not defined.`);
   const parts =
     hex
       .slice(1)
@@ -18,7 +18,7 @@ function token(name: string, theme: 'light' | 'dark'): Colour {
   return [parts[0]!, parts[1]!, parts[2]!, parts[3] ?? 1];
 }
 
-/** The visible colour when one lies on an opaque one. */
+/** The visible colour of one colour over an opaque colour. */
 function over([r, g, b, alpha]: Colour, below: Colour): Colour {
   const mix = (top: number, index: 0 | 1 | 2) => top * alpha + below[index] * (1 - alpha);
   return [mix(r, 0), mix(g, 1), mix(b, 2), 1];
@@ -45,7 +45,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     ['warning', ['page', 'side', 'raised']],
     ['danger', ['page', 'raised']],
     ['on-accent', ['accent-fill', 'accent-fill-hover']],
-  ])('%s can be read wherever it stands (AA)', (name, grounds) => {
+  ])('%s is readable on all its backgrounds (AA)', (name, grounds) => {
     const unreadable = grounds.filter(
       (ground) => contrast(token(name, theme), token(ground, theme)) < 4.5,
     );
@@ -60,7 +60,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     ['text-soft', ['danger-wash', 'accent-wash', 'hover', 'pressed']],
     ['success', ['added-wash']],
     ['danger', ['removed-wash', 'danger-wash']],
-  ])('%s can be read on washes over the page (AA)', (name, washes) => {
+  ])('%s is readable on washes over the page (AA)', (name, washes) => {
     const unreadable = washes.filter((wash) => {
       const ground = over(token(wash, theme), token('page', theme));
       return contrast(token(name, theme), ground) < 4.5;
@@ -68,7 +68,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     expect(unreadable).toEqual([]);
   });
 
-  it('the colours that programs use by name can be read (AA)', () => {
+  it('the colours that programs name are readable (AA)', () => {
     const names = [...css.matchAll(/--(ansi-\w+):/g)].map(([, name]) => name!);
     expect(names).toHaveLength(16);
     const ground = token('sunken', theme);

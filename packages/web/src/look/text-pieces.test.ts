@@ -22,7 +22,7 @@ it.each([
 
 const unit = fc.constantFrom('a ', '\n', '😀', '\u0323', '👨‍👩‍👧‍👦', alef, alef.repeat(300), '\uDE00');
 
-it('the pieces of any text are the text, none is long, and no character is cut', () => {
+it('the joined pieces are the text, no piece is too long, and no character is cut', () => {
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 4_000, minLength: 500 }), (text) => {
       const pieces = textPieces(text);
@@ -36,7 +36,7 @@ it('the pieces of any text are the text, none is long, and no character is cut',
   );
 });
 
-it('spans are cut as their text is, and keep what is about them', () => {
+it('spans are cut like their text, and keep their properties', () => {
   const spans = fc.array(fc.record({ text: fc.string({ unit, minLength: 1 }), style: fc.nat(3) }), {
     maxLength: 300,
   });

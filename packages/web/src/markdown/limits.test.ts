@@ -49,17 +49,17 @@ describe('text that is too much for the parser', () => {
     expect(after?.raw).toBe('More.');
   });
 
-  it('is code after blank lines, and without an end yet', () => {
+  it('is code after blank lines, even before its end has arrived', () => {
     const [block] = splitBlocks(`\n\n~~~\n${'['.repeat(5000)}\n`, emptySplit).blocks;
     expect(block?.code).toEqual({ text: `${'['.repeat(5000)}\n`, lang: '', open: true });
   });
 
-  it('is found even inside what only looks like code', () => {
+  it('is found even inside text that only looks like code', () => {
     const text = `<!--\n\`\`\`\n-->\n\n${'['.repeat(20_000)}`;
     expect(cpuMsOf(() => splitBlocks(text, emptySplit))).toBeLessThan(500);
   });
 
-  it('loses no text', () => {
+  it('keeps all text', () => {
     const piece = fc.constantFrom(
       'word ',
       '\n',
@@ -148,7 +148,7 @@ describe('the check', () => {
 });
 
 describe('a message', () => {
-  it('is drawn up to a blank line if it is too long', () => {
+  it('is rendered up to a blank line if it is too long', () => {
     const text = lines(20_000, (n) => `Paragraph ${n}.\n`);
     const drawn = drawnLength(text);
     expect(drawn).toBeLessThan(text.length);
@@ -156,12 +156,12 @@ describe('a message', () => {
     expect(text.slice(0, drawn).split('\n\n').length - 1).toBe(limits.messageBlocks);
   });
 
-  it('is drawn up to the last definition within the limit', () => {
+  it('is rendered up to the last definition within the limit', () => {
     const text = lines(1000, (n) => `[^${n}]: note\n`);
     expect(text.slice(0, drawnLength(text)).match(/\]:/g)).toHaveLength(limits.definitions);
   });
 
-  it('is read in steps that end at blank lines', () => {
+  it('is parsed in steps that end at blank lines', () => {
     const text = lines(1000, (n) => `Paragraph ${n}.\n`);
     const end = stepEnd(text, 0);
     expect(text.slice(0, end).split('\n\n').length - 1).toBe(limits.stepBlocks);

@@ -8,7 +8,7 @@ import { Markdown } from './Markdown.tsx';
 const draw = (text: string, streaming = false) =>
   renderToStaticMarkup(<Markdown streaming={streaming}>{text}</Markdown>);
 
-/** The texts of an element in the drawn message. */
+/** The texts of an element in the rendered message. */
 const texts = (html: string, element: string) =>
   [...html.matchAll(new RegExp(`<${element}[^>]*>([^<]*)</${element}>`, 'g'))].map(
     ([, text]) => text,
@@ -28,12 +28,12 @@ it.each([
   expect(texts(html, 'strong')).toEqual(bold);
 });
 
-it('emphasis and strikethrough beside full-width marks', () => {
+it('emphasis and strikethrough work beside full-width marks', () => {
   expect(texts(draw('这是*「重点」*的。'), 'em')).toEqual(['「重点」']);
   expect(texts(draw('这是~~（旧的）~~新的。'), 'del')).toEqual(['（旧的）']);
 });
 
-it('an end that is still missing is drawn while the message grows', () => {
+it('an unfinished mark is rendered as complete while the message grows', () => {
   expect(texts(draw('これは**「重要」', true), 'strong')).toEqual(['「重要」']);
 });
 
@@ -42,7 +42,7 @@ it.each([
   'It costs ~$120B (~$55–65B of it for chips).',
   '大约~12万和~510万之间。',
   'Look in ~/.config/app and ~/.cache/app for the files.',
-])('one tilde is no mark: %s', (text) => {
+])('one tilde does not strike through: %s', (text) => {
   for (const streaming of [false, true]) {
     const html = draw(text, streaming);
     expect(html).not.toContain('<del>');
@@ -54,13 +54,13 @@ it('two tildes strike through', () => {
   expect(texts(draw('This one is ~~really gone~~ though.'), 'del')).toEqual(['really gone']);
 });
 
-it('a link to a path of Windows shows its path', () => {
+it('a link to a Windows path shows the path', () => {
   const html = draw(String.raw`See [win](C:\work\a.ts:3) and [other](file:///D:/work/b.ts).`);
   expect(html).toContain(String.raw`title="C:\work\a.ts:3"`);
   expect(html).toContain('title="D:/work/b.ts"');
 });
 
-it('code with a path inside a link is not a link in a link', () => {
+it('code with a path inside a link does not become a link itself', () => {
   const known = new KnownFiles();
   known.learn([tool('c', { locations: [{ path: '/code/src/a.ts' }] })]);
   const files = {

@@ -7,7 +7,7 @@ function blocksOf(text: string) {
   return splitBlocks(text, emptySplit).blocks;
 }
 
-/** Pieces that Markdown reads differently together than apart. */
+/** Pieces that Markdown parses differently together than separately. */
 const piece = fc.constantFrom(
   'word ',
   '\n',
@@ -38,7 +38,7 @@ const piece = fc.constantFrom(
 );
 
 describe('blocks', () => {
-  it('the blocks joined are the message', () => {
+  it('the joined blocks are the message', () => {
     const text = '# Title\n\nWords\nmore words\n\n- one\n\n- two\n\n```ts\nconst a = 1;\n```\nend';
     expect(blocksOf(text).map((block) => block.raw)).toEqual([
       '# Title\n\n',
@@ -49,7 +49,7 @@ describe('blocks', () => {
     ]);
   });
 
-  it('an open fence is code from its first line on, and closes with its own mark', () => {
+  it('an open fence is code from its first line on, until its own mark closes it', () => {
     expect(blocksOf('```ts')[0]?.code).toEqual({ text: '', lang: 'ts', open: true });
     expect(blocksOf('```ts\nconst a')[0]?.code).toEqual({
       text: 'const a',
@@ -63,7 +63,7 @@ describe('blocks', () => {
     expect(blocksOf('````md\n```\n')[0]?.code).toMatchObject({ text: '```', open: true });
   });
 
-  it('no text is lost or added, and blank text is no block', () => {
+  it('no text is lost or added, and blank text is not a block', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30, size: 'max' }), (pieces) => {
         const text = pieces.join('').replaceAll('\r\n', '\n');
@@ -82,13 +82,13 @@ describe('blocks', () => {
     expect(after.blocks.map((block) => block.key)).toEqual([0, 1, 2, 3]);
   });
 
-  it('text that does not continue the last one is read from its start', () => {
+  it('text that does not continue the last text is parsed from its start', () => {
     const before = splitBlocks('one\n\ntwo', emptySplit);
     expect(splitBlocks('other', before).blocks.map((block) => block.raw)).toEqual(['other']);
     expect(splitBlocks('one\n\ntwo', before)).toBe(before);
   });
 
-  it('a message in any pieces ends in the same blocks as when read at once', () => {
+  it('a message that arrives in any pieces has the same blocks as when parsed at once', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30, size: 'max' }), (pieces) => {
         let split = emptySplit;

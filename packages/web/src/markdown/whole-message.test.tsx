@@ -18,7 +18,7 @@ function byBlocks(text: string) {
   );
 }
 
-/** The same rendered by react-markdown alone, without blocks. */
+/** The message rendered by react-markdown alone, without blocks. */
 function whole(text: string) {
   const { sup: _, ...rest } = components;
   const html = renderToStaticMarkup(
@@ -34,7 +34,7 @@ function whole(text: string) {
   return parts(html);
 }
 
-/** The output above the footnotes, with their numbers, and the words of the footnotes. */
+/** The output above the footnotes, with their numbers, and the texts of the footnotes. */
 function parts(html: string) {
   const at = html.search(/<\w+[^>]*(?:data-footnotes|aria-label="Footnotes")/);
   const body = (at < 0 ? html : html.slice(0, at))
@@ -80,21 +80,21 @@ const piece = fc.constantFrom(
   '\\[ref]',
 );
 
-describe('a message drawn block by block', () => {
-  it('is the same as when drawn at once, wherever links and footnotes are defined', () => {
+describe('a message rendered block by block', () => {
+  it('is the same as when rendered at once, wherever links and footnotes are defined', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 25, size: 'max' }), (pieces) => {
         const text = pieces.join('');
         const [ours, theirs] = [byBlocks(text), whole(text)];
         expect(ours.body).toBe(theirs.body);
-        // Unused footnotes are shown here too, after the others.
+        // Our page also shows unused footnotes, after the others.
         expect(ours.notes.slice(0, theirs.notes.length)).toEqual(theirs.notes);
       }),
       { numRuns: atLength ? 400 : 100 },
     );
   });
 
-  it('gives a block only the definitions it refers to', () => {
+  it('gives a block only the definitions that it refers to', () => {
     const before = splitBlocks('See [a] and[^1].\n\nPlain.\n\n', emptySplit);
     const after = splitBlocks(
       'See [a] and[^1].\n\nPlain.\n\n[a]: http://a\n\n[^1]: Note.\n',

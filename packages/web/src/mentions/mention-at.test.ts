@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mentionAt } from './mention-at.ts';
 
-/** The mention at `|`, with what it would replace. */
+/** The mention at the caret (`|`), with the text that it would replace. */
 function at(marked: string) {
   const caret = marked.indexOf('|');
   const text = marked.replace('|', '');
@@ -17,26 +17,26 @@ test('a mention is typed from an @ at the beginning of a word', () => {
 });
 
 test.each(['me@exam|', 'See |@a', '@a |', 'a|', '|', '`@a|', '(@a|'])(
-  '%s: none is typed there',
+  '%s has no mention at the caret',
   (marked) => {
     expect(at(marked)).toBeUndefined();
   },
 );
 
-test('a quoted one has spaces, up to its line’s end', () => {
+test('a quoted mention may contain spaces, up to the end of its line', () => {
   expect(at('See @"my no|')).toEqual({ query: 'my no', replaces: '@"my no' });
   expect(at('See @"my\nno|')).toBeUndefined();
   expect(at('See @"my no" an|')).toBeUndefined();
 });
 
-test('changing a mention replaces all of it, and never the word behind an @', () => {
+test('a chosen path replaces the whole mention, and never a word directly after a lone @', () => {
   expect(at('See @sr|c/a.ts, then')).toEqual({ query: 'sr', replaces: '@src/a.ts' });
   expect(at('See @"my| notes.md" then')).toEqual({ query: 'my', replaces: '@"my notes.md"' });
   expect(at('See @"my| notes')).toEqual({ query: 'my', replaces: '@"my' });
   expect(at('See @|word')).toEqual({ query: '', replaces: '@' });
 });
 
-test('a long text is not read again with each letter', () => {
+test('a long text is not searched again with each letter', () => {
   expect(mentionAt(`@${'a'.repeat(1_000)}`, 1_001)).toBeUndefined();
   expect(mentionAt(`${'x'.repeat(10_000)} @a`, 10_003)).toMatchObject({ query: 'a' });
   expect(mentionAt(`${'x'.repeat(10_000)}@a`, 10_002)).toBeUndefined();

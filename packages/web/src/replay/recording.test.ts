@@ -54,7 +54,7 @@ const scripts = fc.array(eventScripts(), { minLength: 1, maxLength: 2 }).map((al
   ),
 );
 
-test('a recording shows in the end what history shows of its turns, and jumps lead where playing does', async () => {
+test('at its end a recording shows the same turns as history, and jumps show the same as playing', async () => {
   await fc.assert(
     fc.asyncProperty(
       scripts,
@@ -82,11 +82,11 @@ test('a recording shows in the end what history shows of its turns, and jumps le
   );
 });
 
-/** A page may have got an item at another moment than history. */
+/** A page may have received an item at another time than history. */
 const timeless = (item: UpsertObject) => ({ ...item, emittedAt: '', sourceTimestamp: '' });
 const byId = (a: { itemId: string }, b: { itemId: string }) => (a.itemId < b.itemId ? -1 : 1);
 
-test('what a step does not touch keeps its identity, so that it is not drawn again', async () => {
+test('objects that a step does not change keep their identity, so that they are not rendered again', async () => {
   const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
   const text = (itemId: string) => ({ type: 'item_start', itemId, itemType: 'message' }) as const;
   const delta = (itemId: string) => ({ type: 'item_delta', itemId, deltaContent: 'A' }) as const;
@@ -97,7 +97,7 @@ test('what a step does not touch keeps its identity, so that it is not drawn aga
   expect(after.turns[0]?.items).toHaveLength(2);
 });
 
-test('long silences are shortened unless they are asked for; places lead to steps and back', async () => {
+test('long silences are shortened by default, and places map to steps and back', async () => {
   const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
   const events = runOf([start, { type: 'heartbeat' }, { type: 'heartbeat' }]);
   for (const [index, event] of events.entries()) {
@@ -116,7 +116,7 @@ test('long silences are shortened unless they are asked for; places lead to step
   expect(short.placeOf(Number.MAX_SAFE_INTEGER)).toBe(3_000);
 });
 
-test('a long recording is folded a little at a time, and then no jump folds much', async () => {
+test('a long recording is folded in slices, after which no jump folds many steps', async () => {
   const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
   const text = { type: 'item_start', itemId: 'a', itemType: 'message' } as const;
   const delta = { type: 'item_delta', itemId: 'a', deltaContent: 'word ' } as const;

@@ -17,7 +17,7 @@ it('waiting requests come oldest first, and only from a running turn', () => {
   expect(ids([turn('error', items)])).toEqual([]);
 });
 
-it('a request comes with its call, a subagent’s too', () => {
+it('a request comes with its call, also a subagent’s', () => {
   const below = tool('c2', { parentCallId: 'c1' });
   const items = [tool('c1'), below, approval('p1', { callId: 'c2' }), approval('p2')];
   expect(waitingRequests([turn('in_progress', items)]).map(({ call }) => call)).toEqual([

@@ -37,7 +37,7 @@ it('sessions that need a person come from all projects, the longest waiting firs
   expect(asked.map((s) => s.sessionId)).toEqual(['fix login', 'bench', 'slow']);
 });
 
-it('a search finds all of its words in title, agent or folder', () => {
+it('a search finds sessions with all its words in title, agent or folder', () => {
   const found = (search: string) =>
     searchSessions(projects, search).flatMap((p) => p.sessions.map((s) => s.sessionId));
   expect(found('LOGIN shop')).toEqual(['fix login']);
@@ -46,7 +46,7 @@ it('a search finds all of its words in title, agent or folder', () => {
   expect(found('login demo')).toEqual([]);
 });
 
-it('each session stands in one group: pinned, archived, or its project', () => {
+it('each session is in one group: pinned, archived, or its project', () => {
   const marked = [
     project('shop', [
       session('old pin', { pinned: true, updatedAt: '1' }),
@@ -85,7 +85,7 @@ it('the palette offers sessions that need a person, commands, and the other sess
   ]);
 });
 
-it('the palette has archived sessions at its end, and takes back what was done with the active one', () => {
+it('the palette lists archived sessions last, and can unpin or unarchive the active one', () => {
   const put = session('put away', { archived: true, pinned: true });
   const all = [project('shop', [put, session('docs')])];
   const groups = paletteGroups(all, { tabs: [], active: 'put away' }, true);
@@ -100,7 +100,7 @@ it('the palette has archived sessions at its end, and takes back what was done w
   ]);
 });
 
-it('the window title shows the session’s state, and that another one needs somebody', () => {
+it('the window title shows the session’s state, or another session that needs a person', () => {
   expect(documentTitle(undefined, 'idle', 0)).toBe('Liminal');
   expect(documentTitle('docs', 'running', 0)).toBe('● docs – Liminal');
   expect(documentTitle('docs', 'running', 1)).toBe('◆ docs – Liminal');
@@ -111,7 +111,7 @@ it('the window title shows the session’s state, and that another one needs som
   expect(documentTitle('docs', 'idle', 1, 2)).toBe('◆ docs – Liminal');
 });
 
-it('a session that needs a person is listed there only', () => {
+it('a session that needs a person is in no other group', () => {
   const { projects: others, pinned, archived } = groupSessions(projects);
   const listed = [...pinned, ...archived, ...others.flatMap(({ sessions }) => sessions)];
   expect(listed.map(({ sessionId }) => sessionId)).toEqual(['docs']);

@@ -10,7 +10,7 @@ function shown(...texts: string[]): string[] {
   return terminal.lines.map(({ spans }) => spans.map(({ text }) => text).join(''));
 }
 
-/** Spans as `text` or `text<looks>`. */
+/** Spans in the form `text` or `text<looks>`. */
 function looks(text: string): string[] {
   const terminal = new TerminalText();
   terminal.show(text);
@@ -27,7 +27,7 @@ function looks(text: string): string[] {
   });
 }
 
-describe('what a program writes over', () => {
+describe('text that a program overwrites', () => {
   it.each([
     ['a return goes back to the line’s beginning', '10 %\r100 %', ['100 %']],
     ['and what is longer stays', 'abcdef\rxy', ['xycdef']],
@@ -75,7 +75,7 @@ it.each([
   ['links keep their text', '\u001B]8;;https://x.test\u0007name\u001B]8;;\u001B\\ end', 'name end'],
   ['a title for the window is none of the text', '\u001B]0;title\u0007text', 'text'],
   [
-    'a bell and other signs are nothing to see',
+    'a bell and other control characters show nothing',
     'a\u0007\u0000b\u001B(Bc\u001B=d\u001B[?25le',
     'abcde',
   ],
@@ -100,7 +100,7 @@ const oddPieces = [
 ];
 const piece = fc.constantFrom(...pieces, ...oddPieces);
 
-it('a sequence interrupted by another one is the same in pieces', () => {
+it('a sequence interrupted by another looks the same when it arrives in pieces', () => {
   const text = '\u001B[31\u001B]8;;xm\u001B[2Ca';
   const terminal = new TerminalText();
   terminal.show(text.slice(0, 5));
@@ -110,7 +110,7 @@ it('a sequence interrupted by another one is the same in pieces', () => {
   expect(terminal.lines).toEqual(whole.lines);
 });
 
-it('text that comes in pieces, cut anywhere, looks as it does when it comes at once', () => {
+it('text that arrives in pieces, cut anywhere, looks the same as when it arrives at once', () => {
   const cuts = fc.array(fc.nat({ max: 200 }), { maxLength: 6 });
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 40 }), cuts, (written, places) => {
@@ -145,7 +145,7 @@ it('unchanged lines stay the same objects', () => {
   expect(terminal.lines[2]).not.toBe(three);
 });
 
-it('a flood is bounded, and counted', () => {
+it('the kept part of a flood is bounded, and dropped lines are counted', () => {
   const terminal = new TerminalText();
   const lines = Array.from({ length: 60_000 }, (_, index) => `line ${index}`);
   terminal.show(lines.slice(0, 30_000).join('\n'));
@@ -159,7 +159,7 @@ it('a flood is bounded, and counted', () => {
   expect(long.lines.length + long.forgotten).toBe(6_001);
 });
 
-it('of a very long line the beginning is kept, and its length', () => {
+it('the start and the length of a very long line are kept', () => {
   const terminal = new TerminalText();
   terminal.show('x'.repeat(1_000_000));
   const [long] = terminal.lines;
@@ -170,7 +170,7 @@ it('of a very long line the beginning is kept, and its length', () => {
   expect(terminal.lines[0]).toMatchObject({ length: 2, spans: [{ text: 'ab' }] });
 });
 
-it('a sequence without an end is text, however much comes before or after it', () => {
+it('a sequence without an end is text, also between very long texts', () => {
   for (const begin of ['\u001B]8;;', '\u001BP', '\u001B[']) {
     const text = `${begin}${'1'.repeat(3_000)}`;
     expect(shown(text)).toEqual([text.slice(1)]);
@@ -178,7 +178,7 @@ it('a sequence without an end is text, however much comes before or after it', (
   }
 });
 
-/** The same lines, cell by cell: each step reads and copies the whole screen. */
+/** The expected lines, computed cell by cell: each step reads and copies the whole screen. */
 function slowly(steps: readonly Step[]): string[] {
   let screen: { character: string; style: string }[][] = [[]];
   let row = 0;
@@ -240,7 +240,7 @@ interface Step {
   text?: string;
 }
 
-it('a line that is written to column by column is what a slow terminal shows', () => {
+it('a line that is written column by column equals the line of a naive terminal', () => {
   const counts = fc.constantFrom(1, 1, 2, 3, 5, 40, 999);
   const step: fc.Arbitrary<Step> = fc.oneof(
     {
@@ -274,7 +274,7 @@ it('a line that is written to column by column is what a slow terminal shows', (
       let text = '';
       for (const one of steps) {
         text += sequences[one.does](one);
-        // Each step by itself now and then, since lines are put away in between.
+        // Sometimes each step is shown by itself, since lines are dropped in between.
         if (text.length % 3 === 0) terminal.show(text);
       }
       terminal.show(text);
@@ -298,7 +298,7 @@ const sequence = (parameters: string) => `\u001B[${parameters}`;
 const million = (unit: string) => unit.repeat(Math.ceil(1_000_000 / unit.length));
 const colour = (n: number) => sequence(`38;2;${n % 256};${(n >> 8) % 256};7m`);
 
-/** A million characters of most kinds: reading them in more than linear time would take minutes or hours. */
+/** A million characters of most kinds: parsing them in more than linear time would take minutes or hours. */
 const floods: Record<string, string> = {
   'coloured letters in one line': million(`${sequence('31m')}a${sequence('0m')}b`),
   'a colour of its own for each letter': Array.from(
@@ -334,7 +334,7 @@ const floods: Record<string, string> = {
 };
 
 it.each(Object.entries(floods))(
-  'a million characters of %s are read at once',
+  'a million characters of %s are parsed in linear time',
   (_, text) => {
     expect(cpuMsOf(() => new TerminalText().show(text))).toBeLessThan(30_000);
   },
@@ -346,7 +346,7 @@ it.each([
   ['a progress bar', `\r${'#'.repeat(40)}`],
   ['lines', 'some words in a line\n'],
 ])(
-  '%s that come one by one are read one by one',
+  '%s that arrive one by one are each parsed once',
   (_, piece) => {
     const terminal = new TerminalText();
     let text = million(piece).slice(0, piece.length * 10_000);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { keyAnswers, outcomeWords, saidWith, sortOptions, wasAllowed } from './answering.ts';
 import { approval } from './testing/items.ts';
 
-it('allowing comes first, and keys never answer permanently', () => {
+it('allowing options come first, and keys never grant permanently', () => {
   const asked = approval('p');
   expect(sortOptions(asked.options).map((option) => option.optionId)).toEqual([
     'yes',
@@ -17,7 +17,7 @@ it('allowing comes first, and keys never answer permanently', () => {
   expect(keyAnswers(forGood)).toEqual({ allow: undefined, deny: undefined });
 });
 
-it('Escape rejects for good only without another refusal', () => {
+it('Escape rejects permanently only if there is no other refusal', () => {
   const always = { optionId: 'never', name: 'Never', kind: 'reject_always' as const };
   const { options } = approval('p');
   expect(keyAnswers(approval('p', { options: [always, ...options] })).deny?.optionId).toBe('no');
@@ -32,7 +32,7 @@ it('no key chooses among several answers', () => {
   expect(keyAnswers(asked).deny?.optionId).toBe('no');
 });
 
-it('what needs a deliberate answer is allowed by no key, and stands behind the refusal', () => {
+it('options that need a deliberate answer have no key, and come after the refusal', () => {
   const { options } = approval('p');
   const careful = options.map((one) =>
     one.kind.startsWith('allow') ? { ...one, isUnclear: true } : one,
@@ -43,7 +43,7 @@ it('what needs a deliberate answer is allowed by no key, and stands behind the r
   expect(sortOptions(careful).map(({ optionId }) => optionId)).toEqual(['no', 'yes', 'always']);
 });
 
-it('an outcome is shown in the words of the option', () => {
+it('an outcome is shown with the option’s name', () => {
   const allowed = approval('p', { outcome: { outcome: 'selected', optionId: 'yes' } });
   expect([outcomeWords(allowed), wasAllowed(allowed)]).toEqual(['Allow', true]);
   const denied = approval('p', { outcome: { outcome: 'selected', optionId: 'no' } });
@@ -54,7 +54,7 @@ it('an outcome is shown in the words of the option', () => {
   expect(outcomeWords(ended)).toBe('Not answered: the turn ended');
 });
 
-it('short words of an answer share a line; a plan that was edited stands apart from the note', () => {
+it('short texts of an answer share a line; an edited plan and the note are separate paragraphs', () => {
   const plan = { type: 'string', title: 'The plan' } as const;
   const form = { type: 'object', properties: { plan } } as const;
   const answered = (text: string, note: string) =>

@@ -5,8 +5,8 @@ import { arrange, type Row, waitingBelow } from './arrange.ts';
 import { approval, fileChanges, text, tool } from './testing/items.ts';
 
 /**
- * Rows as short words: `a`, `b(c d)` for children of b, `[a b]` for a run of reads, `{a b}` for a run of calls not
- * made, `a!` with a permission.
+ * Rows in short form: `a`, `b(c d)` for children of b, `[a b]` for a run of reads, `{a b}` for a run of calls that were
+ * not made, `a!` with a permission.
  */
 function shape(rows: readonly Row[]): string {
   return rows
@@ -32,7 +32,7 @@ it('consecutive reads and searches become one row', () => {
   expect(shape(arrange(items))).toBe('[a b] m c d');
 });
 
-it('calls that were not made become one row, and the reads beside them another', () => {
+it('calls that were not made become one row, and adjacent reads another', () => {
   const edit = (id: string) => tool(id, { kind: 'edit', status: 'create' });
   const read = (id: string) => tool(id, { kind: 'read' });
   const items = [read('a'), read('b'), edit('c'), edit('d'), edit('e'), text('m'), edit('f')];
@@ -40,7 +40,7 @@ it('calls that were not made become one row, and the reads beside them another',
   expect(shape(arrange(items, false))).toBe('[a b] c d e m f');
 });
 
-it('what changed in files comes last, and once the turn has ended', () => {
+it('file changes come last, once the turn has ended', () => {
   const items = [
     tool('agent'),
     fileChanges('c1', { parentCallId: 'agent' }),
@@ -67,13 +67,13 @@ it('a script and its calls are part of the call that runs it', () => {
   expect(shape(rows)).toBe('run(a!) m');
   expect(rows[0]).toMatchObject({ script: { callId: 's' } });
   expect(rows[0]?.kind === 'tool' && waitingBelow(rows[0].below)).toMatchObject({ itemId: 'p' });
-  // A tool of that name of anybody else's is a call like others.
+  // A tool of another origin with that name is an ordinary call.
   expect(shape(arrange([tool('agent'), script('s', 'agent'), script('t', 'gone')]))).toBe(
     'agent(s) t',
   );
 });
 
-it('a failed read stays a row of its own, where it can be seen', () => {
+it('a failed read stays a row of its own', () => {
   const read = { kind: 'read' } as const;
   const failed = tool('b', { kind: 'read', toolOutputIsError: true });
   expect(shape(arrange([tool('a', read), failed, tool('c', read), tool('d', read)]))).toBe(
@@ -96,7 +96,7 @@ it('an item without its parent is at the top level', () => {
   expect(shape(arrange([text('m', { parentCallId: 'elsewhere' })]))).toBe('m');
 });
 
-it('a permission request belongs to its call, or stands alone without one', () => {
+it('a permission request belongs to its call, or is a row of its own without a call', () => {
   const items = [tool('a'), approval('p1', { callId: 'a' }), approval('p2', { callId: 'gone' })];
   expect(shape(arrange(items))).toBe('a! p2');
 });

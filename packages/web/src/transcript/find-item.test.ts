@@ -25,19 +25,19 @@ it('an item is found by its own id', () => {
   ]);
 });
 
-it('a call is also found by the agent’s id for it', () => {
+it('a call is also found by the agent’s call id', () => {
   const renamed = [turn('t', [tool('c1', { itemId: 'item-9' })])];
   expect(findItem(renamed, 'c1')).toBe('item-9');
 });
 
-it('a turn is found by its id, as its first item', () => {
+it('a turn’s id finds its first item', () => {
   expect(['t2', 't3'].map((id) => findItem([...turns, turn('t3', [])], id))).toEqual([
     'c1',
     undefined,
   ]);
 });
 
-it('a call that stands in a later turn again is found there, and so is its question', () => {
+it('a call that a later turn repeats is found in that turn, and so is its question', () => {
   const cancelled = { outcome: 'cancelled', reason: 'turn_ended' } as const;
   const question = { callId: 'c1', status: 'complete', outcome: cancelled } as const;
   const cut = {
@@ -54,7 +54,7 @@ it('a call that stands in a later turn again is found there, and so is its quest
   ]);
 });
 
-it('what a script did leads to where the script is made again', () => {
+it('a call of a script leads to the repetition of the script', () => {
   const cancelled = { outcome: 'cancelled', reason: 'turn_ended' } as const;
   const script = (turnId: string) => [
     tool('c1', { itemId: `${turnId}:c1`, toolName: 'run_script', status: 'create' }),

@@ -12,7 +12,7 @@ const answered = (optionId: string, from: number, to: number) =>
     outcome: { outcome: 'selected', optionId },
   });
 
-it('a call is running until its result, and failed when the result says so', () => {
+it('a call is running until its result, and failed if the result reports it', () => {
   expect(toolPhase(tool('a', { status: 'create' }), false, false)).toBe('running');
   expect(toolPhase(tool('a', { status: 'create' }), true, false)).toBe('waiting');
   expect(toolPhase(tool('a'), false, false)).toBe('done');
@@ -20,20 +20,20 @@ it('a call is running until its result, and failed when the result says so', () 
   expect(toolPhase(tool('a', { status: 'error' }), false, true)).toBe('failed');
 });
 
-it('a call without a result in a turn that is over was stopped', () => {
+it('a call without a result in an ended turn was stopped', () => {
   expect(toolPhase(tool('a', { status: 'update' }), true, true)).toBe('stopped');
   const cancelled = tool('a', { status: 'error', errorCode: 'CANCELLED' });
   expect(toolPhase(cancelled, false, true)).toBe('stopped');
 });
 
-it('a call that somebody rejected counts as rejected, whatever the agent reports', () => {
+it('a call that a person rejected counts as rejected, whatever the agent reports', () => {
   const failed = tool('a', { toolOutputIsError: true, toolOutput: 'Permission denied' });
   expect(toolPhase(failed, false, false, answered('no', 1, 2))).toBe('rejected');
   expect(toolPhase(tool('a'), false, false, answered('no', 1, 2))).toBe('rejected');
   expect(toolPhase(failed, false, false, answered('yes', 1, 2))).toBe('failed');
 });
 
-it('the text for the model about a stopped call is no failure', () => {
+it('the agent’s text for its model about a stopped call is not a failure', () => {
   const toolOutput =
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, " +
     'the new_string was NOT written to the file). STOP what you are doing.';
@@ -43,7 +43,7 @@ it('the text for the model about a stopped call is no failure', () => {
   expect(toolPhase(tool('a', { toolOutput }), false, true)).toBe('done');
 });
 
-it('a call’s time begins when it was allowed, not when it was requested', () => {
+it('a call’s time starts when it was allowed, not when it was requested', () => {
   const call = tool('a', { startedAt: at(0), sourceTimestamp: at(65) });
   expect(toolTook(call, beganAt(call))).toBe(65_000);
   expect(toolTook(call, beganAt(call, answered('yes', 1, 60)))).toBe(5000);
@@ -52,7 +52,7 @@ it('a call’s time begins when it was allowed, not when it was requested', () =
   expect(toolTook(tool('a', { status: 'create', startedAt: at(0) }), at(0))).toBeUndefined();
 });
 
-it('overlapping waits for people count once', () => {
+it('overlapping waits for people are counted once', () => {
   expect(waitedFor([])).toBe(0);
   expect(waitedFor([answered('yes', 10, 20), answered('no', 0, 12), answered('no', 30, 31)])).toBe(
     21_000,

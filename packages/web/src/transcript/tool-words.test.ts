@@ -18,17 +18,17 @@ it('a call that runs something shows its command', () => {
   expect(toolWords(call)).toEqual({ verb: 'Run', subject: 'npm test' });
 });
 
-it('a script is its first line', () => {
+it('a script is named by its first line', () => {
   const script = (code: unknown, toolName = 'run_script') =>
     tool('a', { toolName, kind: 'execute', title: 'Script', toolArguments: { code } });
   const words = { verb: 'Script', subject: 'const a = 1;' };
   expect(toolWords(script('\n  const  a = 1;\nreturn a;'))).toEqual(words);
-  // What a model has given as its code may be anything.
+  // A model may pass anything as the code.
   expect(toolWords(script(1))).toEqual({ verb: 'Run', subject: 'Script' });
   expect(toolWords(script('1', 'other'))).toEqual({ verb: 'Run', subject: 'Script' });
 });
 
-it('a command given as a list of words is shown as one would type it', () => {
+it('a command given as a list of words is shown as a person would type it', () => {
   const ran = (...command: string[]) => tool('a', { kind: 'execute', toolArguments: { command } });
   expect(commandOf(ran('/bin/bash', '-lc', 'echo hi | wc'))).toBe('echo hi | wc');
   expect(toolWords(ran('/bin/zsh', '-c', 'ls')).subject).toBe('ls');
@@ -37,7 +37,7 @@ it('a command given as a list of words is shown as one would type it', () => {
   expect(commandOf(tool('a', { kind: 'read', toolArguments: { command: 'x' } }))).toBeUndefined();
 });
 
-it('a command that only the title names is shown by it, not by its folder', () => {
+it('a command that only the title names is shown by the title, not by its folder', () => {
   const locations = [{ path: '/code/shop' }];
   const call = tool('a', { kind: 'execute', toolName: 'execute', toolArguments: {}, locations });
   expect(toolWords({ ...call, title: 'ls -la' }).subject).toBe('ls -la');
@@ -50,7 +50,7 @@ it('a file is named relative to its project', () => {
   expect(toolWords(call, '/code/shopping').subject).toBe('/code/shop/src/a.ts:7');
 });
 
-it('a search is its pattern', () => {
+it('a search is named by its pattern', () => {
   const toolArguments = { path: '/code/shop', pattern: 'loadConfig' };
   expect(toolWords(tool('a', { kind: 'search', toolArguments })).subject).toBe('loadConfig');
 });
@@ -73,7 +73,7 @@ it.each([
   [{ query: 'news' }, 'Search the web for “news”', 'Search', 'news'],
   [{ url: 'https://x.test' }, 'Open https://x.test', 'Fetch', 'https://x.test'],
   [{ url: 'https://x.test', pattern: 'a' }, 'Find “a” in https://x.test', 'Search', 'a'],
-])('a search of the web with %j is called so', (toolArguments, title, verb, subject) => {
+])('a web search with %j is named as such', (toolArguments, title, verb, subject) => {
   const call = tool('a', { toolName: 'web_search', kind: 'fetch', title, toolArguments });
   expect(toolWords(call)).toEqual({ verb, subject });
 });

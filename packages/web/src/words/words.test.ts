@@ -61,7 +61,7 @@ it.each([
   expect(bytes(size)).toBe(words);
 });
 
-it('one is not many', () => {
+it('a count of one has a singular noun', () => {
   expect([count(1, 'file'), count(3, 'file')]).toEqual(['1 file', '3 files']);
 });
 

@@ -21,7 +21,7 @@ async function toSidebar(page: Page, way: Way): Promise<void> {
   if (way === 'touch') await page.getByRole('button', { name: /^Sessions/ }).tap();
 }
 
-/** By a right click, by the right arrow key, or by its button. */
+/** Opens a row's menu by a right click, by the right arrow key, or by its button. */
 async function openRowMenu(page: Page, title: string, way: Way): Promise<void> {
   const row = sidebar(page).getByRole('link', { name: new RegExp(title) });
   if (way === 'touch') {
@@ -68,7 +68,7 @@ const tabBar: Control[] = [
     only: ['touch'],
   },
   {
-    name: 'the button that leads to a session that waits',
+    name: 'the button for a waiting session',
     find: button(/^1 needs you/),
     effect: isAt('/session/other-0'),
   },
@@ -96,7 +96,7 @@ tryControls([
     name: 'the start page',
     set: withOthers,
     go: async (page) => {
-      // A tab that stays: one that was only looked into is not there after a reload.
+      // A kept tab, since a reload does not restore a preview.
       await page.evaluate((id) => localStorage.setItem('liminal.tabs', `["${id}"]`), sessionId);
       await page.goto(new URL('/', page.url()).href);
       await page.getByRole('main').getByRole('link', { name: /Docs/ }).waitFor();
@@ -126,7 +126,7 @@ tryControls([
         effect: isAt('/session/other-0'),
       },
       {
-        name: 'a link in what an agent lacks',
+        name: 'a link in the advice about a missing agent',
         find: link('https://x.org'),
         effect: async (page) =>
           expect(await link('https://x.org')(page).getAttribute('target')).toBe('_blank'),
@@ -152,7 +152,7 @@ tryControls([
         effect: isAt('/session/other-1'),
       },
       {
-        name: 'a session that needs somebody',
+        name: 'a session that needs a person',
         find: (page) => page.getByRole('region', { name: 'Needs you' }).getByRole('link'),
         effect: isAt('/session/other-0'),
       },
@@ -424,7 +424,7 @@ tryControls([
             .toBeGreaterThan(0),
       },
       {
-        name: 'the link in what an agent lacks',
+        name: 'the link in the advice about a missing agent',
         find: (page) => dialog(page, 'New session').getByRole('link'),
         effect: async (page) =>
           expect(await dialog(page, 'New session').getByRole('link').getAttribute('target')).toBe(
@@ -449,7 +449,7 @@ tryControls([
       {
         name: 'the button that shows folders',
         find: button('Show folders'),
-        // By keyboard the arrow keys in the field do the same.
+        // With the keyboard, the arrow keys in the field do the same.
         only: ['mouse', 'touch'],
         effect: (page) => page.getByRole('option', { name: '/code/shop/api' }).waitFor(),
       },

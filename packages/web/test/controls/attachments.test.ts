@@ -25,7 +25,7 @@ function withFiles(stage: Stage): void {
     path === '/api/blob' ? { code: 'STORE_WRITE_FAILED', message: 'The disk is full.' } : undefined;
 }
 
-/** Attaches an image, which cannot be uploaded. */
+/** Attaches an image whose upload fails. */
 async function attach(page: Page): Promise<void> {
   const file = { name: 'mine.png', mimeType: 'image/png', buffer: picture };
   await page.locator('input[type="file"]').first().setInputFiles(file);
@@ -66,17 +66,17 @@ tryControls([
         only: ['touch'],
       },
       {
-        name: 'the picture of what is attached',
+        name: 'the picture of an attachment',
         find: button('Show mine.png'),
         effect: isShown('mine.png'),
       },
       {
-        name: 'the button that takes it out',
+        name: 'the button that removes an attachment',
         find: button('Remove mine.png'),
         effect: (page) => gone(card(page, 'mine.png')),
       },
       {
-        name: 'the button that takes out all that cannot be sent',
+        name: 'the button that removes all refused attachments',
         find: button('Remove it'),
         effect: (page) => gone(card(page, 'mine.png')),
       },

@@ -56,7 +56,7 @@ tryControls([
         name: 'the button that leads to the field',
         find: button('Skip to message'),
         effect: (page) => field(page).and(page.locator(':focus')).waitFor(),
-        // It shows when Tab reaches it.
+        // The button is visible only with the focus.
         only: ['keyboard'],
       },
       {
@@ -118,7 +118,7 @@ tryControls([
         effect: asked('POST', /\/config$/, { id: 'depth', value: 'high' }),
       },
       {
-        name: 'a setting in the bar, where there is room',
+        name: 'a setting in a wide bar',
         find: (page) => page.getByRole('combobox', { name: /Thinking|Search/ }),
         use: async (page, control, way) => {
           await press(page, control.first(), way);
@@ -128,7 +128,7 @@ tryControls([
         only: ['mouse', 'keyboard'],
       },
       {
-        name: 'the button that stops what runs in the background',
+        name: 'the button that stops a background task',
         find: button('Stop npm run dev'),
         effect: asked('POST', /\/task\/b\/stop$/),
       },
@@ -160,7 +160,7 @@ tryControls([
         effect: asked('PUT', /\/queue\/q$/, { message: 'Sooner', runCommand: true }),
       },
       {
-        name: 'the button that leaves a queued message as it was',
+        name: 'the button that cancels the edit of a queued message',
         find: button('Edit queued message'),
         use: async (page, control, way) => {
           await press(page, control.first(), way);
@@ -177,7 +177,7 @@ tryControls([
     ],
   },
   {
-    name: 'a turn under way',
+    name: 'a running turn',
     set: (stage) => {
       stage.history = { ...past, turns: [turn('t1')] };
       stage.info = { ...stage.info, canSteer: true };
@@ -194,7 +194,7 @@ tryControls([
         effect: asked('POST', /\/send$/, expect.objectContaining({ message: 'Then this' })),
       },
       {
-        name: 'the button that says it in the turn that runs',
+        name: 'the button that sends a message into the running turn',
         find: button('Steer'),
         use: async (page, control, way) => {
           await write(page, field(page), way, 'This, too');
@@ -262,7 +262,7 @@ tryControls([
         name: 'Try now',
         find: button('Try now'),
         use: async (page, control, way) => {
-          // Until it is pressed, the tries that the page makes by itself must fail.
+          // Until the button is pressed, the page's own retries must fail.
           await control.evaluate((element) => {
             const isBack = () => document.body.setAttribute('data-back', '');
             element.addEventListener('click', isBack, { capture: true });

@@ -31,12 +31,12 @@ const waiting =
       approval(`p-${command}`, { callId: command, title: `Run ${command}`, options, ...rest }),
     ]);
     stage.history = { ...past, entries: [...past.entries, ...calls], turns: [turn('t1')] };
-    // So they still wait after each answer.
+    // Refused, so that the requests still wait after each answer.
     stage.refuse = (path) =>
       path.includes('/approval/') ? { code: 'NOT_NOW', message: 'Not now.' } : undefined;
   };
 
-/** Presses a focused button by key only after there was time to read what it answers. */
+/** Presses a focused button by key only after there was time to read the request. */
 const answer: Scene['controls'][number]['use'] = async (page, control, way, stage) => {
   if (way !== 'keyboard') return press(page, control, way);
   await tabTo(page, control);
@@ -197,7 +197,7 @@ tryControls([
           await inDock('Allow')(page).click();
         },
         effect: filled({ region: 'c' }),
-        // The list that a click opens is the browser's own, outside of the page.
+        // The list that a click opens is the browser's own, outside the page.
         only: ['keyboard'],
       },
       {

@@ -5,14 +5,14 @@ import { message, turn } from '../items.ts';
 import { openStage, type Stage, stage } from '../stage.ts';
 import { phone, press, unknownControls, type Way, ways } from './ways.ts';
 
-/** A state of the page, and the controls that it brings. */
+/** A state of the page, and the controls in it. */
 export interface Scene {
   name: string;
   /** Prepares the stage before the page opens. */
   set?: (stage: Stage) => void;
-  /** Goes from the session to where the controls are. */
+  /** Goes from the session to the state with the controls. */
   go?: (page: Page, way: Way, stage: Stage) => Promise<unknown>;
-  /** Goes there again after a control. Default: `go`. */
+  /** Returns to the state after a control. Default: `go`. */
   back?: (page: Page, way: Way, stage: Stage) => Promise<unknown>;
   controls: Control[];
 }
@@ -20,28 +20,28 @@ export interface Scene {
 export interface Control {
   name: string;
   find: (page: Page) => Locator;
-  /** Default: a press. */
+  /** Uses the control. Default: a press. */
   use?: (page: Page, control: Locator, way: Way, stage: Stage) => Promise<unknown>;
   /** Resolves when the control has had its effect. */
   effect: (page: Page, stage: Stage) => Promise<unknown>;
-  /** Undoes what would disturb the next control in the same page. What is open is closed in any case. */
+  /** Undoes effects that would disturb the next control on the same page. Open layers are closed in any case. */
   undo?: (page: Page) => Promise<unknown>;
-  /** Whether nothing undoes it: no other control is tried in this page. */
+  /** Whether the effect cannot be undone: no other control is tried on the page afterwards. */
   spoils?: boolean;
-  /** For a control that exists for some ways only. */
+  /** The ways of a control that cannot be used in all ways. */
   only?: Way[];
 }
 
-/** A control, and how it is used. */
+/** A control, and the way to use it. */
 interface Try {
   control: Control;
   way: Way;
 }
 
 /**
- * Uses every control of the scenes. At length each by mouse, by keyboard and by touch, in a page of its own; else one
- * by mouse and the next by keyboard, by touch what only phones have, as many in one page as do not disturb one another.
- * Fails on a control without an entry in its scene.
+ * Uses every control of the scenes. At length, each control is used by mouse, by keyboard and by touch, on a page of
+ * its own. Otherwise mouse and keyboard take turns, touch is used only for controls that only phones have, and controls
+ * that do not disturb one another share a page. Fails if a control has no entry in its scene.
  */
 export function tryControls(scenes: readonly Scene[]): void {
   openStage();
@@ -68,7 +68,7 @@ export function tryControls(scenes: readonly Scene[]): void {
       await expect.poll(unknown).toEqual([]);
     };
 
-    /** Uses them one after another. */
+    /** Uses controls one after another. */
     const tryEach = async (page: Page, tries: readonly Try[]) => {
       const address = page.url();
       for (const [index, { control, way }] of tries.entries()) {
@@ -85,7 +85,7 @@ export function tryControls(scenes: readonly Scene[]): void {
       }
     };
 
-    /** In which the scene is still to be looked at for a control without an entry. */
+    /** The ways by which the scene must still be searched for controls without an entry. */
     const unseen = new Set<Way>(['mouse', 'touch']);
     for (const tries of visits(scene.controls)) {
       const seen = tries[0]?.way === 'touch' ? 'touch' : 'mouse';
@@ -98,14 +98,14 @@ export function tryControls(scenes: readonly Scene[]): void {
       });
     }
 
-    // Where nothing is tried by touch, a phone shows what a wide window does.
+    // If nothing is tried by touch, a phone shows the same controls as a wide window.
     testAtLength.each([...unseen])('there is no other control (%s)', async (way) => {
       await expect(findNoOther(await visit(way))).resolves.not.toThrow();
     });
   });
 }
 
-/** What is tried in one page each. */
+/** The tries of each page. */
 function visits(controls: readonly Control[]): Try[][] {
   const tries = controls.flatMap((control, index) => {
     const { only = [...ways] } = control;
@@ -126,7 +126,7 @@ function visits(controls: readonly Control[]): Try[][] {
   });
 }
 
-/** Closes every dialog, menu and list, and what a link has opened in front of the page. */
+/** Closes every dialog, menu and list, and every page that a link has opened in front. */
 async function closeAll(page: Page): Promise<void> {
   for (const other of page.context().pages()) if (other !== page) await other.close();
   const open = page
@@ -141,7 +141,7 @@ async function closeAll(page: Page): Promise<void> {
     .toBe(0);
 }
 
-/** Controls around every scene, each tried in one of them. */
+/** Controls around every scene; each is tried in one scene. */
 const frame: ((page: Page) => Locator)[] = [
   (page) => sidebar(page).locator('a, button, input'),
   (page) => page.getByRole('banner').locator('a, button'),
@@ -187,7 +187,7 @@ export const asked =
       .poll(() => stage.requests.filter((one) => one.method === method && path.test(one.path)))
       .toContainEqual(body === undefined ? expect.anything() : expect.objectContaining({ body }));
 
-/** A second session, and more sessions in its project than are shown at once. */
+/** Adds a second session, and more sessions in its project than are shown at first. */
 export function withOthers(stage: Stage): void {
   stage.history = past;
   const { session } = stage.info;

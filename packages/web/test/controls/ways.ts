@@ -19,7 +19,7 @@ export async function press(page: Page, control: Locator, way: Way): Promise<voi
   await page.keyboard.press('Enter');
 }
 
-/** Checks a box or a radio button by Space: Enter is for the form. */
+/** Checks a box or a radio button. The key is Space, since Enter sends the form. */
 export async function check(page: Page, control: Locator, way: Way): Promise<void> {
   if (way !== 'keyboard') return press(page, control, way);
   await tabTo(page, control);
@@ -42,13 +42,13 @@ export async function take(page: Page, option: Locator, way: Way): Promise<void>
     if (await option.evaluate(isCurrent)) return page.keyboard.press('Enter');
     await page.keyboard.press('ArrowDown');
   }
-  throw new Error('The arrow keys do not lead to this option.');
+  throw new Error('The arrow keys do not reach this option.');
 }
 
 /** More key presses than any of our pages needs. */
 const most = 80;
 
-/** Goes to a control by the Tab key; inside a list that is one stop, by arrow keys. */
+/** Moves the focus to a control by the Tab key; inside a list that is one stop, by arrow keys. */
 export async function tabTo(page: Page, control: Locator): Promise<void> {
   const find = await finder(control);
   for (let step = 0; step < most; step += 1) {
@@ -57,10 +57,13 @@ export async function tabTo(page: Page, control: Locator): Promise<void> {
     if (place === 'beside') await arrowTo(page, control);
     else await page.keyboard.press('Tab');
   }
-  throw new Error('The keyboard does not lead to this control.');
+  throw new Error('The Tab key does not reach this control.');
 }
 
-/** Ends early where something takes the focus out of the list, as a page that has just come does. */
+/**
+ * Moves the focus inside a list by arrow keys. Ends early if something takes the focus out of the list, for example a
+ * page that has just loaded.
+ */
 async function arrowTo(page: Page, control: Locator): Promise<void> {
   const isInRow = await control.evaluate((element) => element.closest('header') !== null);
   await page.keyboard.press('Home');
@@ -69,10 +72,13 @@ async function arrowTo(page: Page, control: Locator): Promise<void> {
     if ((await find()) !== 'beside') return;
     await page.keyboard.press(isInRow ? 'ArrowRight' : 'ArrowDown');
   }
-  throw new Error('The arrow keys do not lead to this control.');
+  throw new Error('The arrow keys do not reach this control.');
 }
 
-/** Tells where the focus is, seen from a control. It is looked for anew only if the page made it anew. */
+/**
+ * Returns a function that reports where the focus is, relative to a control. The control is located again only if the
+ * page has replaced its element.
+ */
 async function finder(control: Locator) {
   const find = () => control.elementHandle();
   let element = await find();
@@ -86,7 +92,10 @@ async function finder(control: Locator) {
 
 type Place = 'here' | 'beside' | 'elsewhere';
 
-/** Beside: on the one entry of the control's list that Tab reaches. Undefined: the control is out of the page. */
+/**
+ * Where the focus is. `beside`: on the one entry of the control's list that Tab reaches. Undefined if the control was
+ * removed from the page.
+ */
 function placeOfFocus(control: Node): Place | undefined {
   const { activeElement } = document;
   if (!control.isConnected) return undefined;
@@ -117,7 +126,7 @@ const usable = [
   ),
 ].join(', ');
 
-/** The controls in sight that none of `known` finds, each as its HTML. */
+/** The HTML of the visible controls that none of `known` finds. */
 export async function unknownControls(page: Page, known: readonly Locator[]): Promise<string[]> {
   for (const locator of known) {
     await locator.evaluateAll((found) => {
@@ -125,7 +134,7 @@ export async function unknownControls(page: Page, known: readonly Locator[]): Pr
     });
   }
   return page.locator(usable).evaluateAll((found) => {
-    // What is behind a dialog cannot be used until it is closed.
+    // Controls behind an open dialog cannot be used.
     const front = [...document.querySelectorAll('dialog[open]')].at(-1);
     return found
       .filter((element) => element.checkVisibility({ visibilityProperty: true }))

@@ -8,7 +8,7 @@ const turn: TurnView = { turnId: 't', status: 'complete', items: [] };
 const row = (key: string): TurnRow => ({ key, turn });
 const keys = fc.integer({ min: 0, max: 30 }).map(String);
 
-/** One thing that happens to a conversation. */
+/** One event of a conversation. */
 type Step = { measured: [string, number] } | { rows: string[] } | { again: string };
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
@@ -19,7 +19,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   ),
 );
 
-it('the tops are always those of all heights before them', () => {
+it('each top is always the sum of all heights before it', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const heights = new Heights();
@@ -38,7 +38,7 @@ it('the tops are always those of all heights before them', () => {
   );
 });
 
-it('a change of the last rows leaves those before them as they were reckoned', () => {
+it('a change of the last rows does not compute the earlier tops again', () => {
   const heights = new Heights();
   const rows = Array.from({ length: 1_000 }, (_, n) => row(String(n)));
   heights.tops(rows);

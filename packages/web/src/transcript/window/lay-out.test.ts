@@ -16,7 +16,7 @@ const heights = new Heights();
 for (const { key } of rows) heights.measure(key, 10);
 const tops = heights.tops(rows);
 
-/** As short words: `t1(a b)` for a turn with its rows, `-20-` for a gap. */
+/** The layout in short form: `t1(a b)` for a turn with its rows, `-20-` for a gap. */
 const shape = (from: number, to: number, held: string[] = []) =>
   layOut(rows, { from, to }, held, tops)
     .map((block) =>
@@ -32,7 +32,7 @@ it('every row is in its turn, followed by the turn’s end', () => {
   expect(shape(0, 7)).toBe('t1(a b end) t2(c d e end)');
 });
 
-it('rows that are not drawn leave a gap, outside turns if possible', () => {
+it('rows that are not drawn become a gap, outside of turns if possible', () => {
   expect(shape(1, 5)).toBe('-10- t1(b end) t2(c d) -20-');
   expect(shape(4, 5)).toBe('-40- t2(d) -20-');
 });
@@ -46,11 +46,11 @@ it('the rows of a turn that did not change are the same objects', () => {
   expect(toRows([turns[0]!, turn('t3', [])])[0]).toBe(rows[0]);
 });
 
-it('a place belongs to the row that covers it; beyond both ends, to the nearest', () => {
+it('a place belongs to the row that covers it, or beyond the ends to the nearest row', () => {
   expect([-5, 0, 9, 10, 65, 500].map((place) => rowAt(tops, place))).toEqual([0, 0, 0, 1, 6, 6]);
 });
 
-it('an item is found in what it is folded into', () => {
+it('an item is found in the row that it is folded into', () => {
   const folded = toRows([
     turn('t', [
       text('a'),

@@ -12,7 +12,7 @@ const listAndPart = count.chain((length) =>
 
 const tall = (index: number) => (index % 10 === 0 ? 500 : 100);
 
-/** Step by step until nothing is left to do. */
+/** Draws step by step until nothing is left to do. */
 function draw(start: Span, seen: Span, length: number, step: number, room = Infinity): Span[] {
   const steps = [start];
   for (let now = start, round = 0; round < 3_000; round += 1) {
@@ -21,10 +21,10 @@ function draw(start: Span, seen: Span, length: number, step: number, room = Infi
     steps.push(next);
     now = next;
   }
-  throw new Error('It never comes to rest.');
+  throw new Error('The steps do not end.');
 }
 
-it('ends with all seen and near rows drawn, wherever it began', () => {
+it('in the end all visible and near rows are drawn, from any start', () => {
   fc.assert(
     fc.property(
       listAndPart,
@@ -42,7 +42,7 @@ it('ends with all seen and near rows drawn, wherever it began', () => {
   );
 });
 
-it('no step exceeds its limit of rows', () => {
+it('no step draws more rows than its limit', () => {
   fc.assert(
     fc.property(listAndPart, fc.integer({ min: 1, max: 24 }), ({ length, seen }, step) => {
       const steps = draw({ from: 0, to: Math.min(length, 5) }, seen, length, step);
@@ -56,20 +56,20 @@ it('no step exceeds its limit of rows', () => {
   );
 });
 
-it('a conversation of no more than 200 rows is wholly drawn', () => {
+it('a conversation of at most 200 rows is drawn completely', () => {
   expect(around({ from: 190, to: 200 }, 200)).toEqual({ from: 0, to: 200 });
   expect(around({ from: 0, to: 10 }, 200)).toEqual({ from: 0, to: 200 });
 });
 
 const rows = (...keys: string[]) => keys.map((key) => ({ key }));
 
-it('follows its rows when older ones come above', () => {
+it('the span keeps its rows when older rows are added above', () => {
   const before = rows('c', 'd', 'e', 'f');
   const now = rows('a', 'b', 'c', 'd', 'e', 'f');
   expect(follow({ from: 1, to: 3 }, before, now, 5)).toEqual({ from: 3, to: 5 });
 });
 
-it('draws what comes below its end, but not all of a flood', () => {
+it('the span grows with rows added below its end, but not by all of a flood', () => {
   const before = rows('a', 'b');
   expect(follow({ from: 0, to: 2 }, before, rows('a', 'b', 'c'), 5)).toEqual({ from: 0, to: 3 });
   const flood = [...before, ...Array.from({ length: 50 }, (_, n) => ({ key: `n${n}` }))];
@@ -77,7 +77,7 @@ it('draws what comes below its end, but not all of a flood', () => {
   expect(follow({ from: 0, to: 1 }, before, rows('a', 'b', 'c'), 5)).toEqual({ from: 0, to: 1 });
 });
 
-it('starts again at the end if its rows are gone', () => {
+it('the span starts again at the end if its rows are gone', () => {
   expect(follow({ from: 0, to: 2 }, rows('a', 'b'), rows('x', 'y', 'z'), 2)).toEqual({
     from: 1,
     to: 3,
@@ -89,21 +89,21 @@ it.each<[string, Span, Span, number, Span]>([
   ['no more than is wanted', { from: 20, to: 30 }, { from: 19, to: 31 }, 900, { from: 19, to: 31 }],
   ['one row, however tall', { from: 21, to: 30 }, { from: 15, to: 30 }, 50, { from: 20, to: 30 }],
   [
-    'nothing where there is no room',
+    'nothing if there is no room',
     { from: 21, to: 30 },
     { from: 15, to: 32 },
     0,
     { from: 21, to: 30 },
   ],
   [
-    'the first of what is elsewhere',
+    'the first rows of a span that is elsewhere',
     { from: 0, to: 9 },
     { from: 31, to: 50 },
     300,
     { from: 31, to: 34 },
   ],
   [
-    'less than before, at once',
+    'fewer rows than before, at once',
     { from: 0, to: 90 },
     { from: 40, to: 95 },
     500,
