@@ -459,17 +459,20 @@ it('a message can be sent while its files are being uploaded', async () => {
   expect(stage.requests.filter(({ path }) => path === '/api/blob')).toHaveLength(1);
 });
 
-testAtLength('an image larger than models see is made smaller, and keeps its type', async () => {
-  const page = await stage.visitShared();
-  const photo = { ...screen, name: 'photo.png', buffer: png(2400, 1200, () => [90, 120, 200]) };
-  await pick(page, photo);
-  await button(page, 'Show photo.png').waitFor();
-  await field(page).press('Enter');
-  const [block] = (await sent()).blocks ?? [];
-  expect(block).toMatchObject({ type: 'image', mimeType: 'image/png', name: 'photo.png' });
-  const bytes = stored(block)!;
-  expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([2000, 1000]);
-});
+testAtLength(
+  'an image with more pixels than models see is scaled down, and keeps its type',
+  async () => {
+    const page = await stage.visitShared();
+    const photo = { ...screen, name: 'photo.png', buffer: png(2400, 1200, () => [90, 120, 200]) };
+    await pick(page, photo);
+    await button(page, 'Show photo.png').waitFor();
+    await field(page).press('Enter');
+    const [block] = (await sent()).blocks ?? [];
+    expect(block).toMatchObject({ type: 'image', mimeType: 'image/png', name: 'photo.png' });
+    const bytes = stored(block)!;
+    expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([2000, 1000]);
+  },
+);
 
 it('an image of a type that models do not read is converted', async () => {
   const page = await stage.visitShared();
@@ -521,7 +524,7 @@ it('nothing moves when an image of the conversation arrives', async () => {
   expect(await placesOf()).toEqual(before);
 });
 
-testAtLength('an image is held no longer than it is shown', async () => {
+testAtLength('the memory of an image is released when it is no longer shown', async () => {
   said('What is wrong?', [image()]);
   const page = await visitAndHold();
   const picture = prompts(page).getByRole('img', { name: 'screen.png' });

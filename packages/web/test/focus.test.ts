@@ -188,7 +188,7 @@ it('a focused element that disappears passes the focus on: a notice, a list, a c
   await expect.poll(() => focused(page)).toContain('Fix the login');
 });
 
-testAtLength('the drawer of a phone gives the focus back', async () => {
+testAtLength('the drawer of a phone returns the focus', async () => {
   const page = await stage.visit({
     viewport: { width: 390, height: 844 },
     hasTouch: true,

@@ -100,7 +100,7 @@ it('the menu forks the whole session', async () => {
   expect(asked?.body).toEqual({ sessionId: expect.any(String) });
 });
 
-testAtLength('a refusal says why, and the fork can be tried again', async () => {
+testAtLength('a refused fork shows the reason, and can be retried', async () => {
   const page = await stage.visit();
   const code = 'TURN_NOT_STORED';
   stage.refuse = (path) =>

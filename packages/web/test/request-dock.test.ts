@@ -128,7 +128,7 @@ it('a key pressed at the moment when a request, or the next one, is docked answe
   expect(pressed).toEqual(['Permission: Run one', 'Permission: Run two']);
 });
 
-testAtLength('a key that is pressed again answers once', async () => {
+testAtLength('a key that is pressed twice answers once', async () => {
   ask(...wanted(1, 'one'));
   const page = await stage.visitShared();
   await composer(page).focus();

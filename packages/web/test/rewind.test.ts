@@ -67,7 +67,7 @@ it('nothing is changed if the dialog is cancelled, or if nothing differs', async
   expect(asked()).toEqual(Array.from({ length: 2 }, () => ({ turnId: 't1', dryRun: true })));
 });
 
-testAtLength('a refusal says why, before and after it is confirmed', async () => {
+testAtLength('a refusal shows the reason, before and after the confirmation', async () => {
   const page = await stage.visitShared();
   await ask(page);
   await button(page, 'Restore 2 files').waitFor();

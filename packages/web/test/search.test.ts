@@ -201,7 +201,7 @@ it('the palette finds sessions, then hits in conversations, and opens them by ke
   expect(await page.getByRole('dialog').count()).toBe(0);
 });
 
-testAtLength('on a phone a tap on a hit closes the drawer and shows it', async () => {
+testAtLength('on a phone a tap on a hit closes the drawer and shows the hit', async () => {
   manyPages();
   find(hit('a25', 'Answer 25'));
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };

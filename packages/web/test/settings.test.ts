@@ -147,7 +147,7 @@ it('in a long list a choice is found by words of its name and group', async () =
   await expect.poll(() => settings(page).innerText()).toBe('Model 17');
 });
 
-testAtLength('short lists have their groups, too', async () => {
+testAtLength('short lists also have their groups', async () => {
   const page = await stage.visitShared();
   const options = [{ value: 'x', name: 'X' }, ...choices('A', 'B')].map((choice, index) =>
     index === 0 ? choice : { ...choice, group: 'Letters' },

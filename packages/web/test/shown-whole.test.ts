@@ -282,7 +282,7 @@ it('SAFE: a press at the moment when a short command changes, or another request
 });
 
 testAtLength(
-  'SAFE: an argument, and the title of a call that has none, are shown to their end',
+  'SAFE: an argument, and the title of a call without arguments, are shown to their end',
   async () => {
     const url = `https://good.example/${'a/'.repeat(120)}evil`;
     ask('', { kind: 'fetch', toolName: 'Fetch', toolArguments: { url } }, `Fetch ${url}`);

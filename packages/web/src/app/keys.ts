@@ -10,7 +10,7 @@ export const altWhileTyping = isMac
   ? 'While you type: Control as well, for example ⌃⌥N'
   : undefined;
 
-/** The name on this system of a key pressed with the command key (Ctrl where it is not a Mac). */
+/** The name on this system of a key pressed with the command key (Ctrl except on a Mac). */
 export function commandKey(key: string): string {
   return isMac ? `⌘${key}` : `Ctrl+${key}`;
 }

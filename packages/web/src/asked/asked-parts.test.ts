@@ -117,11 +117,11 @@ describe('the parts of a request', () => {
 
   it.each([
     ['in another order', { content: 'b\na' }, 'a\nb', undefined],
-    ['in part', { content: 'a' }, 'a\nb', undefined],
+    ['only in part', { content: 'a' }, 'a\nb', undefined],
     ['that the changes leave out', { content: 'a\nevil' }, 'a\nevil', 'a\nevil'],
     ['the other way round', { old_string: 'b', new_string: 'a' }, 'b', 'a'],
-    ['with other signs', { diff: '@@ -1 +1 @@\n-b\n+a' }, 'b', 'a'],
-    ['as old, and as a whole file', { diff: 'a' }, 'b', 'a'],
+    ['with the signs exchanged', { diff: '@@ -1 +1 @@\n-b\n+a' }, 'b', 'a'],
+    ['as an old line, compared with a whole file', { diff: 'a' }, 'b', 'a'],
   ])('SAFE: include texts that the changes have %s', (_, toolArguments, newText, oldText) => {
     const diffs = [{ path: '/a', newText, ...(oldText !== undefined && { oldText }) }];
     const asked = { toolName: 'patch', kind: 'edit', diffs, toolArguments } as const;

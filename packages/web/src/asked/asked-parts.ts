@@ -63,7 +63,7 @@ function askedCall({ approval, call }: WaitingRequest): ShownCall | undefined {
 /** Longer titles (characters) do not fit into a line. */
 export const oneLine = 60;
 
-/** The line above a request that asks something. */
+/** The line above a request that asks a question. */
 export const question = 'Question';
 
 /** The line above a request. */

@@ -91,7 +91,8 @@ export function Composer(props: ComposerProps) {
     onDraft('');
     field.current?.focus();
   };
-  // Waits while an unreadable file is listed: a message is not sent without it unless the person removes it.
+  // Waits while an unreadable file is listed, so that the message is sent without that file only after the person
+  // removes it.
   const isDue = pressed !== undefined && attachments.incoming.length === 0;
   const sendDue = useEffectEvent(() => send(pressed));
   useEffect(() => {

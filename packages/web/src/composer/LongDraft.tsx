@@ -6,8 +6,8 @@ import { count } from '../words/amounts.ts';
 import css from './Composer.module.css';
 
 /**
- * The part of a draft that the field shows: only its start, read-only, if laying out all of it would freeze the page.
- * `onPastedText` gets each paste first and may take it.
+ * The part of a draft that the field shows: only its start, read-only, if laying out the whole draft would freeze the
+ * page. `onPastedText` gets each paste first and may take it.
  */
 export function useLongDraft(
   draft: string,

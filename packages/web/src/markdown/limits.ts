@@ -10,7 +10,7 @@ export const limits = {
   nesting: 40,
   /** Columns of a table. */
   columns: 100,
-  /** Cells of a table; cells that its rows leave out are rendered too. */
+  /** Cells of a table, including cells that its rows leave out, which are also rendered. */
   cells: 2000,
   /**
    * Marks that may open or close something, in one paragraph, item or row; the parser compares each with the others.
@@ -119,7 +119,7 @@ interface Marks {
 
 const noMarks: Marks = { count: 0, openFormulas: 0 };
 
-/** Also counts marks that are escaped or in code, because only the parser can tell them apart. */
+/** Also counts marks that are escaped or in code, because only the parser can distinguish them. */
 function marksIn(line: string, { count, openFormulas }: Marks): Marks {
   const marks = { count, openFormulas };
   for (const [mark] of line.matchAll(markPattern)) {

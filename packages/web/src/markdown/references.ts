@@ -87,7 +87,7 @@ function footnotesOf(
     sources.set(label, definition.source);
   };
   for (const label of blocks.flatMap((block) => usesIn(block))) add(label);
-  // A footnote can refer to others; sources added during the loop are visited too.
+  // A footnote can refer to others; the loop also visits sources that it adds.
   for (const source of sources.values()) {
     for (const label of labelsIn(source)) add(label);
   }

@@ -14,7 +14,7 @@ export function remarkTex(this: Processor): void {
 
 const [dollar, backslash, space, tab] = [36, 92, 32, 9];
 
-/** Limit for a formula within a line (characters), so that its end is not searched for in a whole book. */
+/** Limit for a formula within a line (characters), so that the search for its end is bounded. */
 const longest = 4000;
 
 /** Line endings, and tabs, are negative codes in micromark. */

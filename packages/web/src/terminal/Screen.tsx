@@ -11,7 +11,7 @@ const blockLines = 20;
 /** A longer line (characters) is a block by itself. */
 const longLine = 200;
 
-/** Limits of coloured pieces of text, for one line and for the whole screen. Further pieces have no colours. */
+/** Most coloured pieces of text in one line and on the whole screen. Further pieces are plain. */
 const mostColoured = { line: 1_000, screen: 10_000 };
 
 interface ScreenProps {

@@ -29,22 +29,26 @@ function looks(text: string): string[] {
 
 describe('text that a program overwrites', () => {
   it.each([
-    ['a return goes back to the line’s beginning', '10 %\r100 %', ['100 %']],
-    ['and what is longer stays', 'abcdef\rxy', ['xycdef']],
-    ['unless it is erased', 'abcdef\rxy\u001B[K', ['xy']],
-    ['a line can be erased whole', 'abc\u001B[2Kd', ['   d']],
-    ['or up to the cursor', 'abcdef\u001B[3D\u001B[1K', ['   def']],
-    ['a return before a line break changes nothing', 'a\r\nb\r\n', ['a', 'b', '']],
-    ['a backspace goes back by one', 'ab\bc', ['ac']],
-    ['lines above can be written over', 'one\ntwo\n\u001B[2AONE\n\u001B[1B!', ['ONE', 'two', '!']],
-    ['and all below be erased', 'a\nb\nc\u001B[2A\u001B[J', ['a']],
-    ['a column can be named', 'abc\u001B[2GX', ['aXc']],
-    ['nothing is above the first line', '\u001B[99Aa\u001B[99Db', ['b']],
-    ['a gap is filled', 'a\u001B[3Cb', ['a   b']],
+    ['a carriage return goes to the start of the line', '10 %\r100 %', ['100 %']],
+    ['text beyond the new text stays after a carriage return', 'abcdef\rxy', ['xycdef']],
+    ['text to the end of the line can be erased', 'abcdef\rxy\u001B[K', ['xy']],
+    ['a whole line can be erased', 'abc\u001B[2Kd', ['   d']],
+    ['a line can be erased up to the cursor', 'abcdef\u001B[3D\u001B[1K', ['   def']],
+    ['a carriage return before a line break changes nothing', 'a\r\nb\r\n', ['a', 'b', '']],
+    ['a backspace goes back by one column', 'ab\bc', ['ac']],
+    ['earlier lines can be overwritten', 'one\ntwo\n\u001B[2AONE\n\u001B[1B!', ['ONE', 'two', '!']],
+    ['all lines below can be erased', 'a\nb\nc\u001B[2A\u001B[J', ['a']],
+    ['the cursor can go to a numbered column', 'abc\u001B[2GX', ['aXc']],
+    ['the cursor cannot go above the first line', '\u001B[99Aa\u001B[99Db', ['b']],
+    ['a gap is filled with blanks', 'a\u001B[3Cb', ['a   b']],
     ['the cursor stays near the text', 'a\u001B[9999Cb', [`a${' '.repeat(249)}b`]],
-    ['also after a long line was erased', `${'x'.repeat(999)}\u001B[2Ky`, [`${' '.repeat(250)}y`]],
     [
-      'and below a long line',
+      'the cursor stays near the text after a long line was erased',
+      `${'x'.repeat(999)}\u001B[2Ky`,
+      [`${' '.repeat(250)}y`],
+    ],
+    [
+      'the cursor stays near the text below a long line',
       `${'x'.repeat(300)}\u001B[By`,
       ['x'.repeat(300), `${' '.repeat(250)}y`],
     ],
@@ -73,7 +77,7 @@ describe('how text looks', () => {
 
 it.each([
   ['links keep their text', '\u001B]8;;https://x.test\u0007name\u001B]8;;\u001B\\ end', 'name end'],
-  ['a title for the window is none of the text', '\u001B]0;title\u0007text', 'text'],
+  ['a window title is not shown as text', '\u001B]0;title\u0007text', 'text'],
   [
     'a bell and other control characters show nothing',
     'a\u0007\u0000b\u001B(Bc\u001B=d\u001B[?25le',

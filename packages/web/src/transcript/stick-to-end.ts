@@ -1,4 +1,4 @@
-/** The place of a scroller (px). */
+/** The scroll position of a scroller (px). */
 export interface Place {
   top: number;
   /** Height of the whole content. */

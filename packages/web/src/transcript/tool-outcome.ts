@@ -55,7 +55,7 @@ export function toolTook(call: ToolCallUpsert, began: string | undefined): numbe
   return between(began, call.sourceTimestamp);
 }
 
-/** Milliseconds during which something waited for a person. */
+/** Milliseconds during which at least one request waited for a person. */
 export function waitedFor(approvals: readonly ApprovalUpsert[]): number {
   const waits = approvals
     .filter(({ outcome, startedAt }) => outcome !== undefined && startedAt !== undefined)

@@ -3,13 +3,13 @@ import { type RefObject, useLayoutEffect, useRef } from 'react';
 /** The first visible row, with its position. */
 interface Place {
   row: string;
-  /** Below the top of the content (px). */
+  /** The row's distance from the top of the content (px). */
   top: number;
 }
 
 /**
  * Keeps the visible text in place when something above it changes. Not all browsers do that, and none at the top or
- * after a jump. This works in all of them, and is painted together with the change.
+ * after a jump. This hook works in every browser, and is painted together with the change.
  *
  * If rows turn out taller or smaller than their gap, the gap above them is resized by the difference, which moves
  * nothing. Only the rest is scrolled, since scrolling would interrupt the reader's own scroll.

@@ -191,7 +191,7 @@ tryControls([
     },
     controls: [
       {
-        name: 'the link to where it comes from',
+        name: 'the link to the original of a fork',
         find: (page) => page.getByRole('main').getByRole('link', { name: 'Docs' }),
         effect: isAt('/session/other-0'),
       },
@@ -259,7 +259,7 @@ tryControls([
     },
     controls: [
       {
-        name: 'the fold of what was taken back',
+        name: 'the fold of turns that were taken back',
         find: button(/taken back/),
         effect: isOpen(/taken back/),
       },

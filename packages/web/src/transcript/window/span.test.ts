@@ -85,8 +85,20 @@ it('the span starts again at the end if its rows are gone', () => {
 });
 
 it.each<[string, Span, Span, number, Span]>([
-  ['what fits, above first', { from: 20, to: 30 }, { from: 15, to: 35 }, 250, { from: 18, to: 30 }],
-  ['no more than is wanted', { from: 20, to: 30 }, { from: 19, to: 31 }, 900, { from: 19, to: 31 }],
+  [
+    'the rows that fit, above first',
+    { from: 20, to: 30 },
+    { from: 15, to: 35 },
+    250,
+    { from: 18, to: 30 },
+  ],
+  [
+    'no more rows than wanted',
+    { from: 20, to: 30 },
+    { from: 19, to: 31 },
+    900,
+    { from: 19, to: 31 },
+  ],
   ['one row, however tall', { from: 21, to: 30 }, { from: 15, to: 30 }, 50, { from: 20, to: 30 }],
   [
     'nothing if there is no room',
