@@ -19,7 +19,7 @@ export class ProviderRegistry {
     const known = [...this.#providers.keys()].join(', ') || 'none';
     throw new ProviderError(
       'UNSUPPORTED_CLI_TYPE',
-      `Unknown agent type "${cliType}" here. Known: ${known}.`,
+      `Unknown agent type "${cliType}". Known: ${known}.`,
     );
   }
 

@@ -127,7 +127,7 @@ test('the options of a Claude Code session are exactly those in the rows marked 
   expect([...set].toSorted()).toEqual(withState(claude.claudeOptions, 'used').toSorted());
 });
 
-/** The query's method, or the option, that makes or answers each request; requests without one are missing. */
+/** The query's method, or the option, that makes or answers each request; requests without either are not listed. */
 const wayOf: Record<string, string> = {
   initialize: 'initializationResult',
   interrupt: 'interrupt',

@@ -173,7 +173,7 @@ export const brokenOff = (cause?: unknown): ModelError =>
 export const noStream = (contentType: string): ModelError =>
   new ModelError(
     'MODEL_ERROR',
-    `The address did not answer with a stream of the Messages API, but with ${contentType === '' ? 'no content type' : contentType}. Check the base URL.`,
+    `The address did not answer with a stream of the Messages API, but with ${contentType === '' ? 'a response without a type' : contentType}. Check the base URL.`,
   );
 
 /** The error for anything that a request threw: by the SDK, the network or this folder's code. */

@@ -47,7 +47,7 @@ export function unknownSetting(id: string): ProviderError {
 
 function read<T extends object>(id: string, known: T, value: string): keyof T {
   if (Object.hasOwn(known, value)) return value as keyof T;
-  const message = `Unknown ${id} “${value}”. Known:  ${Object.keys(known).join(', ')}.`;
+  const message = `Unknown ${id} “${value}”. Known: ${Object.keys(known).join(', ')}.`;
   throw new ProviderError('INVALID_OPTION', message);
 }
 
