@@ -43,7 +43,7 @@ test('a model that cannot be used is refused, with what to do', async () => {
   configure({ local: { type: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` } });
   const keyless = home.start(['run', 'hi', '--agent', 'openai']);
   expect(await keyless.exitCode).toBe(1);
-  expect(keyless.stderr).toMatch(/asked\. Set OPENAI_API_KEY before Liminal is started\.$/m);
+  expect(keyless.stderr).toMatch(/available\. Set OPENAI_API_KEY before Liminal is started\.$/m);
 
   const away = home.start(['run', 'hi', '--agent', 'local']);
   expect(await away.exitCode).toBe(1);
