@@ -79,11 +79,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .option('--agent <type>', 'agent type', 'claude-code')
     .option('--dir <folder>', 'project folder (default: the current one)')
     .option('--session <id>', 'continue an existing session')
-    .option(
-      '--add-dir <folder>',
-      'also let the agent work in this folder; repeat for several',
-      collect,
-    )
+    .option('--add-dir <folder>', 'let the agent use this folder too; repeat for several', collect)
     .option('--profile <name>', 'begin the session with this Codex profile')
     .option('--model <id>', 'use this model, even if it is not listed')
     .option('--set <id=value>', 'set an option of the agent; repeat for several', collect)

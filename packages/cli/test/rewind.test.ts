@@ -71,7 +71,7 @@ test('rewind lists the files that it would restore, asks, and restores them', as
   const { entries } = await requests.history(sessionId);
   expect(entries.at(-1)).toMatchObject({
     origin: 'system',
-    content: expect.stringMatching(/^Files were changed back .*“Edit 2\.”: a\.txt, b\.txt\./),
+    content: expect.stringMatching(/^Files were restored .*“Edit 2\.”: a\.txt, b\.txt\./),
   });
   expect(await rewind('--turn', '2', '--yes')).toEqual({
     exitCode: 0,
@@ -140,7 +140,7 @@ test('the conversation is rewound with the files, reports it, and continues with
 
 test.each([
   [['--turn', '1', '--yes'], 1, /cannot|does not|no earlier/],
-  [['--turn', '1', '--yes', '--scope', 'conversation'], 1, /cannot take back/],
+  [['--turn', '1', '--yes', '--scope', 'conversation'], 1, /cannot/],
   [['--turn', '1', '--yes', '--send', 'Hello'], 2, /--scope/],
   [['--yes'], 2, /--turn/],
 ])(

@@ -124,7 +124,7 @@ describe('a wrong command line or configuration ends with a sentence', () => {
     [['--port', 'abc'], '--port'],
     [['run'], 'prompt'],
     [['run', 'hi', '--set', 'pace'], '--set'],
-    [['tail'], 'sessionId'],
+    [['tail'], 'session’s id'],
     [['--config', 'nowhere.json'], 'nowhere.json'],
   ])('%j', async (args, named) => {
     const { exitCode, stderr } = await alone.play(...args);
