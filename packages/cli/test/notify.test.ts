@@ -45,7 +45,7 @@ test('FR-039-06: notify ends the running turn and prints its id, or reports that
   });
   const { turnId } = await requests.send(sessionId, 'build');
   expect(await home.play('notify', sessionId, '--turn', 'earlier')).toEqual(
-    refused(1, 'The turn that runs is not earlier'),
+    refused(1, 'The running turn is not earlier'),
   );
   const command = home.start(['notify', sessionId]);
   expect(await command.exitCode).toBe(0);
