@@ -1,4 +1,6 @@
-/** The rows in `scripts/agent-interfaces/` agree with the code, and cover every name that the programs declare. */
+/**
+ * Checks that the rows in `scripts/agent-interfaces/` match the code and cover every name that the programs declare.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Options } from '@anthropic-ai/claude-agent-sdk';
@@ -28,7 +30,7 @@ import { CodexSettings, readOpened } from '../src/codex/settings.ts';
 import { ThreadItem } from '../src/codex/translate/wire.ts';
 import type { SessionUpdate } from '../src/provider.ts';
 
-test('every name that the SDK and Codex declare is in one row, and no other name is', () => {
+test('every name that the SDK and Codex declare has one row, and no other name has one', () => {
   expect(findAllProblems()).toEqual([]);
 });
 
@@ -69,7 +71,7 @@ test('docs/terminal-commands.md has the current commands and keys of the termina
 const withState = (section: Section, ...wanted: State[]): string[] =>
   [...statesOf(section)].flatMap(([name, state]) => (wanted.includes(state) ? [name] : []));
 
-/** A session of a scripted Claude Code; `asked` collects the query's properties that are read or called. */
+/** Starts a session of a scripted Claude Code. `asked` has the used members of the query. */
 async function startClaude(more: Partial<ClaudeSessionOptions> = {}) {
   const said = new TransformStream<unknown, unknown>();
   const writer = said.writable.getWriter();
@@ -120,14 +122,14 @@ async function startClaude(more: Partial<ClaudeSessionOptions> = {}) {
   return { session, asked, options: given, drafts, updates, say };
 }
 
-test('the options of a Claude Code session are exactly those in the rows marked as used', async () => {
+test('the options of a session of Claude Code are those in rows marked “used”', async () => {
   const first = await startClaude();
   const resumed = await startClaude({ resume: true });
   const set = new Set(Object.keys({ ...first.options, ...resumed.options }));
   expect([...set].toSorted()).toEqual(withState(claude.claudeOptions, 'used').toSorted());
 });
 
-/** The query's method, or the option, that makes or answers each request; requests without either are not listed. */
+/** By request: the query's method or the option that makes or answers it. Absent if the SDK has neither. */
 const wayOf: Record<string, string> = {
   initialize: 'initializationResult',
   interrupt: 'interrupt',
@@ -162,7 +164,7 @@ const wayOf: Record<string, string> = {
   request_user_dialog: 'onUserDialog',
 };
 
-test('the requests that a Claude Code session makes and answers are exactly those in the rows marked as used', async () => {
+test('the methods and requests that a session of Claude Code uses are those in rows marked “used”', async () => {
   const { session, asked, options, drafts, say } = await startClaude();
   await say(
     { type: 'system', subtype: 'status', status: 'requesting' },
@@ -210,7 +212,7 @@ test('the requests that a Claude Code session makes and answers are exactly thos
   expect(made.toSorted()).toEqual(withState(claude.claudeRequests, 'used').toSorted());
 });
 
-/** A message with every field that some message is shown by. */
+/** A message with the fields of all kinds of messages. */
 const talkative = {
   session_id: 's',
   uuid: 'u',
@@ -230,7 +232,7 @@ const talkative = {
   is_error: true,
 };
 
-/** Messages that need other fields to be shown. */
+/** Messages that need other fields than `talkative` to be shown. */
 const samples: Record<string, object> = {
   assistant: { message: { id: 'm', model: 'm', content: [{ type: 'text', text: 'words' }] } },
   user: {
@@ -253,8 +255,8 @@ const samples: Record<string, object> = {
   rate_limit_event: { rate_limit_info: { status: 'rejected', rateLimitType: 'five_hour' } },
 };
 
-/** The effect of a message in a turn with a running task and tool, in which the model is writing. */
-async function tell(name: string) {
+/** Returns the effect of a message in a turn with a running task and tool and an open model message. */
+async function effectOf(name: string) {
   const { drafts, updates, say } = await startClaude();
   const tasks = [{ task_id: 'a', task_type: 'local_agent', description: 'x' }];
   const call = { type: 'tool_use', id: 'call', name: 'Read', input: {} };
@@ -275,9 +277,9 @@ async function tell(name: string) {
 test.for([...statesOf(claude.claudeMessages)])(
   'the message %s of Claude Code is %s',
   async ([name, state]) => {
-    const { done, isKept } = await tell(name);
+    const { done, isKept } = await effectOf(name);
     const isSilent = done.length === 0;
-    // A used message may change state that people do not see.
+    // A used message may change only internal state.
     const isOpen = state === 'used' && !name.startsWith('result/');
     const mustBeSilent = state === 'passed by' || state === 'kept';
     expect({ isKept, isSilent }).toEqual({
@@ -296,7 +298,7 @@ const opened = {
   sandbox: { type: 'readOnly' },
 };
 
-/** A session of a Codex that works on a message, and the effects of its notifications. */
+/** Starts a session of Codex with a running turn, and collects the effects of notifications. */
 async function startCodex() {
   const drafts: EventDraft[] = [];
   const updates: SessionUpdate[] = [];
@@ -313,7 +315,7 @@ async function startCodex() {
   const settings = readOpened(opened);
   if (settings === undefined) throw new Error('The opened thread is not read.');
   const session = new CodexSession({
-    server: { request, tell: request } as unknown as AppServer,
+    server: { request, tryRequest: request } as unknown as AppServer,
     threadId: 'thread',
     projectDir: '/project',
     output: {
@@ -332,7 +334,7 @@ async function startCodex() {
   return { session, drafts, updates, requests };
 }
 
-test('ignored notifications of Codex have no effect', async () => {
+test('notifications of Codex in rows marked “passed by” have no effect', async () => {
   const { session, drafts, updates, requests } = await startCodex();
   const before = [drafts.length, updates.length, requests.length];
   const item = { type: 'agentMessage', id: 'item', text: 'words' };
@@ -343,7 +345,7 @@ test('ignored notifications of Codex have no effect', async () => {
   }
 });
 
-/** The literal names in the code for Codex where it sends messages, or compares received ones. */
+/** Returns the names in Codex' code that are literals in requests and comparisons. */
 async function namesInCode(): Promise<Set<string>> {
   const folder = new URL('../src/codex/', import.meta.url).pathname;
   const files = (await readdir(folder, { recursive: true })).filter(
@@ -358,7 +360,7 @@ async function namesInCode(): Promise<Set<string>> {
   );
 }
 
-test('the requests and notifications of Codex in the code are exactly those in the rows marked as used or shown', async () => {
+test('the requests and notifications that the code for Codex names are those in rows marked “used” or “shown”', async () => {
   const inCode = await namesInCode();
   for (const section of [codex.codexRequests, codex.codexNotifications]) {
     const named = [...statesOf(section).keys()].filter((name) => inCode.has(name));
@@ -366,7 +368,7 @@ test('the requests and notifications of Codex in the code are exactly those in t
   }
 });
 
-test('Codex gets an answer to used requests, and an error for others', async () => {
+test('Codex gets answers to the requests in rows marked “used”, and errors for others', async () => {
   const requests = new CodexRequests(async () => ({ outcome: 'cancelled', reason: 'turn_ended' }));
   const { signal } = new AbortController();
   for (const [name, state] of statesOf(codex.codexServerRequests)) {
@@ -376,7 +378,7 @@ test('Codex gets an answer to used requests, and an error for others', async () 
   }
 });
 
-test('the items of Codex that are shown are exactly those that the code reads', () => {
+test('the items of Codex that are translated are those in rows marked “shown”', () => {
   for (const [type, state] of statesOf(codex.codexItems)) {
     expect([type, ThreadItem.safeParse({ type, id: 'a' }).success]).toEqual([
       type,

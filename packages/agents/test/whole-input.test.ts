@@ -1,4 +1,7 @@
-/** For every agent, `inputTokens` is the whole input of a turn: here 100 new tokens, 10 written to the cache, 20 read from it. */
+/**
+ * For every agent, `inputTokens` is a turn's whole input: here 100 new tokens, 10 written to the cache, 20 read from
+ * it.
+ */
 import type { Usage } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { TurnUsage } from '../src/acp/translate/usage.ts';
@@ -66,7 +69,7 @@ const agents: Record<string, [() => Promise<Usage | undefined>, Partial<Usage>]>
     async () => TurnUsage.parse({ ...parts, inputTokens: 100, totalTokens: 135 }),
     all,
   ],
-  'an ACP agent that counts all': [
+  'an ACP agent that includes cached tokens': [
     async () => TurnUsage.parse({ ...parts, inputTokens: 130, totalTokens: 135 }),
     all,
   ],
@@ -135,6 +138,6 @@ const agents: Record<string, [() => Promise<Usage | undefined>, Partial<Usage>]>
   ],
 };
 
-test.each(Object.entries(agents))('the input of %s is 130 tokens', async (_, [usage, expected]) => {
+test.each(Object.entries(agents))('%s: the input is 130 tokens', async (_, [usage, expected]) => {
   expect(await usage()).toMatchObject(expected);
 });

@@ -231,7 +231,7 @@ function hookProblems(answer: unknown): SessionNotice[] {
   const isLeftOut = (trust: string): boolean => trust === 'untrusted' || trust === 'modified';
   const hooks = told.flatMap((entry) => entry.hooks);
   const count = hooks.filter((hook) => hook.enabled && isLeftOut(hook.trustStatus)).length;
-  const review = `Codex does not run ${count === 1 ? 'a hook' : `${count} hooks`} that nobody has reviewed. To review, run codex in a terminal and enter /hooks.`;
+  const review = `Codex does not run ${count === 1 ? 'a hook' : `${count} hooks`} that ${count === 1 ? 'has' : 'have'} not been reviewed. To review, run codex in a terminal and enter /hooks.`;
   const problems = told.flatMap((entry) => [
     ...entry.warnings,
     ...entry.errors.map(({ message }) => message),

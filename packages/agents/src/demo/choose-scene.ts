@@ -11,12 +11,12 @@ import { slow } from './scenes/slow.ts';
 import { subagent } from './scenes/subagent.ts';
 import { tour } from './scenes/tour.ts';
 
-/** In the demo's order when a message asks for none. */
+/** The order of scenes for messages that do not ask for a scene. */
 const cycle: readonly Scene[] = [fix, plan, approve, ask, build, subagent, explain, long];
 
 export const scenes: readonly Scene[] = [tour, ...cycle, slow, error];
 
-/** The scene that a message asks for; otherwise the tour first, and then the others in turn. `turns` came before. */
+/** Returns the scene that a message asks for; otherwise first the tour, then `cycle`. @param turns - Earlier turns. */
 export function chooseScene(message: string, turns: number): Scene {
   const words = message.toLowerCase().match(/[a-z]+/g) ?? [];
   const asked = scenes.find((scene) =>

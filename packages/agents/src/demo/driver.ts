@@ -8,13 +8,13 @@ import { paceOption, readPace, speedOf, type Pace } from './pace.ts';
 import { DemoTurn } from './turn.ts';
 
 export interface DemoOptions {
-  /** How many times faster than recorded; default 1. A session's own pace multiplies it. */
+  /** Speed relative to the recording; default 1. Multiplied by the session's own pace. */
   speed?: number;
 }
 
 /**
- * Recorded turns, played at their own pace: they show Liminal without a key, a network or an agent. The demo starts no
- * process, and neither reads nor changes a file. It stores nothing: any session can be loaded.
+ * Plays recorded turns at their own pace, to show Liminal without a key, a network or an agent. The demo starts no
+ * process, and neither reads nor changes files. It stores nothing, so any session can be loaded.
  */
 export class DemoDriver implements AgentDriver {
   readonly cliType = 'demo';
@@ -43,7 +43,7 @@ export class DemoDriver implements AgentDriver {
 
 class DemoSession implements AgentSession {
   isAlive = true;
-  /** It shows what it was given, and looks at nothing. */
+  /** The demo shows attachments, but does not read them. */
   readonly accepts = {
     image: ['image/*'],
     audio: ['audio/*'],
@@ -52,7 +52,7 @@ class DemoSession implements AgentSession {
   readonly #output: SessionOutput;
   readonly #speed: number;
   #pace: Pace = 'normal';
-  /** Messages so far: a loaded session gets no tour. */
+  /** The number of messages so far. A loaded session starts at 1, so that it gets no tour. */
   #turns: number;
   #turn: DemoTurn | undefined;
 
@@ -70,7 +70,7 @@ class DemoSession implements AgentSession {
 
   async send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
     if (this.#turn && !this.#turn.hasEnded) {
-      const what = 'This session has a turn under way. Wait for its end, or cancel it.';
+      const what = 'A turn is already running in this session. Wait for its end, or cancel it.';
       throw new ProviderError('TURN_IN_PROGRESS', what);
     }
     this.#turn = new DemoTurn({
@@ -106,7 +106,7 @@ class DemoSession implements AgentSession {
 
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     if (!this.#turn) {
-      throw new ProviderError('APPROVAL_NOT_FOUND', 'This session has asked for nothing.');
+      throw new ProviderError('APPROVAL_NOT_FOUND', 'This session has no open question.');
     }
     this.#turn.answer(approvalId, answer);
   }

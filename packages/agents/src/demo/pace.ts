@@ -10,7 +10,7 @@ export type Pace = keyof typeof paces;
 
 export const speedOf = (pace: Pace): number => paces[pace].speed;
 
-/** The demo's one setting. */
+/** Returns the demo's only setting. */
 export function paceOption(currentValue: Pace): ConfigOption {
   return {
     id: 'pace',

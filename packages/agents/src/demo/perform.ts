@@ -1,4 +1,4 @@
-/** From a script to a turn's items: pure, without a clock. */
+/** Turns a script into a turn's items. Pure, without a clock. */
 import type {
   ApprovalOption,
   ApprovalOutcome,
@@ -11,26 +11,27 @@ import type { Scene, Step, UseTool } from './script.ts';
 
 export type Approval = Extract<OutputItem, { type: 'approval' }>;
 
-/** One step of a turn, and its delay after the one before (ms at normal pace). */
+/** One step of a turn. */
 export interface Beat {
+  /** Delay after the previous step, ms at normal pace. */
   after: number;
-  /** Absent for a pause. */
+  /** Writes the step's events; absent for a pause. */
   write?: (turn: TurnWriter) => void;
-  /** How many characters the agent says in it. */
+  /** The number of characters that the agent writes in the step. */
   spoken?: number;
-  /** The turn waits here for an answer; `next` takes the outcome. */
+  /** If present, the turn waits for an answer, and `next` takes the outcome. */
   question?: Approval;
 }
 
 export type Ending = { status: 'completed' } | { status: 'error'; error: ErrorObject };
 type Outcome = ApprovalOutcome | undefined;
-/** Returns undefined if the turn goes on. */
+/** Returns undefined if the turn continues. */
 type Part = Generator<Beat, Ending | undefined, Outcome>;
 
 interface Stage {
   /** A new id, unique in the session. */
   id: () => string;
-  /** The call of the subagent that is working. */
+  /** The call of the running subagent. */
   parentCallId?: string;
   plan?: { itemId: string; entries: PlanEntry[] };
 }
@@ -43,7 +44,7 @@ const options = (allow: string, reject: string): ApprovalOption[] => [
   { optionId: 'reject', name: reject, kind: 'reject_once', takesNote: true },
 ];
 
-/** Plays a scene. The caller closes items that are still open at its end. */
+/** Plays a scene. The caller closes items that are still open at the end. */
 export function* perform(scene: Scene, turnId: string): Generator<Beat, Ending, Outcome> {
   let count = 0;
   const ending = yield* playAll(scene.steps, { id: () => `${turnId}-${++count}` });
@@ -135,7 +136,7 @@ function* isAllowed(
   const item = own(stage);
   const question: Approval = { ...item, approvalId: item.id, ...asked, type: 'approval' };
   const outcome = yield { ...begin(timed, question), question };
-  if (!outcome) throw new Error('A question goes on only with its outcome.');
+  if (!outcome) throw new Error('A question needs its outcome.');
   yield done({ ...question, outcome });
   return outcome.outcome === 'selected' && outcome.optionId === 'allow';
 }
@@ -164,7 +165,7 @@ function* plan(step: Extract<Step, { do: 'plan' }>, stage: Stage): Part {
 }
 
 function* progress(step: Extract<Step, { do: 'progress' }>, stage: Stage): Part {
-  if (!stage.plan) throw new Error('A script makes a plan before it makes progress.');
+  if (!stage.plan) throw new Error('A script needs a plan before it can report progress.');
   const { itemId } = stage.plan;
   const entries = stage.plan.entries.map((entry, index): PlanEntry => ({
     ...entry,
@@ -193,7 +194,7 @@ const append = (itemId: string, text: string): Pick<Beat, 'write'> => ({
   write: (turn) => turn.append(itemId, text),
 });
 
-/** Ends an item as it is, or as the given one. */
+/** Ends an item. An id leaves the item as it is; a whole item replaces it. */
 function done(item: string | OutputItem, after = 0): Beat {
   const write = (turn: TurnWriter): void =>
     typeof item === 'string' ? turn.done(item) : turn.done(item.id, item);

@@ -8,7 +8,7 @@ import { createDemoProvider } from './index.ts';
 
 const projectDir = tmpdir();
 
-/** Plays one message to its end, allowing everything. */
+/** Plays one message to its end and allows every request. */
 async function play(message: string): Promise<OutputItem[]> {
   const provider = createDemoProvider({ speed: Infinity });
   const watch = new Watch(provider, 's1');
@@ -26,7 +26,7 @@ async function play(message: string): Promise<OutputItem[]> {
 
 describe('every scene', () => {
   test.each(scenes.map(({ name }) => name))(
-    '%s: plays whole and says first that it is a demo',
+    '%s: plays to its end, and its first message says that it is a demo',
     async (name) => {
       const items = await play(`/${name}`);
 
@@ -40,7 +40,7 @@ describe('every scene', () => {
     },
   );
 
-  test('is found by its own name, and described', () => {
+  test('is found by its name, and has a description', () => {
     for (const scene of scenes) {
       expect(chooseScene(`/${scene.name}`, 5)).toBe(scene);
       expect(scene.description).toMatch(/^[A-Z].*[^.]$/);
@@ -49,7 +49,7 @@ describe('every scene', () => {
 });
 
 describe('the demo as a whole', () => {
-  test('shows each kind of thing that an agent does', async () => {
+  test('shows each kind of item and tool', async () => {
     const items = (await Promise.all(scenes.map(({ name }) => play(name)))).flat();
 
     expect(new Set(items.map(({ type }) => type))).toEqual(
@@ -70,7 +70,7 @@ describe('the demo as a whole', () => {
     expect(items.some(({ error }) => error?.code === 'MODEL_UNAVAILABLE')).toBe(true);
   });
 
-  test('plays a tour first, then one scene after the other, and what a message asks for', () => {
+  test('plays the tour first, then the scenes in order, unless a message asks for a scene', () => {
     const names = Array.from({ length: 10 }, (_, turns) => chooseScene('Do something', turns).name);
 
     expect(names).toEqual([
@@ -98,7 +98,7 @@ describe('the demo as a whole', () => {
     expect(entries.every(({ status }) => status === 'completed')).toBe(true);
   });
 
-  test('shows diffs of what an edit would change', async () => {
+  test('shows the diffs of an edit', async () => {
     const items = await play('fix');
 
     const edits = items.filter((item) => item.type === 'function_call' && item.kind === 'edit');
@@ -110,7 +110,7 @@ describe('the demo as a whole', () => {
   });
 });
 
-test('a refused permission is shown as refused, and the tool has not run', async () => {
+test('a refused permission is shown as refused, and the tool does not run', async () => {
   const provider = createDemoProvider({ speed: Infinity });
   const watch = new Watch(provider, 's1');
   await provider.createSession({ projectDir, sessionId: 's1' });
@@ -129,7 +129,7 @@ test('a refused permission is shown as refused, and the tool has not run', async
   await provider.close();
 });
 
-test('a note says why something is refused, and is kept with the refusal', async () => {
+test('the note of a refusal is stored with it; an option without notes rejects a note', async () => {
   const provider = createDemoProvider({ speed: Infinity });
   const watch = new Watch(provider, 's1');
   await provider.createSession({ projectDir, sessionId: 's1' });
@@ -153,7 +153,7 @@ test('a note says why something is refused, and is kept with the refusal', async
 });
 
 describe('a form', () => {
-  /** Plays the scene up to its question. */
+  /** Plays the scene `ask` up to its question. */
   async function untilAsked() {
     const provider = createDemoProvider({ speed: Infinity });
     const watch = new Watch(provider, 's1');
@@ -168,7 +168,7 @@ describe('a form', () => {
     return { provider, asked, end };
   }
 
-  test('is asked for, and what was filled in stays with the question', async () => {
+  test('is shown, and its answers are stored with the question', async () => {
     const { provider, asked, end } = await untilAsked();
     expect(asked).toMatchObject({ form: { required: ['version', 'channel', 'targets'] } });
     const content = { version: '2.4.1', channel: 'next', targets: ['linux'], sign: false };
@@ -193,7 +193,7 @@ describe('a form', () => {
   });
 });
 
-test('a command’s output grows piece by piece, and a line written over is several pieces', async () => {
+test('a command’s output grows in pieces, and each state of an overwritten line is a piece', async () => {
   const provider = createDemoProvider({ speed: Infinity });
   const watch = new Watch(provider, 's1');
   await provider.createSession({ projectDir, sessionId: 's1' });
@@ -211,8 +211,8 @@ test('a command’s output grows piece by piece, and a line written over is seve
   expect(result).toMatchObject({ output: pieces.join(''), exitCode: 0 });
 });
 
-test.each(['text, half said', 'its end'])(
-  'INV-2: a listener that cancels at %s sees one end',
+test.each(['half of a text', 'its end'])(
+  'INV-2: a listener that cancels the turn at %s gets one end',
   async (when) => {
     const provider = createDemoProvider({ speed: Infinity });
     const watch = new Watch(provider, 's1');
@@ -241,7 +241,7 @@ describe('the pace', () => {
     vi.useRealTimers();
   });
 
-  /** How long a scene plays, ms. */
+  /** Returns how long a scene plays, ms. */
   async function duration(message: string, speed: number, pace: string): Promise<number> {
     const provider = createDemoProvider({ speed });
     const watch = new Watch(provider, 's1');
@@ -254,7 +254,7 @@ describe('the pace', () => {
     return Date.parse(last ?? '') - Date.parse(first ?? '');
   }
 
-  test('does not stop if the clock is set back by a day amid a turn', async () => {
+  test('is not affected if the clock is set back by a day during a turn', async () => {
     const provider = createDemoProvider({ speed: 1 });
     const watch = new Watch(provider, 's1');
     await provider.createSession({ projectDir, sessionId: 's1', config: { pace: 'normal' } });
@@ -266,7 +266,7 @@ describe('the pace', () => {
     await provider.close();
   });
 
-  test('is that of the recording, or as many times faster as was asked', async () => {
+  test('is the recording’s, multiplied by the speed', async () => {
     const normal = await duration('explain', 1, 'normal');
 
     expect(normal).toBeGreaterThan(5_000);
@@ -280,7 +280,7 @@ describe('the pace', () => {
     expect(await duration('slow', 1, 'normal')).toBeGreaterThan(60_000);
   });
 
-  test('changes in the middle of a turn', async () => {
+  test('can change during a turn', async () => {
     const provider = createDemoProvider();
     const watch = new Watch(provider, 's1');
     await provider.createSession({ projectDir, sessionId: 's1' });
@@ -295,7 +295,7 @@ describe('the pace', () => {
     await provider.close();
   });
 
-  test('streams words one after the other, each soon after the last', async () => {
+  test('streams single words with short delays', async () => {
     const provider = createDemoProvider();
     const watch = new Watch(provider, 's1');
     await provider.createSession({ projectDir, sessionId: 's1' });
@@ -319,7 +319,7 @@ describe('a session of the demo', () => {
     return { provider, updates };
   };
 
-  test('tells its scenes as commands and its pace as a setting', async () => {
+  test('reports its scenes as commands and its pace as a setting', async () => {
     const { provider, updates } = await open();
 
     await provider.createSession({ projectDir, sessionId: 's1', config: { pace: 'fast' } });
@@ -329,7 +329,7 @@ describe('a session of the demo', () => {
     expect(updates[0]?.configOptions).toMatchObject([{ id: 'pace', currentValue: 'fast' }]);
   });
 
-  test('reports a change of its pace, and refuses an unknown one', async () => {
+  test('reports a change of its pace, and rejects an unknown pace', async () => {
     const { provider, updates } = await open();
     await provider.createSession({ projectDir, sessionId: 's1' });
     await vi.waitFor(() => expect(updates).toHaveLength(1));
@@ -345,7 +345,7 @@ describe('a session of the demo', () => {
     });
   });
 
-  test('of an earlier server is loaded, without a second tour', async () => {
+  test('of an earlier server can be loaded, and gets no second tour', async () => {
     const provider = createDemoProvider({ speed: Infinity });
     const watch = new Watch(provider, 's1');
 
@@ -357,7 +357,7 @@ describe('a session of the demo', () => {
     await provider.close();
   });
 
-  test('is named a demo wherever agents are listed', async () => {
+  test('is described as a demo', async () => {
     expect(await createDemoProvider().describe()).toMatchObject({
       cliType: 'demo',
       name: 'Demo',

@@ -3,17 +3,17 @@ import type { FileDiff, Form, PlanEntry, ToolKind, ToolLocation } from '@liminal
 
 /** One recorded turn. */
 export interface Scene {
-  /** Also its slash command. */
+  /** The scene's name, which is also its slash command. */
   name: string;
   /** One sentence for people. */
   description: string;
-  /** A message with a word that begins like one of these asks for this scene. */
+  /** A message asks for this scene if one of its words begins with one of these. */
   words: readonly string[];
   steps: readonly Step[];
 }
 
 interface Timed {
-  /** Silence before it; default 300. */
+  /** Silence before the step; default 300. */
   after?: number;
 }
 
@@ -21,7 +21,7 @@ interface Say extends Timed {
   do: 'say';
   /** Markdown. */
   text: string;
-  /** The model breaks off here: the message stays open. */
+  /** Whether the model breaks off, so that the message stays open. */
   cut?: boolean;
 }
 
@@ -38,12 +38,12 @@ export interface UseTool extends Timed {
   input: Record<string, unknown>;
   locations?: ToolLocation[];
   diffs?: FileDiff[];
-  /** From call to result. Programs (`execute`) print their output meanwhile, line by line or return by return. */
+  /** Time from call to result. Programs (`execute`) print during it, a piece per line feed or carriage return. */
   takes: number;
   output: string;
   exitCode?: number;
   failed?: boolean;
-  /** Asks a person first. If refused, the tool does not run and the turn goes on with `refused`. */
+  /** Asks a person first. After a refusal the tool does not run, and the turn continues with `refused`. */
   permission?: { title: string; refused: readonly Step[] };
   /** The steps of a subagent between call and result. */
   steps?: readonly Step[];
@@ -54,7 +54,7 @@ interface Ask extends Timed {
   /** The question. */
   title: string;
   form: Form;
-  /** The steps that follow instead if it is declined. */
+  /** The steps that follow if the question is declined. */
   refused: readonly Step[];
 }
 
@@ -65,7 +65,7 @@ interface MakePlan extends Timed {
 
 interface Progress extends Timed {
   do: 'progress';
-  /** How many entries of the plan are completed; the next one is in progress. */
+  /** The number of completed plan entries; the next entry is in progress. */
   completed: number;
 }
 

@@ -11,11 +11,11 @@ interface DemoTurnOptions {
   blocks: readonly ContentBlock[];
   scene: Scene;
   emit: (draft: EventDraft) => void;
-  /** How many times faster than normal; called before each event. */
+  /** Returns the speed relative to the recording; called before each event. */
   speed: () => number;
 }
 
-/** A turn that falls further behind than this (a laptop that slept) does not catch up. */
+/** Most delay that a turn makes up for, ms. A laptop that slept causes more. */
 const maxLagMs = 1_000;
 
 /** Plays one scene against the clock. */
@@ -25,7 +25,7 @@ export class DemoTurn {
   readonly #speed: () => number;
   readonly #writer: TurnWriter;
   readonly #performance;
-  /** How many characters the agent has said. */
+  /** The number of characters that the agent has written. */
   #spoken = 0;
   #timer: NodeJS.Timeout;
   /** When the last event was due, on the clock of `performance.now()`. */
@@ -34,7 +34,7 @@ export class DemoTurn {
   readonly #steered: string[] = [];
   #over = false;
 
-  /** Emits the turn's beginning at once, the rest later. */
+  /** Emits the turn's beginning immediately, and the rest later. */
   constructor({ turnId, message, blocks, scene, emit, speed }: DemoTurnOptions) {
     this.turnId = turnId;
     this.#message = message;
@@ -46,7 +46,7 @@ export class DemoTurn {
     this.#timer = setTimeout(() => this.#advance());
   }
 
-  /** Whether its end has been emitted, or is being emitted. */
+  /** Whether the turn's end has been emitted, or is being emitted. */
   get hasEnded(): boolean {
     return this.#writer.hasEnded;
   }
@@ -60,13 +60,13 @@ export class DemoTurn {
     this.#advance(outcome);
   }
 
-  /** What is said is taken up with the next step. */
+  /** Adds a message to the turn, which counts as handled with the next step. */
   steer(messageId: string, message: string, blocks: readonly ContentBlock[]): void {
     this.#now.steer(messageId, message, blocks);
     this.#steered.push(messageId);
   }
 
-  /** Ends it as cancelled. */
+  /** Ends the turn as cancelled. */
   cancel(reason: string): void {
     if (this.#over) return;
     this.#over = true;
@@ -96,7 +96,7 @@ export class DemoTurn {
     }
   }
 
-  /** False if the turn now waits for a person. */
+  /** Writes a step. Returns false if the turn now waits for a person. */
   #show(beat: Beat): boolean {
     this.#question = beat.question;
     for (const messageId of this.#steered.splice(0)) this.#now.settle(messageId, 'taken');
@@ -106,7 +106,7 @@ export class DemoTurn {
   }
 
   #end(ending: Ending | { status: 'cancelled' }): void {
-    // A listener may cancel while this is emitted.
+    // A listener may cancel while the end is emitted.
     this.#over = true;
     clearTimeout(this.#timer);
     this.#question = undefined;
@@ -122,7 +122,7 @@ export class DemoTurn {
   }
 }
 
-/** By a rule of thumb: no model was recorded. */
+/** Estimates the number of tokens, since the recording has no usage. */
 const tokens = (characters: number): number => Math.ceil(characters / 4);
 
 const finishReason = { completed: 'end_turn', cancelled: 'cancelled' };

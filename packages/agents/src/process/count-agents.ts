@@ -2,24 +2,24 @@ import { readdir, readFile } from 'node:fs/promises';
 import { agentOf, marksIn } from './mark.ts';
 import { hasProcessTable } from './table.ts';
 
-/** What the processes of one agent type use. */
+/** The processes of one agent type and their memory. */
 export interface AgentProcesses {
   cliType: string;
   processes: number;
-  /** The sum of their resident memory; what several processes share is counted for each. */
+  /** The sum of their resident memory. Shared memory counts once per process. */
   residentBytes: number;
 }
 
-/** How long a count is kept, ms: reading the table of a large machine takes some time. */
+/** How long a count is cached, ms: reading the table of a large machine takes some time. */
 const KEPT_MS = 5_000;
-/** The newest processes are looked at, so many at most. */
+/** Most processes that are read, newest first. */
 const PROCESSES_MAX = 5_000;
-/** How many are read at a time, so that other work goes on. */
+/** Processes that are read at the same time, so that other work continues. */
 const AT_ONCE = 16;
 
 let latest: { at: number; counted: Promise<AgentProcesses[]> } | undefined;
 
-/** A count of this server's agents that is at most `KEPT_MS` old; undefined without Linux's `/proc`. */
+/** Returns a count of this server's agents that is at most `KEPT_MS` old; undefined without Linux's `/proc`. */
 export async function agentProcesses(): Promise<AgentProcesses[] | undefined> {
   if (!hasProcessTable) return undefined;
   const now = performance.now();
@@ -27,7 +27,7 @@ export async function agentProcesses(): Promise<AgentProcesses[] | undefined> {
   return latest.counted;
 }
 
-/** Counts this server's agents with all that they have started, by their marks. */
+/** Counts the processes of this server's agents, with all that they have started, by their marks. */
 export async function countAgents(): Promise<AgentProcesses[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const left = pids.slice(-PROCESSES_MAX);

@@ -6,17 +6,17 @@ import { isWithin } from './mark.ts';
 import { hasProcessTable, isRunning, type Process, readProcess } from './table.ts';
 
 export interface TreeTarget {
-  /** `ProcessMark.id`: ends everything that started with the mark, or one within it, detached or not. */
+  /** A `ProcessMark.id`: ends every process that started with the mark, or with a mark within it, detached or not. */
   mark?: string;
   /**
-   * Ends this process and its descendants; without Linux's `/proc`, its process group. One that has exited is left alone:
-   * its pid may be another process's by now.
+   * Ends this process and its descendants; without Linux's `/proc`, its process group. A process that has exited is
+   * ignored, because another process may have its pid.
    */
   child?: Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'> | undefined;
 }
 
 export interface EndOptions {
-  /** From SIGTERM to SIGKILL, ms. */
+  /** Time from SIGTERM to SIGKILL, ms. */
   graceMs?: number;
 }
 
@@ -30,12 +30,12 @@ export interface Ended {
 const defaultGraceMs = 2_000;
 const killLimitMs = 10_000;
 
-/** Endings under way. */
+/** The running calls of `endTree`. */
 const underWay = new Set<Promise<Ended>>();
 
 /**
  * Ends a process tree: SIGTERM, then SIGKILL for processes that remain after the grace, until none is left (invariant
- * 8). An unmarked process that had left the tree before cannot be found.
+ * 8). An unmarked process that has left the tree before the call is not found.
  */
 export async function endTree(target: TreeTarget, options: EndOptions = {}): Promise<Ended> {
   const ending = end(target, options.graceMs ?? defaultGraceMs);
@@ -47,12 +47,12 @@ export async function endTree(target: TreeTarget, options: EndOptions = {}): Pro
   }
 }
 
-/** Resolves when all endings under way are done, for any caller. */
+/** Resolves when all running calls of `endTree` are done. */
 export async function allEnded(): Promise<void> {
   await Promise.allSettled(underWay);
 }
 
-/** Ends all processes with a mark of one server. */
+/** Ends all processes that have a mark of this server. */
 export async function endMarksOf(serverId: string, options: EndOptions = {}): Promise<Ended> {
   if (!hasProcessTable) return { ended: 0, left: [] };
   const hasMark = (mark: string) => mark.startsWith(`${serverId}/`);
@@ -73,12 +73,13 @@ async function endFound(
   root?: Process,
 ): Promise<Ended> {
   const known = new Set(root && [keyOf(root)]);
-  const told = new Set<string>();
-  // When the first SIGTERM and the first SIGKILL were sent: a look at the table may take long, and costs no grace.
-  let toldAt: number | undefined;
+  const signalled = new Set<string>();
+  // The times of the first SIGTERM and the first SIGKILL. The grace starts with the signal, because reading the table
+  // may take long.
+  let termAt: number | undefined;
   let killedAt: number | undefined;
-  // Each round looks again, because processes fork while they are being ended; one may go unseen that was forked while
-  // the table was read, by a process that then ended.
+  // Each round reads the table again, because processes fork while they are being ended. Two empty rounds are needed: a
+  // read can miss a process that was forked during the read by a process that then ended.
   for (let empty = 0; ;) {
     const { tree, isWhole } = findTree({ ...query, known });
     empty = tree.length === 0 && isWhole ? empty + 1 : 0;
@@ -87,13 +88,13 @@ async function endFound(
     if (killedAt !== undefined && now - killedAt > killLimitMs) {
       return { ended: known.size - tree.length, left: tree.map(({ pid }) => pid) };
     }
-    if (tree.length > 0) toldAt ??= now;
-    const graceLeft = graceMs - (now - (toldAt ?? now));
+    if (tree.length > 0) termAt ??= now;
+    const graceLeft = graceMs - (now - (termAt ?? now));
     if (graceLeft <= 0 && tree.length > 0) killedAt ??= now;
     for (const one of tree) {
       if (graceLeft <= 0) signal(one, 'SIGKILL');
-      else if (!told.has(keyOf(one))) signal(one, 'SIGTERM');
-      told.add(keyOf(one));
+      else if (!signalled.has(keyOf(one))) signal(one, 'SIGTERM');
+      signalled.add(keyOf(one));
       known.add(keyOf(one));
     }
     if (tree.length === 0) await delay(1);
@@ -106,7 +107,7 @@ function signal(one: Process, name: NodeJS.Signals): void {
   try {
     process.kill(one.pid, name);
   } catch {
-    // It has just ended, or belongs to another user: the next look shows which.
+    // The process has just ended, or belongs to another user: the next round shows which.
   }
 }
 

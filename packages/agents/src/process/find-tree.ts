@@ -2,9 +2,9 @@ import { marksIn } from './mark.ts';
 import { listProcesses, readEnviron, type Process } from './table.ts';
 
 export interface TreeQuery {
-  /** Whether a process with such a mark belongs to the tree. */
+  /** Whether a process with this mark belongs to the tree. */
   hasMark?: (mark: string) => boolean;
-  /** The process at the root, and those known from an earlier look, by `keyOf`: a pid may be reused. */
+  /** The root process and processes from earlier reads, by `keyOf`, since a pid may be reused. */
   known: ReadonlySet<string>;
 }
 
@@ -12,12 +12,12 @@ export const keyOf = ({ pid, startedAt }: Process): string => `${pid}@${startedA
 
 export interface FoundTree {
   tree: Process[];
-  /** Whether no process was changing its program, whose marks can only be read at the next look. */
+  /** False if a process was changing its program: its marks can only be read at the next try. */
   isWhole: boolean;
 }
 
 /**
- * All processes of a tree: the marked ones, the known ones, all their descendants, and all in a process
+ * Returns the processes of a tree: marked and known processes, their descendants, and all processes in a process
  * session that one of them leads. Never this process or its ancestors.
  */
 export function findTree(query: TreeQuery): FoundTree {
@@ -43,7 +43,7 @@ export function findTree(query: TreeQuery): FoundTree {
 const isRoot = (one: Process, environ: string, { known, hasMark }: TreeQuery): boolean =>
   known.has(keyOf(one)) || (hasMark !== undefined && marksIn(environ).some(hasMark));
 
-/** A process and its ancestors. */
+/** Returns the pids of a process and its ancestors. */
 function lineage(pid: number, all: ReadonlyMap<number, Process>): Set<number> {
   const line = new Set<number>();
   for (let at: number | undefined = pid; at && !line.has(at); at = all.get(at)?.parent)

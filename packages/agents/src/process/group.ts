@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * The fallback without a process table: ends a process group, or the process if it leads none.
- * @param hasExited - Whether the process has: then its pid may be another's, but no other group can have its number.
+ * Ends a process group, or the process if it does not lead a group. For systems without a process table.
+ * @param hasExited - Whether the process has exited: then its pid may be another process's, but not another group's.
  */
 export async function endGroup(
   pid: number | undefined,
@@ -18,7 +18,7 @@ export async function endGroup(
   return (await gone(targets, killLimitMs)) ? { ended: 1, left: [] } : { ended: 0, left: [pid] };
 }
 
-/** Sends the signal to the first target that exists. Returns whether one does. */
+/** Sends the signal to the first target that exists. Returns whether a target exists. */
 function send(targets: readonly number[], signal: NodeJS.Signals | 0): boolean {
   return targets.some((target) => {
     try {

@@ -1,39 +1,40 @@
 #!/bin/sh
-# Outlives the server whose id it is given, and ends what bears its marks when the pipe to it closes (invariant 8). If a
-# server of several is to be watched, also when the moment that the server has set passes: it is suspended, or cut off.
+# Outlives the server with the given id, and ends all processes with the server's marks when the server's pipe closes
+# (invariant 8). If the server is watched (one of several servers), also when the time that the server has set passes:
+# then the server is suspended, or cut off from the others.
 id=$1
 is_watched=$2
 trap '' HUP INT TERM
 echo ready
 
-# How long processes may take to end after TERM, and how long KILL is repeated then, in seconds.
+# Seconds from TERM to KILL, and seconds for which KILL is repeated.
 grace=2
 limit=10
 
-# Sets `now` to the seconds since the machine started, whatever becomes of its clock, and `now_cs` to the hundredths. Both
-# go on while the machine is suspended.
+# Sets `now` to the seconds, and `now_cs` to the hundredths of seconds, since the machine started. Both ignore changes of
+# the clock and keep counting while the machine is suspended.
 set_now() {
   read -r up rest </proc/uptime
   now=${up%.*}
   now_cs=$now${up#*.}
 }
 
-# A look starts two programs, whatever the number of processes: on a busy machine each may take tenths of a second. So
-# functions set variables instead of printing.
+# A scan starts only two programs, for any number of processes: on a busy machine each may take tenths of a second.
+# Therefore functions set variables instead of printing.
 
 # Sets `at`, `parent` and `session` of a process; `at`, its start time, is empty for a zombie or none.
 look_up() {
   stat=''
   at=''
-  # The program's name may hold anything, line breaks too.
+  # The program's name may contain anything, even line breaks.
   { while IFS= read -r line; do stat="$stat $line"; done <"/proc/$1/stat"; } 2>/dev/null
-  # After the name comes the state; the start time is the twentieth from there.
+  # The state follows the name; the start time is the twentieth field from the state on.
   set -- ${stat##*) }
   [ "${1:-Z}" = Z ] || { parent=$2; session=$4; at=${20}; }
 }
 
-# Sets `found` to pid@start of the known processes, the marked ones, all below them, and all in a process session that
-# one of them leads.
+# Sets `found` to pid@start of the known and marked processes, their descendants, and all processes in a process session
+# that one of them leads.
 find_tree() {
   table=''
   for file in /proc/[0-9]*/stat; do
@@ -68,10 +69,10 @@ find_tree() {
 
 is_over() {
   set_now
-  [ "$told" ] && [ $((now - told)) -ge "$1" ]
+  [ "$term_at" ] && [ $((now - term_at)) -ge "$1" ]
 }
 
-# Sends KILL to those of pid@start that still run, if the grace is over.
+# Sends KILL to the given processes (pid@start) that still run, if the grace is over.
 kill_late() {
   is_over $grace || return
   for one in "$@"; do
@@ -80,12 +81,12 @@ kill_late() {
   done
 }
 
-# Each round looks again, because processes fork while they are being ended. A process that changes its program shows no
-# mark for a moment: only several rounds that find nothing are an end. A round may take long: the grace is measured in
-# seconds, and is over for what is known before the next processes are looked for.
+# Each round scans again, because processes fork while they are being ended. A process that changes its program shows no
+# mark for a moment, so several rounds must find nothing. A round may take long: the grace is measured in seconds and
+# checked for the known processes before the next scan.
 end_all() {
   known=''
-  told=''
+  term_at=''
   empty=0
   late=0
   while [ $empty -lt 4 ]; do
@@ -99,21 +100,21 @@ end_all() {
         *)
           known="$known $one"
           kill -s TERM "${one%@*}" 2>/dev/null
-          [ "$told" ] || { set_now; told=$now; }
+          [ "$term_at" ] || { set_now; term_at=$now; }
           ;;
       esac
     done
     kill_late $found
-    # What hangs in the kernel cannot be ended.
+    # A process that hangs in the kernel cannot be ended.
     is_over $((grace + limit)) && late=$((late + 1))
     [ $late -ge 5 ] && exit 1
     sleep 0.1
   done
 }
 
-# Begins to end everything, unless the server has set no moment or the moment is still to come. A server that is back in
-# between goes on to own its agents, or ends them itself.
-look_at_clock() {
+# Begins to end everything once the time that the server has set has passed. A server that returns in between keeps its
+# agents, or ends them itself.
+check_clock() {
   [ "$until" ] && [ ! "$ending" ] || return
   set_now
   [ "$now_cs" -ge "$until" ] || return
@@ -127,7 +128,7 @@ set_until() {
   ending=''
 }
 
-# Reads what the server says, until it is gone.
+# Reads the server's lines until the server is gone.
 watch() {
   until=''
   ending=''
@@ -136,14 +137,14 @@ watch() {
       bye) exit 0 ;;
       gone) break ;;
       until) set_until "$at" ;;
-      *) look_at_clock ;;
+      *) check_clock ;;
     esac
   done
   exec </dev/null
   end_all
 }
 
-# The lines of the server and, since sh cannot wait for a line for a while only, a blank one twice a second.
+# Prints the server's lines and a blank line twice a second, because `read` in sh has no time limit.
 with_ticks() {
   while sleep 0.5 && echo; do :; done &
   cat

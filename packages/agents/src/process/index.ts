@@ -1,4 +1,4 @@
-/** Keeps invariant 8: no process outlives its session, nor the server. */
+/** Implements invariant 8: no process outlives its session or the server. */
 export { endTree, type EndOptions, type Ended, type TreeTarget } from './end-tree.ts';
 export { type AgentProcesses, agentProcesses } from './count-agents.ts';
 export { startGuard, type Guard } from './guard.ts';

@@ -1,28 +1,28 @@
 /**
- * The mark in the environment of every agent process. All that it forks or detaches inherits it, so that the processes
- * of a session, or of a server, can be found (invariant 8).
+ * The mark in the environment of every agent process. All processes that the agent forks or detaches inherit the mark,
+ * so that the processes of a session or a server can be found (invariant 8).
  */
 import { randomUUID } from 'node:crypto';
 import { readProcess } from './table.ts';
 
 const variable = 'LIMINAL_MARK';
 
-/** This server: its pid and start time, which tell whether it is alive, and a random part. */
+/** This server's id: its pid and start time, which show whether the server is alive, and a random part. */
 export const serverId = `${process.pid}.${readProcess(process.pid)?.startedAt ?? 0}.${randomUUID().slice(0, 8)}`;
 
 export interface ProcessMark {
-  /** For `endTree`. */
+  /** The mark, for `endTree`. */
   id: string;
-  /** To be added to the environment of the process, after everything else. */
+  /** Add these variables to the environment of the process, after all others. */
   env: Record<string, string>;
 }
 
-/** The agent types that marks were made for, as marks have them: what an agent starts can write anything into its own. */
+/** Agent types by their escaped form in marks. Only these count: a process can write anything into its own mark. */
 const agents = new Map<string, string>();
 
 /**
- * A new mark, one per agent process. A server that runs inside another server's agent keeps that agent's marks.
- * @param agent - The agent type that the process counts for.
+ * Returns a new mark, one per agent process. A server that runs inside another server's agent keeps that agent's marks.
+ * @param agent - The agent type under which the process is counted.
  */
 export function processMark(agent = 'other'): ProcessMark {
   const escaped = encodeURIComponent(agent);
@@ -30,12 +30,12 @@ export function processMark(agent = 'other'): ProcessMark {
   return markOf(`${serverId}/${randomUUID()}/${escaped}`);
 }
 
-/** A new mark for some of the processes of another mark. Ending the other mark ends them as well. */
+/** Returns a new mark for some processes of another mark. Ending the other mark also ends these processes. */
 export function markWithin({ id }: ProcessMark): ProcessMark {
   return markOf(`${id}/${randomUUID()}`);
 }
 
-/** Whether a process with the mark `one` ends with the processes of `mark`. */
+/** Whether `one` is `mark` or a mark within it, so that its processes end together with those of `mark`. */
 export function isWithin(one: string, mark: string): boolean {
   return one === mark || one.startsWith(`${mark}/`);
 }
@@ -45,7 +45,7 @@ function markOf(id: string): ProcessMark {
   return { id, env: { [variable]: outer ? `${outer} ${id}` : id } };
 }
 
-/** The marks in the text of `/proc/<pid>/environ`. */
+/** Returns the marks in the text of `/proc/<pid>/environ`. */
 export function marksIn(environ: string): string[] {
   const prefix = `${variable}=`;
   return environ
@@ -54,7 +54,7 @@ export function marksIn(environ: string): string[] {
     .flatMap((entry) => entry.slice(prefix.length).split(' '));
 }
 
-/** The agent type of a mark of this server; undefined for other marks. */
+/** Returns the agent type in a mark of this server; undefined for other marks. */
 export function agentOf(mark: string): string | undefined {
   const [server, , agent = ''] = mark.split('/');
   return server === serverId ? agents.get(agent) : undefined;

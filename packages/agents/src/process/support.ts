@@ -7,16 +7,16 @@ export interface ProcessSupport {
   sentence: string;
 }
 
-/** What `./liminal doctor` says about ending agents. */
+/** Returns what `./liminal doctor` reports about ending agents. */
 export function processSupport(): ProcessSupport {
   return hasProcessTable
     ? {
         complete: true,
-        sentence: 'All that an agent starts ends with its session, detached or not.',
+        sentence: 'All processes that an agent starts end with its session, detached or not.',
       }
     : {
         complete: false,
         sentence:
-          'Without Linux’s /proc only an agent’s process group ends with its session: what it detaches, and agents of a server that crashed, must be ended by hand.',
+          'Without Linux’s /proc, only an agent’s process group ends with its session. End detached processes, and agents of a crashed server, by hand.',
       };
 }

@@ -1,4 +1,4 @@
-/** The process table as Linux shows it in `/proc`. */
+/** Reads the process table in Linux's `/proc`. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 export interface Process {
@@ -12,7 +12,7 @@ export interface Process {
 
 export const hasProcessTable = process.platform === 'linux' && existsSync('/proc/self/environ');
 
-/** Undefined for a process that has ended, or a zombie: nothing is left to end. */
+/** Returns a process; undefined if the process has ended or is a zombie. */
 export function readProcess(pid: number): Process | undefined {
   const fields = statFields(pid);
   if (!fields || fields[0] === 'Z' || fields[0] === 'X') return undefined;
@@ -28,8 +28,8 @@ export function listProcesses(): Process[] {
 }
 
 /**
- * The initial environment of a process: empty if it has none, or has ended, or belongs to another user. Undefined while
- * the process changes its program (`exec`): for that moment the kernel shows none.
+ * Returns the initial environment of a process: empty if it has none, has ended, or belongs to another user. Undefined
+ * while the process changes its program (`exec`), because the kernel shows no environment then.
  */
 export function readEnviron(pid: number): string | undefined {
   const environ = readIfThere(`/proc/${pid}/environ`);
@@ -37,11 +37,11 @@ export function readEnviron(pid: number): string | undefined {
   return isChangingProgram(pid) ? undefined : '';
 }
 
-/** Whether the environment of a process that showed none is not in its place yet, or has just got there. */
+/** Whether a process whose environment read as empty is changing its program, or has just done so. */
 function isChangingProgram(pid: number): boolean {
   const fields = statFields(pid);
   const [size, start, end] = [20, 47, 48].map((field) => Number(fields?.[field] ?? 0));
-  // Without memory it is the kernel's own, or has ended. One with no environment at all has it start where it ends.
+  // A process without memory is a kernel thread or has ended. An empty environment starts where it ends.
   return size !== 0 && (end === 0 || end !== start);
 }
 
@@ -49,7 +49,7 @@ export function isRunning(known: Process): boolean {
   return readProcess(known.pid)?.startedAt === known.startedAt;
 }
 
-/** From the state on: the field before it, the program's name in brackets, may itself contain spaces and brackets. */
+/** Returns the fields from the state on. The program's name before may contain spaces and brackets. */
 function statFields(pid: number): string[] | undefined {
   const stat = readIfThere(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -4,14 +4,14 @@ import { DriverProvider } from '../base/driver-provider.ts';
 import { makeEcho } from './example-driver.ts';
 import { expectWholeTurn, Watch } from './watch.ts';
 
-test('the example of docs/providers.md is the one that is run here', async () => {
+test('the example in docs/providers.md is the file that the tests run', async () => {
   const docs = await readFile(new URL('../../../../docs/providers.md', import.meta.url), 'utf8');
   const example = await readFile(new URL('example-driver.ts', import.meta.url), 'utf8');
 
   expect(docs).toContain(`\`\`\`ts\n${example}\`\`\``);
 });
 
-test('INV-2, INV-3: the example plays whole turns, stops one, and ends once', async () => {
+test('INV-2, INV-3: the example completes a turn, cancels a turn, and ends once', async () => {
   const provider = new DriverProvider(makeEcho());
   const watch = new Watch(provider, 'a');
   await provider.createSession({ sessionId: 'a', projectDir: import.meta.dirname });

@@ -8,7 +8,7 @@ const about = { cliType: 'echo', name: 'Echo' };
 /** An agent that repeats its message, word by word. */
 export const makeEcho = (): AgentDriver => ({
   ...about,
-  describe: async () => ({ ...about, description: 'Says it again.', available: true }),
+  describe: async () => ({ ...about, description: 'Repeats your message.', available: true }),
   open: async ({ output }: SessionOpening) => new EchoSession(output),
 });
 

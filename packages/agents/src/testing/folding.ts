@@ -1,4 +1,4 @@
-/** The results of turns, for tests. */
+/** Folds turns for tests. */
 import {
   emptyResponse,
   foldResponse,
@@ -26,7 +26,7 @@ export const turnIdsOf = (drafts: readonly EventDraft[]): string[] => [
 export const payloadsOf = (drafts: readonly EventDraft[], turnId: string): EventPayload[] =>
   drafts.filter((draft) => draft.turnId === turnId).map(({ payload }) => payload);
 
-/** A turn as history stores it. */
+/** Returns a turn as history stores it. */
 export function foldTurn(drafts: readonly EventDraft[], turnId: string): Response {
   const state = drafts
     .filter((draft) => draft.turnId === turnId)
@@ -39,11 +39,11 @@ export function foldTurn(drafts: readonly EventDraft[], turnId: string): Respons
   return response;
 }
 
-/** All turns, by their ids. */
+/** Returns all turns by id. */
 export const foldTurns = (drafts: readonly EventDraft[]): Map<string, Response> =>
   new Map(turnIdsOf(drafts).map((turnId) => [turnId, foldTurn(drafts, turnId)]));
 
-/** All upserts for readers, in order. */
+/** Returns all upserts for subscribers, in order. */
 export function upsertsOf(drafts: readonly EventDraft[]): UpsertObject[] {
   const upserts: UpsertObject[] = [];
   let state = startUpsertFold();
@@ -58,14 +58,14 @@ export function upsertsOf(drafts: readonly EventDraft[]): UpsertObject[] {
 export const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
 
-/** What was said, by whom, without the user's first message. */
+/** Returns origin and text of each message and reasoning, without the user's first message. */
 export const saidIn = (response: Response): [string, string][] =>
   response.outputItems.slice(1).flatMap((item): [string, string][] => {
     if (item.type === 'message') return [[item.origin, item.content]];
     return item.type === 'reasoning' ? [['thought', item.content]] : [];
   });
 
-/** How a turn breaks the general rules (invariants 2 and 3); empty if it keeps them. */
+/** Returns how a turn breaks invariants 2 and 3; empty if it does not. */
 export function brokenRules(payloads: readonly EventPayload[]): string[] {
   const ends = payloads.filter(({ type }) => type === 'response_done' || type === 'response_error');
   const starts = payloads.filter(({ type }) => type === 'response_start');

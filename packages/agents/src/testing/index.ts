@@ -1,4 +1,4 @@
-/** For tests of providers: the suites that they run, and texts that are easily lost. */
+/** For tests of providers: the shared suites, and texts that faulty stream handling loses or repeats. */
 export { periodicTexts } from './periodic-texts.ts';
 export { processSuite, type ProcessUnderTest } from './process-suite.ts';
 export { providerSuite } from './provider-suite.ts';

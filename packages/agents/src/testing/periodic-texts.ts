@@ -1,6 +1,6 @@
-/** A text that repeats itself, and the chunks in which an agent says it. */
+/** A text with a repeating pattern, and the chunks in which an agent sends it. */
 export interface PeriodicText {
-  /** Characters after which it repeats. */
+  /** Characters of the repeated part. */
   period: number;
   /** Characters of a chunk. */
   size: number;

@@ -1,4 +1,4 @@
-/** The further contract of a provider that starts a process and whose agent stores its own sessions. */
+/** The additional contract of a provider that starts a process and whose agent stores its own sessions. */
 import { randomUUID } from 'node:crypto';
 import { isTerminal } from '@liminal/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ export interface ProcessUnderTest extends ProviderUnderTest {
   crash: (sessionId: string) => Promise<void>;
 }
 
-/** Runs beside `providerSuite`, on one provider made by `setup`. */
+/** Runs this suite, in addition to `providerSuite`, on one provider made by `setup`. */
 export function processSuite(name: string, setup: () => Promise<ProcessUnderTest>): void {
   describe(`processes of provider ${name}`, () => {
     let subject: ProcessUnderTest;
@@ -21,7 +21,7 @@ export function processSuite(name: string, setup: () => Promise<ProcessUnderTest
       await subject.teardown();
     });
 
-    test('a session that the agent does not have is not loaded', async () => {
+    test('loading a session that the agent does not have is rejected', async () => {
       const { provider, projectDir } = subject;
 
       const loading = provider.loadSession(randomUUID(), { projectDir });
@@ -29,7 +29,7 @@ export function processSuite(name: string, setup: () => Promise<ProcessUnderTest
       await expect(loading).rejects.toMatchObject(coded('SESSION_NOT_FOUND'));
     });
 
-    test('TC-3.2c, INV-2: a session whose process is gone says why, takes no message, can be loaded, and goes on', async () => {
+    test('TC-3.2c, INV-2: a session whose process crashed reports the reason, rejects messages, and continues once it is loaded', async () => {
       const { sessionId, watch, send } = await openSession(subject);
       await watch.ended(await send('text'));
       const turnId = await send('slow');

@@ -1,4 +1,4 @@
-/** The suite that every provider runs: the contract of `CliProvider`. Requirement ids are seed 000's. */
+/** The suite that every provider must pass: the contract of `CliProvider`. Requirement ids are from seed 000. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import {
@@ -36,7 +36,7 @@ const textFile: ContentBlock = {
   resource: { uri: 'notes.md', name: 'notes.md', mimeType: 'text/markdown', text: '# Notes' },
 };
 
-/** The requirements of seed 000 that the suite proves for one provider. */
+/** The ids of seed 000's requirements that apply to one provider. */
 const requirementOf: Readonly<Record<string, string>> = {
   'claude-code': 'TC-2.1b, ',
   codex: 'TC-2.1c, ',
@@ -61,7 +61,9 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       await subject.teardown();
     });
 
-    /** The session that tests share, in which nothing runs, heard from now on; `told` is what it has said before. */
+    /**
+     * Returns the shared session, in which no turn runs. `watch` has its events from now on, `told` all earlier events.
+     */
     const shared = async () => {
       if (!first || !provider.isAlive(first.sessionId)) first = await openSession(subject);
       const { watch: told, ...session } = first;
@@ -73,12 +75,12 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       return { ...session, watch, told, stop };
     };
 
-    describe('its surface', () => {
+    describe('the provider', () => {
       test.each(lifecycle)('TC-2.1a: has the lifecycle method %s', (method) => {
         expect(provider[method]).toBeTypeOf('function');
       });
 
-      test('names and describes the agent type, and starts nothing for that', async () => {
+      test('names and describes the agent type without starting it', async () => {
         const info = await provider.describe();
 
         expect(info.cliType).toBe(provider.cliType);
@@ -88,22 +90,22 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     describe('a session', () => {
-      test('TC-3.4c, TC-3.4b, TC-3.2c: is alive from its creation until it is killed, which it says once, and only to those who still listen; then it takes no message', async () => {
+      test('TC-3.4c, TC-3.4b, TC-3.2c: is alive from creation to kill; reports its end once, to present listeners only; then rejects messages', async () => {
         const { sessionId, cliType } = await provider.createSession({
           projectDir: subject.projectDir,
         });
 
-        // It gets an id if none is given.
+        // The provider generates an id if none is given.
         expect(cliType).toBe(provider.cliType);
         const one = await shared();
         expect(sessionId).not.toBe(one.sessionId);
         expect(provider.isAlive(sessionId)).toBe(true);
         const watch = new Watch(provider, sessionId);
         await one.watch.ended(await one.send('text'));
-        // Those who listen to one session hear nothing of another.
+        // Listeners of one session get no events of another session.
         expect(watch.events).toEqual([]);
-        const heard: unknown[] = [];
-        const push = (one: unknown) => void heard.push(one);
+        const received: unknown[] = [];
+        const push = (one: unknown) => void received.push(one);
         const subscriptions = [
           provider.onEvent(sessionId, push),
           provider.onUpsert(sessionId, push),
@@ -118,13 +120,13 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         await provider.killSession(sessionId);
         expect(provider.isAlive(sessionId)).toBe(false);
         expect(watch.exits).toMatchObject([{ expected: true }]);
-        expect(heard).toEqual([]);
+        expect(received).toEqual([]);
         await expect(provider.sendMessage(sessionId, subject.prompts.text)).rejects.toMatchObject(
           coded(/^(PROCESS_CRASH|SESSION_NOT_FOUND)$/),
         );
       });
 
-      test('TC-3.1c: is refused in a folder that is missing, and leaves nothing behind', async () => {
+      test('TC-3.1c: in a missing folder is rejected and leaves nothing behind', async () => {
         const sessionId = randomUUID();
         const projectDir = join(subject.projectDir, 'missing');
 
@@ -134,7 +136,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(provider.isAlive(sessionId)).toBe(false);
       });
 
-      test('FR-002-03: that already runs is given when it is loaded', async () => {
+      test('FR-002-03: that already runs is returned when it is loaded', async () => {
         const { sessionId, watch, send } = await shared();
 
         expect(await provider.loadSession(sessionId)).toMatchObject({ sessionId });
@@ -143,7 +145,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(watch.exits).toEqual([]);
       });
 
-      test('INV-2, INV-3: that is killed has its turn end as cancelled, can be loaded, and goes on for the same listeners', async () => {
+      test('INV-2, INV-3: that is killed cancels its turn, and, once loaded, continues for the same listeners', async () => {
         const { sessionId, watch, send } = await shared();
         await watch.ended(await send('text'));
         const turnId = await send('slow');
@@ -158,15 +160,16 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expectWholeTurn(await watch.ended(await send('text')));
       });
 
-      test('is forked after a turn where the agent can do that, and both go on', async () => {
+      test('can be forked after a turn if the agent supports it, and both sessions continue', async () => {
         const { sessionId, told, watch, send } = await shared();
         const turnId = await send('text');
         await watch.ended(turnId);
         const { projectDir } = subject;
         const id = told.storedId ?? watch.storedId ?? sessionId;
 
-        const isUnsaid = provider.forksWhole === true && (await provider.describe()).forks !== true;
-        const made = isUnsaid ? undefined : await provider.fork?.(id, projectDir, turnId);
+        const cannotFork =
+          provider.forksWhole === true && (await provider.describe()).forks !== true;
+        const made = cannotFork ? undefined : await provider.fork?.(id, projectDir, turnId);
 
         if (made !== undefined) {
           const { agentSessionId } = made;
@@ -183,7 +186,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expectWholeTurn(await watch.ended(await send('text')));
       });
 
-      test('that is unknown takes no message', async () => {
+      test('that is unknown rejects a message', async () => {
         const sending = provider.sendMessage(randomUUID(), subject.prompts.text);
 
         await expect(sending).rejects.toMatchObject(coded('SESSION_NOT_FOUND'));
@@ -191,7 +194,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     describe('a turn', () => {
-      test('TC-3.2a: is bound to its message before it ends, under the id that it was given', async () => {
+      test('TC-3.2a: is bound to its message, under the given id, before it ends', async () => {
         const { sessionId, watch, stop } = await shared();
         const given = randomUUID();
 
@@ -206,7 +209,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         await stop(turnId);
       });
 
-      test(`${requirementOf[name] ?? ''}INV-2, INV-3: begins and ends once, and so does each of its items`, async () => {
+      test(`${requirementOf[name] ?? ''}INV-2, INV-3: begins and ends once, as does each of its items`, async () => {
         const { watch, send } = await shared();
 
         const events = await watch.ended(await send('text'));
@@ -228,7 +231,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(answer).toMatchObject({ content: expect.stringMatching(/\w/) });
       });
 
-      test('INV-2, INV-3: with a tool has its call and, by the same call id, its output', async () => {
+      test('INV-2, INV-3: with a tool has a call and, with the same call id, an output', async () => {
         const { watch, send } = await shared();
 
         const events = await watch.ended(await send('tool'));
@@ -245,7 +248,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         }
       });
 
-      test('INV-2, INV-3: that fails says why, ends once, and the session goes on', async () => {
+      test('INV-2, INV-3: that fails has an error and ends once, and the session continues', async () => {
         const { watch, send } = await shared();
 
         const events = await watch.ended(await send('error'));
@@ -257,7 +260,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expectWholeTurn(await watch.ended(await send('text')));
       });
 
-      test('TC-3.2b: follows the one before, in the same session', async () => {
+      test('TC-3.2b: follows the turn before it in the same session', async () => {
         const { watch, send } = await shared();
         const first = await send('text');
         await watch.ended(first);
@@ -270,7 +273,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(watch.exits).toEqual([]);
       });
 
-      test('begins with all that was sent, files too, and is refused what its agent does not take', async () => {
+      test('begins with the whole message, including files; content that the agent does not accept is rejected', async () => {
         const { sessionId, told, watch } = await shared();
         const accepts = await told.until(
           () => told.updates.findLast((one) => one.accepts)?.accepts,
@@ -295,7 +298,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(said && 'blocks' in said ? said.blocks : []).toEqual(taken);
       });
 
-      test('is not begun while another runs', async () => {
+      test('is rejected while another turn runs', async () => {
         const { watch, send, stop } = await shared();
         const running = await send('slow');
 
@@ -306,8 +309,8 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
     });
 
-    describe('a message amid a turn', () => {
-      test('is refused where the agent takes none, or nothing runs, as the session has told', async () => {
+    describe('a steered message', () => {
+      test('is rejected if the agent does not support steering, as the session reports, or if no turn runs', async () => {
         const { sessionId, told, watch } = await shared();
         const { canSteer } = await told.until(() =>
           told.updates.find((one) => one.canSteer !== undefined),
@@ -321,12 +324,12 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(watch.events).toEqual([]);
       });
 
-      test('is an item of that turn, and ends with it or has a turn of its own', async () => {
+      test('is an item of the turn, and ends with the turn or gets a turn of its own', async () => {
         const { sessionId, told, watch, send } = await shared();
         const { canSteer } = await told.until(() =>
           told.updates.find((one) => one.canSteer !== undefined),
         );
-        // The test before holds what such an agent does.
+        // The previous test covers agents without steering.
         if (canSteer !== true) return;
         const turnId = await send('slow');
         await watch.event(turnId, 'item_delta');
@@ -348,13 +351,13 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
             : [],
         );
         expect(ends).toHaveLength(1);
-        // What was taken back is not lost.
+        // A withdrawn message is not lost: it gets a turn.
         if (ends[0] === 'item_cancelled') expectWholeTurn(await watch.ended(messageId));
       });
     });
 
     describe('stopping', () => {
-      test('TC-3.4a, INV-2, INV-3: a cancelled turn ends as cancelled, and the session goes on', async () => {
+      test('TC-3.4a, INV-2, INV-3: a cancelled turn ends as cancelled, and the session continues', async () => {
         const { sessionId, watch, send } = await shared();
         const turnId = await send('slow');
 
@@ -367,7 +370,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expectWholeTurn(await watch.ended(await send('text')));
       });
 
-      test('a turn in the middle of its work is cancelled too', async () => {
+      test('a turn is cancelled in the middle of its work', async () => {
         const { sessionId, watch, send } = await shared();
         const turnId = await send('slow');
         await watch.event(turnId, 'item_delta');
@@ -379,7 +382,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(events.at(-1)?.payload).toMatchObject({ status: 'cancelled' });
       });
 
-      test('with nothing to stop, cancelling does nothing', async () => {
+      test('cancelling without a running turn does nothing', async () => {
         const { sessionId, watch, send } = await shared();
 
         await provider.cancelTurn(sessionId);
@@ -408,7 +411,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       };
 
       test.each(['allow_once', 'reject_once'])(
-        'INV-2, INV-3: answered with %s, has that outcome, once, and the turn goes to its end',
+        'INV-2, INV-3: answered with %s, has that outcome once, and the turn continues to its end',
         async (kind) => {
           const { afterRefusal = 'completed' } = subject;
           const { watch, turnId, answer, optionOf } = await ask();
@@ -426,7 +429,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         },
       );
 
-      test('says what it is about, takes only the answers that it offers, and the turn waits', async () => {
+      test('has a title and accepts only the offered answers, and the turn waits', async () => {
         const { watch, turnId, request, answer, optionOf } = await ask();
         expect(request).toMatchObject({ title: expect.stringMatching(/\w/) });
         expect(watch.of(turnId).at(-1)?.payload).toEqual(request);
@@ -452,7 +455,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     describe('listeners', () => {
-      test('INV-4: of upserts and turns see what the events say', async () => {
+      test('INV-4: of upserts and turns get the same content as the events', async () => {
         const { watch, send } = await shared();
         const turnId = await send('tool');
         const events = await watch.ended(turnId);
@@ -481,7 +484,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
   });
 }
 
-/** The final items of a turn. */
+/** Returns the final items of a turn. */
 function itemsOf(events: readonly StreamEvent[]) {
   return toResponse(events.reduce(foldResponse, emptyResponse()))?.outputItems ?? [];
 }
@@ -489,7 +492,7 @@ function itemsOf(events: readonly StreamEvent[]) {
 const isWaitingApproval = (upsert: UpsertObject): boolean =>
   upsert.type === 'approval' && upsert.status === 'create' && upsert.outcome === undefined;
 
-/** An upsert without the fields that depend on time or session. */
+/** Returns an upsert without the fields that depend on time or session. */
 function shown(upsert: UpsertObject): Partial<UpsertObject> {
   const { emittedAt: _, sessionId: _session, sourceTimestamp: _source, ...rest } = upsert;
   return rest;

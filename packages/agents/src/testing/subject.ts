@@ -7,25 +7,25 @@ export interface ProviderUnderTest {
   provider: CliProvider;
   /** An existing folder. */
   projectDir: string;
-  /** Messages, each of which makes the agent do something. */
+  /** Messages, by what the agent does in answer to them. */
   prompts: {
     /** Answers in words. */
     text: string;
-    /** Uses a tool, which needs no permission. */
+    /** Uses a tool that needs no permission. */
     tool: string;
-    /** Asks for permission, and finishes the turn once it is given. */
+    /** Asks for permission, and completes the turn once permission is given. */
     approval: string;
-    /** Goes on until it is stopped. */
+    /** Continues until it is stopped. */
     slow: string;
     /** Ends in an error. */
     error: string;
   };
-  /** How a turn ends after a refused permission. Default `completed`: the agent does without. */
+  /** How a turn ends after a refused permission. Default `completed`. */
   afterRefusal?: 'completed' | 'cancelled';
   teardown: () => Promise<void>;
 }
 
-/** A new session, watched from before its beginning. */
+/** Opens a new session, watched from before its beginning. */
 export async function openSession({ provider, projectDir, prompts }: ProviderUnderTest) {
   const sessionId = randomUUID();
   const watch = new Watch(provider, sessionId);

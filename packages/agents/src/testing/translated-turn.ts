@@ -16,7 +16,7 @@ interface Translator {
   end(): ModelAnswer;
 }
 
-/** One answer as a turn of its own: its start, items, usage and end. */
+/** Translates one answer to a turn: start, items, usage and end. */
 export async function* translateTurn(
   chunks: AsyncIterable<unknown>,
   { turnId, modelId, now }: Translation,

@@ -21,9 +21,9 @@ export class Watch {
 
   constructor(provider: CliProvider, sessionId: string) {
     const into =
-      <T>(heard: T[]) =>
+      <T>(received: T[]) =>
       (one: T): void => {
-        heard.push(one);
+        received.push(one);
         for (const check of this.#waiting) check();
       };
     provider.onEvent(sessionId, into(this.events));
@@ -33,12 +33,12 @@ export class Watch {
     provider.onUpdate(sessionId, into(this.updates));
   }
 
-  /** The agent's own id for the session, if it has told one. */
+  /** The agent's own id for the session, if the agent has reported it. */
   get storedId(): string | undefined {
     return this.updates.flatMap(({ agentSessionId }) => agentSessionId ?? []).at(-1);
   }
 
-  /** Waits until `look` finds something in the events; the test's own limit ends it. */
+  /** Waits until `look` returns a value; the test's own time limit ends the wait. */
   until<T>(look: () => T | undefined | false): Promise<T> {
     return new Promise((resolve) => {
       const check = (): void => {
@@ -52,7 +52,7 @@ export class Watch {
     });
   }
 
-  /** The first event of a type, in one turn. */
+  /** Waits for the first event of a type in one turn. */
   event<T extends EventPayload['type']>(
     turnId: string,
     type: T,
@@ -77,7 +77,7 @@ export class Watch {
   }
 }
 
-/** A turn's shape: it begins once, ends once and last (invariant 2), and so does each of its items (invariant 3). */
+/** Expects a turn that begins once and ends once, as its last event (invariant 2), with whole items (invariant 3). */
 export function expectWholeTurn(events: readonly StreamEvent[]): void {
   expect(events[0]?.type).toBe('response_start');
   expect(events.filter(({ type }) => type === 'response_start')).toHaveLength(1);

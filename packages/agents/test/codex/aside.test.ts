@@ -3,7 +3,7 @@ import { answer, execCommand } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { runCodex } from './running-codex.ts';
 
-test('a question beside the conversation is answered with what was said, and is not part of it', async () => {
+test('the answer to a question beside the conversation uses the conversation, which does not change', async () => {
   const { api, create, provider } = await runCodex(() => [
     answer('One.'),
     answer('You said: plum.'),

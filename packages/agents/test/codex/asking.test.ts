@@ -1,4 +1,4 @@
-/** What the real Codex asks people, and what it makes of the answers. */
+/** Questions of the real Codex to people, and their answers. */
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -14,7 +14,7 @@ import { itemsOf } from '../../src/testing/folding.ts';
 import { said } from '../acp/running-agent.ts';
 import { sharedCodex } from './running-codex.ts';
 
-/** Codex asks before it runs what its model wants to run outside of the sandbox, and before it changes files. */
+/** Codex asks before it runs commands outside of the sandbox, and before it changes files. */
 const asking = { approvalPolicy: 'on-request', sandbox: 'read-only', asksForRights: true } as const;
 
 const share = sharedCodex({ codex: asking, files: { 'notes.txt': 'two\n' } });
@@ -22,7 +22,7 @@ const shareServer = sharedCodex({ codex: asking, mcpServers: { own: greeter() } 
 
 const escalate = 'It must be made.';
 
-test('a command that is always allowed is asked for once', async () => {
+test('after “always allow”, a command needs no second permission', async () => {
   const { create, workspace } = await share(() => [
     answer(execCommand('touch one.txt', { escalate })),
     answer(execCommand('touch one.txt', { escalate })),
@@ -52,7 +52,7 @@ test('a command that is always allowed is asked for once', async () => {
 test.each([
   ['decline', 'two\n', false],
   ['accept', 'zwei\n', true],
-])('a patch is asked for, and %s is done', async (optionId, content, success) => {
+])('a patch needs permission, and %s is obeyed', async (optionId, content, success) => {
   const { create, workspace } = await share(() => [
     answer(applyPatch(['*** Update File: notes.txt', '@@', '-two', '+zwei'])),
     answer('So be it.'),
@@ -73,7 +73,7 @@ test.each([
   expect(await readFile(join(workspace.projectDir, 'notes.txt'), 'utf8')).toBe(content);
 });
 
-test('a patch that is allowed for the session lets the next one of its file pass', async () => {
+test('after a patch is allowed for the session, the next patch of its file needs no permission', async () => {
   const patch = (from: string, to: string) =>
     answer(applyPatch(['*** Update File: often.txt', '@@', `-${from}`, `+${to}`]));
   const { create, workspace } = await share(() => [
@@ -97,7 +97,7 @@ test('a patch that is allowed for the session lets the next one of its file pass
 test.each([
   ['accept', 1],
   ['decline', 0],
-])('more rights are asked for, and %s is told to the model', async (optionId, granted) => {
+])('more rights need permission, and %s reaches the model', async (optionId, granted) => {
   const { create, api } = await share(({ home }) => {
     const input = { reason: 'To write.', permissions: { file_system: { write: [home] } } };
     return [answer(functionCall('request_permissions', input)), answer('I know my rights.')];
@@ -117,7 +117,7 @@ test.each([
 
 const plan = 'Here.\n<proposed_plan>\n# A shed\n- Saw\n</proposed_plan>';
 
-test('after a plan Codex is asked to implement it, or to plan further, as people answer', async () => {
+test('after a plan, the answer of a person makes Codex implement it or plan further', async () => {
   const { create, api } = await share(() => [
     answer(plan),
     answer(plan),
@@ -154,7 +154,7 @@ test('after a plan Codex is asked to implement it, or to plan further, as people
   expect(said(await listener.ask('Is it?'))).toContain('agent: Indeed.');
 });
 
-test('a plan that is kept without words leaves the session as it is', async () => {
+test('“Keep planning” without a note does not change the session', async () => {
   const { create, api } = await share(() => [answer(plan), answer('Well.')]);
   const listener = await create({ collaboration_mode: 'plan' });
   const planned = await listener.ask('Plan a shed.');
@@ -169,7 +169,7 @@ test('a plan that is kept without words leaves the session as it is', async () =
   expect(said(await listener.ask('And?'))).toContain('agent: Well.');
 });
 
-test('a model that plans asks questions, and is told the answers', async () => {
+test('in Plan mode the model can ask questions and gets the answers', async () => {
   const questions = [
     {
       id: 'colour',
@@ -205,7 +205,7 @@ test('a model that plans asks questions, and is told the answers', async () => {
   expect(JSON.stringify(told)).toContain('Blue');
 });
 
-/** A turn that calls an MCP server's tool, which Codex asks leave for. */
+/** Sends a message whose turn calls an MCP server's tool; `leave` is Codex' request for permission. */
 async function calling(tool: string, ...more: ModelReply[]) {
   const call = answer(functionCall(tool, {}, { namespace: 'mcp__own' }));
   const running = await shareServer(() => [call, answer('Welcome.'), ...more]);
@@ -214,7 +214,7 @@ async function calling(tool: string, ...more: ModelReply[]) {
   return { ...running, listener, turnId, leave: await listener.asked(turnId) };
 }
 
-test('leave for an MCP server’s tool is asked for, once or for all times', async () => {
+test('an MCP server’s tool needs permission, for one call or permanently', async () => {
   const again = answer(functionCall('measure', {}, { namespace: 'mcp__own' }));
   const { leave, listener, turnId } = await calling('measure', again, answer('Done.'));
   expect(leave).toMatchObject({
@@ -243,7 +243,7 @@ test('an MCP server’s tool that is refused does not run', async () => {
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
 });
 
-test('a form of an MCP server is filled in, and the server is told', async () => {
+test('the answers in a form of an MCP server reach the server', async () => {
   const { leave, listener, turnId } = await calling('register');
   await leave.answer('accept');
   const asked = await listener.until(() =>

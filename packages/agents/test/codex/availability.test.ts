@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { processesOf } from '../claude-code/processes.ts';
 import { createCodexProvider } from '../../src/codex/index.ts';
 
-/** Codex's reason why it may not work, with these files in `CODEX_HOME` and these variables. */
+/** Returns the reason why Codex may not work with these files in `CODEX_HOME` and these variables. */
 async function reason(files: Record<string, string>, env: Record<string, string> = {}) {
   const { home, remove } = await makeWorkspace();
   onTestFinished(remove);
@@ -19,19 +19,19 @@ async function reason(files: Record<string, string>, env: Record<string, string>
   return info.reason;
 }
 
-test('Codex without a login says how to sign in', async () => {
+test('without a login, the reason says how to sign in', async () => {
   expect(await reason({})).toMatch(
     /Run `\/\S+\/codex login` in a terminal, .*`.* \/\S+\/codex login --with-api-key`/,
   );
   const PATH = dirname(codexBinary());
   expect(await reason({}, { PATH })).toMatch(/Run `codex login` in a terminal, or/);
   expect(await reason({ 'config.toml': 'model_provider = "openai"' })).toMatch(/Not signed in/);
-  // The app-server makes no use of it.
+  // The app-server ignores the variable.
   expect(await reason({}, { OPENAI_API_KEY: 'key' })).toMatch(/Not signed in/);
 });
 
 test.each(['', '{}', 'null', '[]', 'no JSON', '{"auth_mode":"apikey","OPENAI_API_KEY":null}'])(
-  'a login file that holds no login (%s) is none',
+  'a login file without a login (%s) does not count',
   async (file) => {
     expect(await reason({ 'auth.json': file })).toMatch(/Not signed in/);
   },
@@ -42,14 +42,11 @@ test.each<Record<string, string>>([
   { 'auth.json': '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"access_token":"t"}}' },
   { 'config.toml': 'model = "m"\nmodel_provider = "mine"' },
   { 'config.toml': 'cli_auth_credentials_store = "keyring"' },
-])(
-  'Codex with a login, or a model provider of one’s own, has nothing to say: %j',
-  async (files) => {
-    expect(await reason(files)).toBeUndefined();
-  },
-);
+])('with a login or a custom model provider, there is no reason: %j', async (files) => {
+  expect(await reason(files)).toBeUndefined();
+});
 
-/** The real Codex with this configuration, in a session that begins. */
+/** Starts the real Codex with this configuration and opens a session. */
 async function running(config: string) {
   const { home, projectDir, remove } = await makeWorkspace();
   const folder = join(home, '.codex');
@@ -70,7 +67,7 @@ async function running(config: string) {
   return { folder, before, reasonNow };
 }
 
-test('a running Codex is asked: it may need no login, whatever its files look like', async () => {
+test('a running Codex is asked whether it needs a login, regardless of its files', async () => {
   const provider = `"model_provider" = "mine"
     model_providers.mine = { name = "M", base_url = "http://127.0.0.1:9/v1", wire_api = "responses" }`;
   const { before, reasonNow } = await running(provider);
@@ -78,7 +75,7 @@ test('a running Codex is asked: it may need no login, whatever its files look li
   expect(await reasonNow()).toBeUndefined();
 });
 
-test('a running Codex is asked: it does not know of a login that came later', async () => {
+test('a running Codex does not use a login that was added later, and the reason says so', async () => {
   const { folder, reasonNow } = await running('');
   expect(await reasonNow()).toMatch(/Not signed in/);
   await writeFile(join(folder, 'auth.json'), '{"OPENAI_API_KEY":"key"}');

@@ -7,7 +7,7 @@ import { sharedCodex } from './running-codex.ts';
 const skill = '---\nname: baking\ndescription: Bakes bread.\n---\nKnead for ten minutes.\n';
 const share = sharedCodex({ files: { '.agents/skills/baking/SKILL.md': skill } });
 
-test('/compact has the conversation summarised', async () => {
+test('/compact summarises the conversation', async () => {
   const { create, api } = await share(() => [
     answer('A long story.'),
     answer('We talked about a story.'),
@@ -45,7 +45,7 @@ test.each([
   expect(api.requests[0]?.prompt).toContain(asked);
 });
 
-test('a review of what is not there says why, and the session goes on', async () => {
+test('a review of a missing branch fails with a reason, and the session continues', async () => {
   const { create } = await share(() => [answer('Back.')]);
   const listener = await create();
   const response = await listener.ask('/review-branch main');
@@ -54,7 +54,7 @@ test('a review of what is not there says why, and the session goes on', async ()
   expect(said(await listener.ask('Well then.'))).toContain('agent: Back.');
 });
 
-test('a review that is stopped ends, and the session goes on', async () => {
+test('a review can be stopped, and the session continues', async () => {
   const { create, provider } = await share(() =>
     byModelPrompt({
       'current code changes': [answer(message(['I look', gate()]))],
@@ -69,7 +69,7 @@ test('a review that is stopped ends, and the session goes on', async () => {
   expect(said(await listener.ask('Well then.'))).toContain('agent: Back.');
 });
 
-test('a skill of the project is offered, and its words reach the model', async () => {
+test('a skill of the project is offered, and its text reaches the model', async () => {
   const { create, api } = await share(() => [answer('Warm and crisp.')]);
   const listener = await create();
   const commands = await listener.until(() =>
@@ -93,7 +93,7 @@ test.each([
   ['/mcp', 'MCP servers'],
   ['/no-such-command now', 'Codex has no command /no-such-command here.'],
   ['/constructor', 'Codex has no command /constructor here.'],
-])('%s is answered here, and the model learns nothing of it', async (command, words) => {
+])('Liminal answers %s, and nothing reaches the model', async (command, words) => {
   const { create, api } = await share(() => [answer('Yes.')]);
   const listener = await create();
   const response = await listener.ask(command);
@@ -105,7 +105,7 @@ test.each([
   expect(api.requests.map(({ prompt }) => prompt.trim())).toEqual([command]);
 });
 
-test('/plan plans, as in Codex’ own terminal', async () => {
+test('/plan switches to Plan mode, as in Codex’ own terminal', async () => {
   const { create, api } = await share(() => [answer('A plan.')]);
   const listener = await create();
   const mode = () =>
@@ -121,14 +121,14 @@ test('/plan plans, as in Codex’ own terminal', async () => {
   expect(JSON.stringify(api.requests[0]?.body.input)).toContain('Plan Mode');
 });
 
-test('a message that begins with a path is no command', async () => {
+test('a message that begins with a path is not a command', async () => {
   const { create, api } = await share(() => [answer('It is a file.')]);
   const listener = await create();
   await listener.ask('/etc/hosts is what?');
   expect(api.requests[0]?.prompt).toBe('/etc/hosts is what?');
 });
 
-test('the way of working that is shown reaches the model from the first turn on, once', async () => {
+test('the shown mode reaches the model once, with the first turn', async () => {
   const { create, api } = await share(() => [answer('Yes.'), answer('Yes.')]);
   const listener = await create();
   await listener.ask('One.');

@@ -19,7 +19,7 @@ const prompts = {
   error: 'Fail.',
 };
 
-/** The real Codex on a model that knows these prompts. */
+/** Sets up the real Codex with a model that answers these prompts. */
 async function setup(): Promise<ProcessUnderTest> {
   const script = byModelPrompt({
     [prompts.text]: [answer('Something.')],

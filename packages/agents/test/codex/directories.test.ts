@@ -1,4 +1,4 @@
-/** Folders beside the project's, with the real Codex. */
+/** Additional folders, with the real Codex. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { Listener } from '../acp/running-agent.ts';
 import { runCodex } from './running-codex.ts';
 
-test('the folders are workspace roots that the model may write in, and those that are taken away are not', async () => {
+test('additional folders are workspace roots that the model may write in, until they are removed', async () => {
   const { api, provider, workspace } = await runCodex(
     () => [answer('One.'), answer('Two.'), answer('Three.'), answer('Four.')],
     { codex: { approvalPolicy: 'on-request', sandbox: 'workspace-write' } },
@@ -19,7 +19,7 @@ test('the folders are workspace roots that the model may write in, and those tha
   const listener = new Listener(provider, randomUUID());
   const { sessionId } = listener;
   await provider.createSession({ sessionId, projectDir, additionalDirectories: [first] });
-  /** What the newest environment of a request names. */
+  /** Returns the folders in the newest environment of the last request. */
   const told = () => {
     const input = JSON.stringify(api.requests.at(-1)?.body.input);
     const newest = input.slice(input.lastIndexOf('<environment_context>'));

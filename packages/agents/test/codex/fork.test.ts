@@ -52,7 +52,7 @@ function stored({ workspace }: RunningCodex, threadId: string): string {
   return readFileSync(join(root, path!), 'utf8');
 }
 
-/** What was said in a request's conversation, without what Codex adds to it. */
+/** Returns the conversation in a request, without Codex' additions. */
 const conversation = ({ body }: ResponsesRequest): string[] =>
   (Array.isArray(body.input) ? body.input : []).flatMap(({ type, role, content }) => {
     if (type !== 'message') return [type];
@@ -71,7 +71,7 @@ const untilTwo = [
   'assistant: Answer 2.',
 ];
 
-test('a fork after the second of four turns gives the model these two and the new message; its turns have ids of their own, as long as it is there; the original goes on', async () => {
+test('a fork after the second of four turns gives the model two turns and the new message; its turns have lasting ids of their own; the original continues', async () => {
   const { codex, listener, threadId } = await afterFour();
   const { projectDir } = codex.workspace;
   const before = stored(codex, threadId);
@@ -102,7 +102,7 @@ test('a fork after the second of four turns gives the model these two and the ne
   expect(told).not.toContain('user: Question 5.');
 });
 
-test('a session is forked while its next turn runs, which goes on', async () => {
+test('a session can be forked while its next turn runs, and that turn continues', async () => {
   const silence = gate();
   const codex = await share(() => [
     answer('Answer 1.'),
@@ -126,7 +126,7 @@ test('a session is forked while its next turn runs, which goes on', async () => 
   ]);
 });
 
-test('a turn that Codex has not stored cannot be forked after, nor a session that it does not have', async () => {
+test('a fork after a turn that Codex has not stored, or of an unknown session, is rejected', async () => {
   const { codex, threadId } = await afterFour();
   const { provider, workspace } = codex;
   await expect(provider.fork!(threadId, workspace.projectDir, randomUUID())).rejects.toMatchObject({
@@ -137,22 +137,19 @@ test('a turn that Codex has not stored cannot be forked after, nor a session tha
   ).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
-testAtLength(
-  'a fork of a fork knows what both were told before, in another process, too',
-  async () => {
-    const { codex, threadId } = await afterFour();
-    const first = await fork(codex, threadId, turns[2]!);
-    await (await first.open()).ask('Question 5.');
-    await codex.provider.close();
+testAtLength('a fork of a fork has the messages of both, also in another process', async () => {
+  const { codex, threadId } = await afterFour();
+  const first = await fork(codex, threadId, turns[2]!);
+  await (await first.open()).ask('Question 5.');
+  await codex.provider.close();
 
-    const provider = codex.provide();
-    const again = await fork(
-      { ...codex, provider },
-      first.agentSessionId!,
-      first.copies.get(turns[1]!)!,
-    );
-    await (await again.open()).ask('Question 6.');
+  const provider = codex.provide();
+  const again = await fork(
+    { ...codex, provider },
+    first.agentSessionId!,
+    first.copies.get(turns[1]!)!,
+  );
+  await (await again.open()).ask('Question 6.');
 
-    expect(conversation(codex.api.requests.at(-1)!)).toEqual([...untilTwo, 'user: Question 6.']);
-  },
-);
+  expect(conversation(codex.api.requests.at(-1)!)).toEqual([...untilTwo, 'user: Question 6.']);
+});

@@ -1,4 +1,4 @@
-/** The real Codex implements a plan in a fresh thread: what the session does with the threads below it. */
+/** The real Codex implements a plan in a fresh thread, and the session switches threads. */
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const script: ModelScript = ({ prompt }) =>
 
 const cleared = /^system: The context was cleared: the model knows the plan, and nothing else/;
 
-/** A session with two turns, the second of which has proposed a plan; `ask` is the question after the plan. */
+/** Makes a session with two turns; the second has proposed a plan, and `question` is the question after it. */
 async function planned(codex: RunningCodex) {
   const listener = await codex.create({ collaboration_mode: 'plan', mode: 'read-only' });
   const first = await listener.ask('Remember the pears.');
@@ -29,7 +29,7 @@ async function planned(codex: RunningCodex) {
   return { listener, first, second, turnId, before, question: await listener.asked(turnId) };
 }
 
-/** As `planned`, and the plan is implemented in a fresh thread. */
+/** Makes a session as `planned` does, and implements the plan in a fresh thread. */
 async function afresh(codex: RunningCodex, note?: string) {
   const earlier = await planned(codex);
   await earlier.question.answer('clear', note === undefined ? {} : { note });
@@ -37,7 +37,7 @@ async function afresh(codex: RunningCodex, note?: string) {
   return { ...earlier, third, after: await earlier.listener.agentSessionId() };
 }
 
-/** What people and the model have said, in the newest request. */
+/** Returns the messages of people and the model in the newest request. */
 function heard({ api }: RunningCodex): string[] {
   const { input = [] } = api.requests.at(-1)?.body ?? {};
   const texts = (input as { role?: string; content?: { text?: string }[] }[]).flatMap((item) =>
@@ -46,7 +46,7 @@ function heard({ api }: RunningCodex): string[] {
   return texts.flatMap(({ text = '' }) => (text.startsWith('<environment_context>') ? [] : text));
 }
 
-test('the turn says that the context was cleared, and the note follows the plan’s file', async () => {
+test('the turn reports that the context was cleared, and its message names the plan’s file, then has the note', async () => {
   const codex = await runCodex(() => script);
   const { third, before, after, listener } = await afresh(codex, 'Use oak.');
   expect(after).not.toBe(before);
@@ -58,7 +58,7 @@ test('the turn says that the context was cleared, and the note follows the plan�
   expect(message).toBe(`user: Read the approved plan at ${path} and implement it.\n\nUse oak.`);
   expect(reply).toMatch(/^agent: Answer to Read the approved plan/);
   expect(await readFile(path, 'utf8')).toBe('# A shed\n- Saw\n');
-  // Plan mode is over; what else was chosen holds in the fresh thread.
+  // Plan mode has ended; the fresh thread has the other chosen settings.
   expect(listener.option('collaboration_mode')).toBe('default');
   expect(listener.option('mode')).toBe('read-only');
   const asked = JSON.stringify(codex.api.requests.at(-1)?.body.input);
@@ -66,7 +66,7 @@ test('the turn says that the context was cleared, and the note follows the plan�
   expect(asked).not.toContain('pears');
 });
 
-test('a later process resumes the fresh thread, and reads only what was said there', async () => {
+test('a later process resumes the fresh thread, with only that thread’s messages', async () => {
   const codex = await runCodex(() => script);
   const { listener, third, after } = await afresh(codex);
   const [, message = ''] = said(third);
@@ -84,7 +84,7 @@ test('a later process resumes the fresh thread, and reads only what was said the
   expect(stored.map(({ turnId }) => turnId)).toEqual([third.turnId, expect.any(String)]);
 });
 
-test('turns before the fresh thread are neither forked nor taken back, with the reason; later turns are', async () => {
+test('turns before the fresh thread can be neither forked nor rewound, with the reason; later turns can', async () => {
   const codex = await runCodex(() => script);
   const { provider, workspace } = codex;
   const { listener, first, second, third, after } = await afresh(codex);
@@ -116,7 +116,7 @@ test('turns before the fresh thread are neither forked nor taken back, with the 
   expect(heard(codex).at(-1)).toBe('Another shed?');
 });
 
-test('what runs in the background of the old thread ends with that thread', async () => {
+test('background work of the old thread ends with that thread', async () => {
   const command = 'echo $$ > pid; until [ -e go ]; do sleep 0.1; done';
   const codex = await runCodex(() => ({ prompt, body: { input } }) => {
     const isNew = !JSON.stringify(input).includes('"function_call_output"');
@@ -142,7 +142,7 @@ test('what runs in the background of the old thread ends with that thread', asyn
   await expect.poll(() => isRunning(pid), { timeout: 60_000 }).toBe(false);
 });
 
-test('when the plan’s file cannot be written, the fresh thread has the plan itself', async () => {
+test('if the plan’s file cannot be written, the fresh thread’s context has the plan', async () => {
   const codex = await runCodex(() => script);
   const { listener, question, turnId, before } = await planned(codex);
   await writeFile(join(codex.workspace.home, '.codex', 'attachments'), 'Not a folder.');
@@ -156,7 +156,7 @@ test('when the plan’s file cannot be written, the fresh thread has the plan it
   expect(await listener.agentSessionId()).not.toBe(before);
 });
 
-test('when Codex refuses the plan, the session keeps its thread and Plan mode, and the turn says why', async () => {
+test('if Codex refuses the plan, the session keeps its thread and Plan mode, and the turn has the reason', async () => {
   const { session, say, turn, drafts, requests, refuse } = await runningTurn();
   const threadSettings = { model: 'gpt', sandboxPolicy: { type: 'readOnly' } };
   const collaborationMode = { mode: 'plan' };

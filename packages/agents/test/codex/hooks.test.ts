@@ -1,4 +1,4 @@
-/** Hooks of a person's Codex, which run here as they do in a terminal. */
+/** The hooks in the user's Codex configuration run in Liminal as in a terminal. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answer, CodexProcess, execCommand, type RpcMessage } from '@liminal/testkit';
@@ -23,7 +23,7 @@ async function withHooks() {
   return codex;
 }
 
-/** Looks at all hooks, as a person does in the terminal. */
+/** Trusts all hooks, as a person can in the terminal. */
 async function trustHooks(home: string, cwd: string): Promise<void> {
   const answers = new Map<unknown, (answer: RpcMessage) => void>();
   const codex = await CodexProcess.start(home, cwd, (said) => answers.get(said.id)?.(said));
@@ -50,7 +50,7 @@ async function trustHooks(home: string, cwd: string): Promise<void> {
   await codex.kill();
 }
 
-test('what hooks say and do is told, each at its place', async () => {
+test('the output and effects of hooks are shown at their places in the turn', async () => {
   const { create, api, workspace } = await withHooks();
   await trustHooks(workspace.home, workspace.projectDir);
   const listener = await create();
@@ -67,7 +67,7 @@ test('what hooks say and do is told, each at its place', async () => {
   expect(listener.updates.flatMap(({ notices }) => notices ?? [])).toEqual([]);
 });
 
-test('hooks that nobody has reviewed do not run, and a notice reports them', async () => {
+test('hooks that have not been reviewed do not run, and a notice reports them', async () => {
   const { create } = await withHooks();
   const listener = await create();
   const told = await listener.until(() =>
@@ -76,7 +76,7 @@ test('hooks that nobody has reviewed do not run, and a notice reports them', asy
   expect(told.notices).toEqual([
     {
       level: 'warning',
-      text: 'Codex does not run 3 hooks that nobody has reviewed. To review, run codex in a terminal and enter /hooks.',
+      text: 'Codex does not run 3 hooks that have not been reviewed. To review, run codex in a terminal and enter /hooks.',
     },
   ]);
   expect(said(await listener.ask('Run it.'))).toEqual(['user: Run it.', 'agent: It said one.']);

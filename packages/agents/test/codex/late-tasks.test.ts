@@ -1,4 +1,4 @@
-/** Tasks that Codex tells of after their turn: a real one does so only by chance. */
+/** Tasks that a scripted Codex reports after their turn; the real Codex does so only by chance. */
 import { setImmediate as settled } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../../src/testing/folding.ts';
 import { runningTurn } from './silent-codex.ts';
 
-test('INV-8: a task of a stopped turn that begins to work later is stopped, too', async () => {
+test('INV-8: a task of a stopped turn that begins to work later is also stopped', async () => {
   const { session, turn, requests } = await runningTurn();
   await session.cancel();
   turn('turn/completed', 'own', { id: 'first', status: 'interrupted' });
@@ -24,7 +24,7 @@ test('INV-8: a task of a stopped turn that begins to work later is stopped, too'
   ]);
 });
 
-test('INV-8: a task that works on after its turn goes on, and is closed with its session', async () => {
+test('INV-8: a task that outlives its turn keeps running, and is closed with its session', async () => {
   const { session, turn, requests, left } = await runningTurn();
   turn('turn/completed', 'own', { id: 'first', status: 'completed' });
 
@@ -46,7 +46,7 @@ const ending = [
 ] as const;
 
 test.each(ending)(
-  'SAFE: what a task and a command said after their turn is told when their session %s',
+  'SAFE: items of a task and a command after their turn are shown when their session %s',
   async (how, end) => {
     const { session, say, turn, drafts, gone } = await runningTurn();
     const command = { type: 'commandExecution', id: 'run', command: 'make', processId: '7' };
@@ -71,30 +71,30 @@ test.each(ending)(
   },
 );
 
-test.each(ending)('a session with nothing left to tell %s without another turn', async (how) => {
+test.each(ending)('a session without waiting items %s without another turn', async (how) => {
   const { session, turn, drafts, gone } = await runningTurn();
   turn('turn/completed', 'own', { id: 'first', status: 'completed' });
   await (how === 'is closed' ? session.close() : gone());
   expect(turnIdsOf(drafts)).toEqual(['turn-1']);
 });
 
-test('SAFE: much that tasks say between turns is told as soon as it is much', async () => {
-  const { session, say, heard, turn, drafts } = await runningTurn();
+test('SAFE: items of tasks between turns are shown as soon as they exceed the limit', async () => {
+  const { session, say, lineRead, turn, drafts } = await runningTurn();
   turn('turn/completed', 'own', { id: 'first', status: 'completed' });
   turn('turn/started', 'task', { id: 'second', rootTurnId: 'first' });
   const texts = [0.7, 0.2, 5, 0.7].map((size) => 'long '.repeat((size * 1024 * 1024) / 5));
-  const tell = (text: string, id: number) =>
+  const complete = (text: string, id: number) =>
     say('item/completed', 'task', { item: { type: 'agentMessage', id: `words ${id}`, text } });
-  const toldIn = (turnId: string) =>
+  const sizesIn = (turnId: string) =>
     itemsOf(foldTurn(drafts, turnId), 'message').map(({ content }) => content.length);
 
   for (const [at, text] of texts.entries()) {
-    tell(text, at);
-    await heard();
+    complete(text, at);
+    await lineRead();
   }
   await session.close();
 
   const [, much = '', rest = ''] = turnIdsOf(drafts);
-  expect(toldIn(much)).toEqual(texts.slice(0, 3).map(({ length }) => length));
-  expect(toldIn(rest)).toEqual([texts[3]?.length]);
+  expect(sizesIn(much)).toEqual(texts.slice(0, 3).map(({ length }) => length));
+  expect(sizesIn(rest)).toEqual([texts[3]?.length]);
 });

@@ -1,4 +1,4 @@
-/** The list of Codex' threads by their files, against Codex' own. */
+/** The list of Codex' threads from their files, compared with Codex' own list. */
 import { execFile } from 'node:child_process';
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { answer, codexBinary, codexEnvironment } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { runCodex } from './running-codex.ts';
 
-test('threads are found by their files as soon as they are there, as Codex lists them, and those of exec are not', async () => {
+test('threads are found by their files as soon as they exist, as in Codex’ own list; threads of exec are not', async () => {
   const codex = await runCodex(() => [answer('One.'), answer('Two.'), answer('Three.')]);
   const { provider, workspace } = codex;
   const { home, projectDir } = workspace;
@@ -31,7 +31,7 @@ test('threads are found by their files as soon as they are there, as Codex lists
   expect(brief(await provider.listStoredSessions())).toEqual(found);
 });
 
-test('a file that has no message yet is looked at again when it has grown, and a broken file is left out', async () => {
+test('a file without a message is read again when it has grown, and a broken file is ignored', async () => {
   const { provider, workspace } = await runCodex(() => []);
   const folder = join(workspace.home, '.codex', 'sessions', '2026', '01', '02');
   await mkdir(folder, { recursive: true });

@@ -1,9 +1,9 @@
-/** Signing in to an MCP server by OAuth, with the real Codex: its link is opened as a browser opens it. */
+/** Signing in to an MCP server by OAuth, with the real Codex; the test opens the link as a browser does. */
 import { startSignedInServer } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCodex } from './running-codex.ts';
 
-test('an MCP server that wants a sign-in is signed in to by its link, and is connected then', async () => {
+test('the link of an MCP server that needs a sign-in signs in and connects the server', async () => {
   const door = await startSignedInServer();
   onTestFinished(() => door.close());
   const { create, provider } = await runCodex(() => [], {

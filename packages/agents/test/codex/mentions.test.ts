@@ -5,7 +5,7 @@ import { runCodex, sharedCodex } from './running-codex.ts';
 const files = { 'src/a.ts': 'export const apples = 3;', 'notes of mine.md': 'Pears are out.' };
 const share = sharedCodex({ files });
 
-test('the paths that a message mentions reach the model in its words, and once', async () => {
+test('the paths that a message mentions reach the model once, in its text', async () => {
   const { create, workspace, api } = await share(() => [answer('Yes.')]);
   const text = 'Compare @src/a.ts with @"notes of mine.md".';
   const links = Object.keys(files).map((path) => mentionLink(workspace.projectDir, path));
@@ -17,7 +17,7 @@ test('the paths that a message mentions reach the model in its words, and once',
   expect(response.outputItems[0]).toMatchObject({ content: text, blocks: links });
 });
 
-test('a linked file that the words do not mention is said by its whole path', async () => {
+test('a linked file that the text does not mention is added with its whole path', async () => {
   const { create, workspace, api } = await share(() => [answer('Yes.')]);
   const link = mentionLink(workspace.projectDir, 'src/a.ts');
   await (await create()).ask('Look at this.', [link]);
@@ -27,7 +27,7 @@ test('a linked file that the words do not mention is said by its whole path', as
   });
 });
 
-test('a command may mention files: it stays a command', async () => {
+test('a command that mentions files is still a command', async () => {
   const { create, workspace, api } = await share(() => [answer('Fine.')]);
   const link = mentionLink(workspace.projectDir, 'src/a.ts');
   await (await create()).ask('/review @src/a.ts', [link]);
@@ -36,7 +36,7 @@ test('a command may mention files: it stays a command', async () => {
   expect(told).not.toContain('/review');
 });
 
-test('a resource of an MCP server that a message mentions reaches the model as words, as in the terminal', async () => {
+test('a mentioned resource of an MCP server reaches the model as text, as in the terminal', async () => {
   const mcpServers = { keeper: noteKeeper('The pears are ripe.') };
   const { create, provider, api } = await runCodex(() => [answer('Yes.')], { mcpServers });
   const listener = await create();

@@ -8,7 +8,7 @@ import { commandPlaces } from '../../../../scripts/agent-interfaces/terminals.ts
 import { endTree } from '../../src/process/index.ts';
 import { runCodex } from './running-codex.ts';
 
-test('each command in its menu has a place here', async () => {
+test('each command in the menu has an entry in the table', async () => {
   const { workspace } = await runCodex(() => []);
   const { home, projectDir } = workspace;
   const trust = `\n[projects.${JSON.stringify(projectDir)}]\ntrust_level = "trusted"\n`;

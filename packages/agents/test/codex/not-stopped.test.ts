@@ -1,8 +1,8 @@
-/** What Codex refuses to stop: a real one does so only by chance. */
+/** A scripted Codex that refuses to stop something; the real Codex does so only by chance. */
 import { expect, test } from 'vitest';
 import { runningTurn } from './silent-codex.ts';
 
-test('a turn that Codex refuses to stop says so, goes on, and can be stopped again', async () => {
+test('if Codex refuses to stop a turn, the cancellation fails, and the turn continues and can be stopped later', async () => {
   const { session, turn, requests, refuse } = await runningTurn();
   refuse('turn/interrupt');
 
@@ -23,7 +23,7 @@ test('a turn that Codex refuses to stop says so, goes on, and can be stopped aga
   await session.send('Another.', 'turn-2');
 });
 
-test('a turn that ends while Codex is asked to stop it has nothing to be stopped', async () => {
+test('cancelling a turn that ends in the meantime succeeds', async () => {
   const { session, turn, refuse } = await runningTurn();
   refuse('turn/interrupt');
   const stopping = session.cancel();
@@ -31,7 +31,7 @@ test('a turn that ends while Codex is asked to stop it has nothing to be stopped
   await expect(stopping).resolves.toBeUndefined();
 });
 
-test('a task and a command that Codex refuses to stop are told not to have stopped', async () => {
+test('stopping a task or a command fails if Codex refuses', async () => {
   const { session, say, turn, refuse } = await runningTurn();
   const command = { type: 'commandExecution', id: 'run', command: 'make', processId: '7' };
   say('item/started', 'own', { item: { ...command, status: 'inProgress' } });

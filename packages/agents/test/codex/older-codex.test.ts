@@ -1,4 +1,4 @@
-/** A thread that Codex 0.137 has stored: earlier Liminals, and editors, ran it over ACP. */
+/** A thread that Codex 0.137 stored. Earlier versions of Liminal, and editors, ran that Codex over ACP. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { runCodex } from './running-codex.ts';
 const fixture = new URL('../../../testkit/fixtures/codex-0.137/rollout.jsonl', import.meta.url);
 const folder = 'sessions/2026/11/28';
 
-/** Codex of today, in a home with that thread, which was about the workspace's project. */
+/** Starts the current Codex in a home with that thread, whose project is the workspace's. */
 async function afterUpgrade() {
   const codex = await runCodex(() => [answer('Fourth.'), answer('Third, again.')]);
   const { home, projectDir } = codex.workspace;
@@ -30,7 +30,7 @@ const before = [
 ];
 const heard = ({ body }: ResponsesRequest): string => JSON.stringify(body.input);
 
-test('it is listed, read, gone on with and forked', async () => {
+test('a thread of Codex 0.137 can be listed, read, continued and forked', async () => {
   const { provider, api, projectDir, threadId } = await afterUpgrade();
   expect(await provider.listStoredSessions(projectDir)).toMatchObject([
     { sessionId: threadId, projectDir, title: 'Hello?' },

@@ -1,4 +1,4 @@
-/** Recordings of the real `codex app-server`, played to the client line by line. */
+/** Plays recordings of the real `codex app-server` to Liminal's client, line by line. */
 import { setImmediate as settled } from 'node:timers/promises';
 import type { CodexRecording, RpcMessage } from '@liminal/testkit';
 import type { ApprovalAnswer, EventDraft } from '@liminal/protocol';
@@ -16,29 +16,29 @@ const Params = z.looseObject({
   input: z.array(z.looseObject({ text: z.string().optional() })).optional(),
 });
 
-/** What became of one thread of a recording. */
+/** The result for one thread of a recording. */
 export interface RecordedSession {
   drafts: EventDraft[];
   updates: SessionUpdate[];
   exits: SessionExit[];
-  /** Its turns as Codex has stored them, if the recording asks for them. */
+  /** The thread's turns from Codex' store, if the recording reads them. */
   history: StoredTurn[];
 }
 
-/** Requests of a client that begin a turn. */
+/** Requests that begin a turn. */
 const beginning = ['turn/start', 'thread/compact/start', 'review/start'];
 /** Requests that open a thread. */
 const opening = ['thread/start', 'thread/resume', 'thread/fork'];
 
 class Playing {
-  /** What Codex has stored of threads, by their ids. */
+  /** Codex' stored turns, by thread id. */
   readonly #stored: ReadonlyMap<string, unknown>;
   readonly sessions = new Map<string, RecordedSession & { session: CodexSession }>();
-  /** What the recorded client has asked, by its ids. */
+  /** The recorded client's requests, by its ids. */
   readonly #recorded = new Map<unknown, { method: string; params: unknown }>();
-  /** Our requests that wait for the recorded answer: by method, their ids. */
+  /** The ids of Liminal's requests that wait for a recorded answer, by method. */
   readonly #ours = new Map<string, unknown[]>();
-  /** The approvals of the requests that Codex has made, by its ids. */
+  /** The approvals for Codex' requests, by Codex' ids. */
   readonly #asked = new Map<unknown, { threadId: string; approvalId: string | undefined }>();
   #events: AgentProcessEvents | undefined;
   #server = this.#start();
@@ -101,7 +101,7 @@ class Playing {
     void this.#events?.onLine(JSON.stringify(message));
   }
 
-  /** What the client says: requests that the recorded client did not make are answered with nothing. */
+  /** Handles a line from Liminal. Requests that the recorded client did not make get an empty answer. */
   #written({ id, method }: RpcMessage): void {
     if (method === undefined || id == null) return;
     const isRecorded = [...this.#recorded.values()].some((one) => one.method === method);
@@ -153,7 +153,7 @@ class Playing {
     this.sessions.get(threadId)?.history.push(...history);
   }
 
-  /** Answers the approval that a request has become, as the recorded client did. */
+  /** Answers the approval for a request as the recorded client did. */
   #answer(id: unknown, result: unknown): void {
     const asked = this.#asked.get(id);
     if (asked === undefined) return;
@@ -163,7 +163,7 @@ class Playing {
       if (approvalId === undefined) continue;
       const answer = answerIn(result);
       if (answer === undefined) continue;
-      // The recorder answers what is not offered here, too.
+      // The recorded client may choose an option that Liminal does not offer.
       const refuse = () => session.answerApproval(approvalId, { optionId: 'decline' });
       session
         .answerApproval(approvalId, answer)
@@ -191,7 +191,7 @@ const Answer = z.looseObject({
   answers: z.record(z.string(), z.object({ answers: z.array(z.string()) })).optional(),
 });
 
-/** The choice of a person that Codex was told so. */
+/** Returns a person's choice from the recorded answer to Codex. */
 function answerIn(result: unknown): ApprovalAnswer | undefined {
   const { decision, action, content, answers } = Answer.parse(result ?? {});
   if (answers !== undefined) {
@@ -205,7 +205,7 @@ function answerIn(result: unknown): ApprovalAnswer | undefined {
   return decision === undefined ? undefined : { optionId: 'amend' };
 }
 
-/** What is recorded of stored threads. */
+/** Returns the stored turns in a recording, by thread id. */
 function storedIn(entries: CodexRecording['entries']): Map<string, unknown> {
   const asked = new Map<unknown, string>();
   const stored = new Map<string, unknown>();
@@ -220,7 +220,7 @@ function storedIn(entries: CodexRecording['entries']): Map<string, unknown> {
   return stored;
 }
 
-/** Plays a recording; messages become turn-1, turn-2, … over all threads. */
+/** Plays a recording. Turns get the ids turn-1, turn-2, … across all threads. */
 export async function playRecording({ entries }: CodexRecording): Promise<RecordedSession[]> {
   const playing = new Playing(storedIn(entries));
   for (const entry of entries) {
@@ -232,7 +232,7 @@ export async function playRecording({ entries }: CodexRecording): Promise<Record
     await settled();
   }
   const sessions = [...playing.sessions.values()];
-  // The recorded client asks nobody what is to follow a plan.
+  // The recorded client has no question after a plan.
   for (const { session, drafts } of sessions) {
     const [approvalId] = openApprovals(drafts);
     if (approvalId !== undefined) {

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { processesOf } from '../claude-code/processes.ts';
 
-/** The Codex processes that run in a home. */
+/** Returns the Codex processes of a home. */
 export const codexProcesses = (home: string): number[] =>
   processesOf(home).filter((pid) => readOf(pid, 'comm') === 'codex');
 
-/** What Codex has started in a home. */
+/** Returns the processes that Codex has started in a home. */
 export const commandsIn = (home: string): number[] =>
   processesOf(home).filter((pid) => readOf(pid, 'comm') !== 'codex');
 
-/** The tests' MCP servers in a home; beside them Codex runs shells for a moment as a session begins. */
+/** Returns the tests' MCP servers in a home, without the short-lived shells that Codex runs when a session begins. */
 export const mcpServersIn = (home: string): number[] =>
   processesOf(home).filter((pid) => readOf(pid, 'cmdline').includes('mcp-server/main'));
 

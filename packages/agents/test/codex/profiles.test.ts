@@ -1,4 +1,4 @@
-/** The profiles of a person's real Codex. */
+/** The user's profiles, with the real Codex. */
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { Listener } from '../acp/running-agent.ts';
 import { runCodex } from './running-codex.ts';
 
-test('a session is begun with a profile, and has it again after its agent’s end; others do not', async () => {
+test('a session with a profile has it again after its agent’s end; other sessions do not', async () => {
   const { api, create, provider, workspace } = await runCodex(() => () => answer('Fine.'), {
     mcpServers: { own: greeter() },
   });

@@ -1,4 +1,4 @@
-/** The real Codex asks its model through the proxies of the server's environment. */
+/** The real Codex reaches its model through the proxies in the server's environment. */
 import { answer, message, startProxy } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { said } from '../acp/running-agent.ts';
@@ -11,7 +11,7 @@ async function proxied() {
   return { ports, proxy };
 }
 
-test('a model elsewhere is reached through the proxy', async () => {
+test('a remote model is reached through the proxy', async () => {
   const { ports, proxy } = await proxied();
   const modelUrl = 'http://models.example/v1';
   const env = { HTTP_PROXY: proxy.url, http_proxy: proxy.url };
@@ -27,7 +27,7 @@ test('a model elsewhere is reached through the proxy', async () => {
   expect(proxy.asked).toContain(`POST ${modelUrl}/responses`);
 });
 
-test('a model with https is reached by a tunnel of the proxy', async () => {
+test('a model with an https address is reached through a tunnel of the proxy', async () => {
   const { proxy } = await proxied();
   const env = { HTTPS_PROXY: proxy.url };
   const { create } = await runCodex(() => [], { modelUrl: 'https://models.example/v1', env });

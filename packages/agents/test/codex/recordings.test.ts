@@ -11,7 +11,7 @@ import {
 } from '../../src/testing/folding.ts';
 import { playRecording, type RecordedSession } from './play-recording.ts';
 
-/** The recorder sent a prompt while another was open, which Liminal never does. */
+/** Without the recording that sends a prompt while another is open, which Liminal never does. */
 const names = (await codexRecordingNames()).filter((name) => name !== 'prompts-together');
 const run = {
   sessionId: 's',
@@ -22,7 +22,7 @@ const run = {
 const play = async (name: string): Promise<RecordedSession[]> =>
   playRecording(await loadCodexRecording(name));
 
-/** Every turn of a recording, live and from history. */
+/** Returns every turn of a recording, live and from history. */
 const turnsIn = (sessions: RecordedSession[]): { turnId: string; drafts: EventDraft[] }[] =>
   sessions.flatMap(({ drafts, history }) => [
     ...turnIdsOf(drafts).map((turnId) => ({ turnId, drafts })),
@@ -42,7 +42,7 @@ test('all important cases have recordings', () => {
 });
 
 test.each(names)(
-  '%s: INV-2, INV-3: valid turns, each with one start and one end, and every item ended before it',
+  '%s: INV-2, INV-3: valid turns, each with one start and one end, and every item ends before its turn',
   async (name) => {
     const turns = turnsIn(await play(name));
     expect(turns.length).toBeGreaterThan(name === 'load-unknown' ? -1 : 0);
@@ -54,7 +54,7 @@ test.each(names)(
   },
 );
 
-test.each(names)('%s: every call is answered, and only calls are', async (name) => {
+test.each(names)('%s: every call has an output, and every output a call', async (name) => {
   for (const response of await responses(name)) {
     const called = itemsOf(response, 'function_call').map(({ callId }) => callId);
     const answered = itemsOf(response, 'function_call_output').map(({ callId }) => callId);
@@ -62,7 +62,7 @@ test.each(names)('%s: every call is answered, and only calls are', async (name) 
   }
 });
 
-test.each(names)('%s: nothing is said that has no place', async (name) => {
+test.each(names)('%s: every item has a form in the protocol', async (name) => {
   for (const response of await responses(name)) {
     expect(response.outputItems.flatMap(({ raw }) => raw ?? [])).toEqual([]);
   }
@@ -79,16 +79,16 @@ test('TC-4.2a: a streamed answer is one message', async () => {
   });
 });
 
-test('a long answer is whole', async () => {
+test('a long answer is complete', async () => {
   const lines = Array.from({ length: 120 }, (_, line) => `Line ${line} of a long answer.\n`);
   expect(saidIn(await first('text-long'))).toEqual([['agent', lines.join('')]]);
 });
 
-test('a word that is said twice is told twice', async () => {
+test('a repeated word is shown twice', async () => {
   expect(saidIn(await first('repeated-word'))).toEqual([['agent', 'Bye-byebye and and again']]);
 });
 
-test('all that a model tells of its reasoning stays, beside its summary', async () => {
+test('a model’s raw reasoning stays beside its summary', async () => {
   expect(saidIn(await first('reasoning-raw'))).toEqual([
     ['thought', 'All that was thought.\n\n**A summary** of it.'],
     ['thought', 'A thought without a summary.'],
@@ -96,7 +96,7 @@ test('all that a model tells of its reasoning stays, beside its summary', async 
   ]);
 });
 
-test('an answer that broke off and was asked for again is told once, since Codex says so', async () => {
+test('an answer that broke off and was repeated is shown once, since Codex announces the retry', async () => {
   expect(saidIn(await first('cut-once'))).toEqual([['agent', 'Half of it and the rest.']]);
 });
 
@@ -116,7 +116,7 @@ test('TC-4.2b, TC-4.2c: a command with its output', async () => {
   ]);
 });
 
-test('what an MCP server’s tool shows beside its text is shown, live and from history', async () => {
+test('the content blocks of an MCP tool’s result are shown, live and from history', async () => {
   const told = await responses('mcp-tool-shows');
   expect(told).toHaveLength(2);
   for (const response of told) {
@@ -135,14 +135,14 @@ test('what an MCP server’s tool shows beside its text is shown, live and from 
   }
 });
 
-test('an image that the model looks at is a link where its file is gone', async () => {
+test('an image that the model views is a link if its file no longer exists', async () => {
   const [seen] = itemsOf(await first('view-image'), 'function_call_output');
   expect(seen?.blocks).toEqual([
     { type: 'resource_link', uri: 'file:///project/pixel.png', name: 'pixel.png' },
   ]);
 });
 
-test('what a turn has changed in files, all in all, where patches add, change, delete and move', async () => {
+test('the file changes of a turn, with patches that add, change, delete and move files', async () => {
   const changesIn = async (name: string) => itemsOf(await first(name), 'file_changes');
   const notes = { oldText: 'one\ntwo\nthree\n', newText: 'one\nzwei\nthree\n' };
   expect(await changesIn('patch-many')).toMatchObject([
@@ -160,7 +160,7 @@ test('what a turn has changed in files, all in all, where patches add, change, d
   expect(await changesIn('patch-fails')).toEqual([]);
 });
 
-test('turns that Codex has stored are those that were told live, under their own ids', async () => {
+test('Codex’ stored turns have the items of the live turns', async () => {
   const [session] = await play('load');
   const live = turnIdsOf(session!.drafts).map((id) => foldTurn(session!.drafts, id));
   const stored = session!.history.map(({ turnId, events }) => foldTurn(events, turnId));
@@ -172,7 +172,7 @@ test('turns that Codex has stored are those that were told live, under their own
   for (const turn of stored) expect(live.map(shown)).toContainEqual(shown(turn));
 });
 
-test('what an agent did that was sent out is stored under the call that sent it', async () => {
+test('the work of a subagent is stored under the call that started it', async () => {
   const [session] = await play('load-subagent');
   const [turnId = ''] = turnIdsOf(session!.drafts);
   const [stored] = session!.history;

@@ -1,11 +1,11 @@
-/** The real Codex goes back to before a message: what its model hears next. */
+/** The real Codex rewinds to before a message; tests check the model's next request. */
 import { randomUUID } from 'node:crypto';
 import { answer, type ModelScript } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { Listener } from '../acp/running-agent.ts';
 import { type RunningCodex, runCodex } from './running-codex.ts';
 
-/** A session in which the model counts its answers: A1, A2 and so on. */
+/** Makes a session with three turns. The model numbers its answers: A1, A2 and so on. */
 async function talk(script?: ModelScript) {
   const answers = Array.from({ length: 9 }, (_, at) => answer(`A${at + 1}`));
   const codex = await runCodex(() => script ?? answers);
@@ -25,7 +25,7 @@ async function restart({ provider, workspace }: RunningCodex, listener: Listener
   await provider.loadSession(sessionId, { projectDir: workspace.projectDir, agentSessionId });
 }
 
-/** What people and the model have said, in the newest request. */
+/** Returns the messages of people and the model in the newest request. */
 function heard({ api }: RunningCodex): string[] {
   const { input = [] } = api.requests.at(-1)?.body ?? {};
   const said = (input as { role?: string; content?: { text?: string }[] }[]).flatMap((item) =>
@@ -34,7 +34,7 @@ function heard({ api }: RunningCodex): string[] {
   return said.flatMap(({ text = '' }) => (text.startsWith('<environment_context>') ? [] : text));
 }
 
-test('after turns 2 and 3 are taken back, its model hears turn 1 and the new message, also from a later process', async () => {
+test('after turns 2 and 3 are rewound, the model gets turn 1 and the new message, also from a later process', async () => {
   const { codex, listener, turns, rewind } = await talk();
   await rewind(...turns.slice(1));
   await listener.ask('Ask anew');
@@ -44,7 +44,7 @@ test('after turns 2 and 3 are taken back, its model hears turn 1 and the new mes
   expect(heard(codex)).toEqual(['Ask 1', 'A1', 'Ask anew', 'A4', 'Go on']);
 });
 
-test('a process that ends before the next message has gone back, too; and it can go back to the beginning', async () => {
+test('a rewind survives a process that ends before the next message, and may go back to the beginning', async () => {
   const { codex, listener, turns, rewind } = await talk();
   await rewind(...turns.slice(1));
   await restart(codex, listener);
@@ -56,7 +56,7 @@ test('a process that ends before the next message has gone back, too; and it can
   expect(heard(codex)).toEqual(['All anew']);
 });
 
-test('turns that it never had are passed over, and its store has only what is left', async () => {
+test('unknown turns are ignored in a rewind, and Codex’ store has only the remaining turns', async () => {
   const { codex, listener, turns, rewind } = await talk();
   await rewind(randomUUID());
   await rewind(randomUUID(), turns[2] ?? '');
@@ -68,7 +68,7 @@ test('turns that it never had are passed over, and its store has only what is le
   expect(heard(codex)).toEqual(['Ask 1', 'A1', 'Ask 2', 'A2', 'Ask anew']);
 });
 
-test('what it has summarised can be gone back to', async () => {
+test('a rewind may go back to before a compaction', async () => {
   const { codex, listener, turns, rewind } = await talk();
   const compacted = await listener.ask('/compact');
   await rewind(...turns.slice(1), compacted.turnId);
@@ -76,7 +76,7 @@ test('what it has summarised can be gone back to', async () => {
   expect(heard(codex)).toEqual(['Ask 1', 'A1', 'Ask anew']);
 });
 
-test('Codex keeps a file for each rewind: the thread is listed once, as it began, and what others add is noticed', async () => {
+test('a thread with a file per rewind is listed once, with its first message, and additions of other programs are detected', async () => {
   const { codex, listener, turns, rewind } = await talk();
   const { projectDir } = codex.workspace;
   const threadId = await listener.agentSessionId();

@@ -1,4 +1,4 @@
-/** Codex goes back to before a message here as by hand in its own terminal: its model gets the same. */
+/** A rewind in Liminal has the same effect as by hand in Codex' own terminal: the model gets the same messages. */
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answer, codexBinary, codexEnvironment } from '@liminal/testkit';
@@ -9,7 +9,7 @@ import { type RunningCodex, runCodex } from './running-codex.ts';
 
 const patience = { timeout: 90_000 };
 
-/** Codex' own screen. */
+/** Opens Codex' own terminal. */
 async function openTerminal({ workspace }: RunningCodex, prompt: string) {
   const { home, projectDir } = workspace;
   const trust = `\n[projects.${JSON.stringify(projectDir)}]\ntrust_level = "trusted"\n`;
@@ -22,7 +22,7 @@ async function openTerminal({ workspace }: RunningCodex, prompt: string) {
   return terminal;
 }
 
-/** What people and the model have said in the newest request with this message at its end. */
+/** Returns the messages of people and the model in the newest request that ends with this message. */
 function heard({ api }: RunningCodex, last: string): string[] | undefined {
   const said = api.requests.map(({ body }) => {
     const items = body.input as { role?: string; content?: { text?: string }[] }[];
@@ -34,8 +34,8 @@ function heard({ api }: RunningCodex, last: string): string[] | undefined {
   return said.findLast((texts) => texts.at(-1) === last);
 }
 
-test('after turn 2 of 3 its model gets the same as if that was done by hand', async () => {
-  // The terminal asks for titles, too.
+test('after a rewind to before turn 2 of 3, the model gets the same messages as after a rewind by hand', async () => {
+  // The terminal also requests titles.
   const codex = await runCodex(() => Array.from({ length: 20 }, () => answer('Answer.')));
   const terminal = await openTerminal(codex, 'Ask 1');
   await terminal.draws('', /Workedfor/);

@@ -20,12 +20,12 @@ import { Listener } from '../acp/running-agent.ts';
 export interface CodexStage {
   api: ResponsesApi;
   workspace: Workspace;
-  /** A provider for that home, as a new server has it. */
+  /** Makes another provider for that home, as a new server does. */
   provide(): CodexProvider;
   close(): Promise<void>;
 }
 
-/** A provider that can do all that Codex can. */
+/** The type of a provider with all of Codex' abilities. */
 export type CodexProvider = ReturnType<typeof createCodexProvider> &
   Required<
     Pick<
@@ -39,7 +39,7 @@ interface StageOptions {
   codex?: CodexHomeOptions;
   mcpServers?: CodexOptions['mcpServers'];
   env?: Record<string, string>;
-  /** The address of the model that Codex is given. Default: that of the scripted model. */
+  /** The model's address for Codex. Default: the scripted model. */
   modelUrl?: string;
 }
 
@@ -51,7 +51,7 @@ export async function codexStage(
   const api = await startResponsesApi({ script: makeScript(workspace) });
   await makeCodexHome(join(workspace.home, '.codex'), options.modelUrl ?? api.url, options.codex);
   const inherited = { ...codexEnvironment(workspace.home), ...options.env };
-  // Codex' sandbox needs it.
+  // Codex' sandbox needs the folder.
   await mkdir(inherited['TMPDIR'] ?? workspace.home, { recursive: true });
   const providers: CodexProvider[] = [];
   return {
@@ -99,14 +99,14 @@ function running(stage: CodexStage): RunningCodex {
 }
 
 /**
- * As `runCodex`, with one process for all tests of a file, as its start is most of what they cost. Each test has its own
- * sessions, which end with it, its own model, and sees only what was asked of that.
+ * Like `runCodex`, but with one process for all tests of a file, because the start takes most of a test's time. Each
+ * test has its own sessions, which end with the test, and its own model script, and sees only its own requests.
  */
 export function sharedCodex(options: StageOptions = {}): typeof runCodex {
   let codex: RunningCodex;
   beforeAll(async () => {
     codex = running(await codexStage(() => [], options));
-    // The process ends with its last session.
+    // Keep one session open: the process ends with its last session.
     await codex.create();
   });
   afterAll(() => codex.close());

@@ -42,7 +42,7 @@ function fold({ turnId, events }: StoredTurn): Response {
   )!;
 }
 
-test('TC-4.1a: a session is begun, and has Codex’s own id, settings and commands', async () => {
+test('TC-4.1a: a new session has Codex’ own id, settings and commands', async () => {
   const { create, provider } = await share(() => []);
   const listener = await create();
 
@@ -57,7 +57,7 @@ test('TC-4.1a: a session is begun, and has Codex’s own id, settings and comman
   expect(commands?.map(({ name }) => name)).toContain('compact');
 });
 
-test('settings that a session begins with and those set later reach the model', async () => {
+test('initial and later settings of a session reach the model', async () => {
   const { create, provider, api } = await share(() => [answer('One.'), answer('Two.')]);
   const listener = await create({ reasoning_effort: 'high' });
   await listener.ask('First.');
@@ -98,7 +98,7 @@ const eventful: ModelReply[] = [
   answer('It is broken.'),
 ];
 
-test('TC-4.1b: another provider reads the whole history once, and goes on with the session', async () => {
+test('TC-4.1b: another provider reads the whole history once, and continues the session', async () => {
   const {
     create,
     provide,
@@ -123,13 +123,13 @@ test('TC-4.1b: another provider reads the whole history once, and goes on with t
   const shown = ({ outputItems }: Response) =>
     outputItems.map((item) => ('exitCode' in item ? `${item.type} ${item.exitCode}` : item.type));
   expect(history.map(shown)).toEqual([shown(live)]);
-  // The model gets the earlier conversation, and only the new turn is shown.
+  // The model gets the earlier conversation, but only the new turn is emitted.
   expect(said(next)).toEqual(['user: The second question.', 'agent: And on.']);
   expect(JSON.stringify(api.requests.at(-1)?.body.input)).toContain('It is broken.');
   expect([...new Set(after.events.map(({ turnId }) => turnId))]).toHaveLength(1);
 });
 
-test('a session that another program has open is not opened twice, and says so', async () => {
+test('a session that another program has open cannot be opened, and the error says so', async () => {
   const { create, provide, provider, workspace } = await share(() => [
     answer('One.'),
     answer('Two.'),
@@ -162,14 +162,14 @@ test('stored sessions are listed with their first question, newest first', async
     { sessionId: await listener.agentSessionId(), title: 'Is anything here?' },
   ]);
   expect(await provider.listStoredSessions('/nowhere')).toEqual([]);
-  // A session made elsewhere is there at once.
+  // The list has a session of another provider immediately.
   const other = await create();
   await other.ask('And here?');
   const titles = (await provider.listStoredSessions()).map(({ title }) => title);
   expect(titles).toEqual(['And here?', 'Is anything here?']);
 });
 
-test('INV-8: a crash in the middle of a text ends the turn; the session is loaded and goes on, and nothing that a command has started outlives it', async () => {
+test('INV-8: a crash during a text ends the turn; the loaded session continues, and no process of a command outlives the session', async () => {
   const middle = gate();
   const { create, provider, workspace } = await runCodex(() =>
     byModelPrompt({
@@ -204,7 +204,7 @@ test('INV-8: a crash in the middle of a text ends the turn; the session is loade
   expect(processesOf(workspace.home)).toEqual([]);
 });
 
-test('two sessions are answered at the same time, each by its own words', async () => {
+test('two sessions get their own answers at the same time', async () => {
   const middle = gate();
   const { create, workspace } = await share(() =>
     byModelPrompt({

@@ -1,10 +1,10 @@
-/** What holds in a session of the real Codex. */
+/** The setup of a session of the real Codex. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCodex } from './running-codex.ts';
 
-test('permission profiles, hooks, skills and the files of instructions are listed', async () => {
+test('permission profiles, hooks, skills and instruction files are listed', async () => {
   const { api, create, provider, workspace } = await runCodex(() => [], {
     files: {
       'AGENTS.md': 'Use tabs.',
@@ -22,7 +22,7 @@ test('permission profiles, hooks, skills and the files of instructions are liste
     { name: 'Model', value: 'scripted' },
   ]);
   expect(of('permissions')).toContainEqual({ name: ':workspace', source: 'Permission profile' });
-  // Nobody has looked at it yet.
+  // The hook has not been reviewed, so it is off.
   expect(of('hooks')).toEqual([
     { name: 'stop', detail: 'exit 0', source: join(home, '.codex/hooks.json'), isOff: true },
   ]);

@@ -1,4 +1,4 @@
-/** All sessions of Codex run in one process. */
+/** All Codex sessions run in one process. */
 import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { testAtLength } from '@liminal/testkit/at-length';
@@ -16,7 +16,7 @@ const lasting = (name: string) => [
   answer('It runs.'),
 ];
 
-test('INV-8: a session that ends takes its commands and its MCP servers along, and the others go on', async () => {
+test('INV-8: the end of a session ends its commands and MCP servers, and other sessions continue', async () => {
   const { create, provider, workspace } = await runCodex(
     () =>
       byModelPrompt({
@@ -30,7 +30,7 @@ test('INV-8: a session that ends takes its commands and its MCP servers along, a
   await one.ask('Begin one.');
   await two.ask('Begin two.');
   expect(codexProcesses(workspace.home)).toHaveLength(1);
-  // Of each: an MCP server, a command, and what the command has put away from itself.
+  // Each session has an MCP server, a command, and a process that the command has detached.
   await expect.poll(() => commandsIn(workspace.home), patience).toHaveLength(6);
   const kept = Number(await readFile(join(workspace.projectDir, 'two'), 'utf8'));
 
@@ -43,7 +43,7 @@ test('INV-8: a session that ends takes its commands and its MCP servers along, a
   expect(processesOf(workspace.home)).toEqual([]);
 });
 
-testAtLength('a turn that runs when its session ends asks its model nothing more', async () => {
+testAtLength('a turn that runs when its session ends sends no more model requests', async () => {
   const { create, provider, api, workspace } = await runCodex(() =>
     byModelPrompt({
       stay: [answer('Here.')],
@@ -66,7 +66,7 @@ testAtLength('a turn that runs when its session ends asks its model nothing more
   expect(api.requests.map(({ prompt }) => prompt)).toEqual(['To begin.', 'To stay.']);
 });
 
-test('the end of the process ends the turns of all sessions, and each goes on', async () => {
+test('the end of the process ends the turns of all sessions, and each session continues once it is loaded', async () => {
   const [first, second] = [gate(), gate()];
   const { create, provider, workspace } = await runCodex(() =>
     byModelPrompt({
@@ -93,7 +93,7 @@ test('the end of the process ends the turns of all sessions, and each goes on', 
   expect(codexProcesses(workspace.home)).toHaveLength(1);
 });
 
-test('INV-8: sessions that are ended while they open leave nothing', async () => {
+test('INV-8: sessions that are killed while they open leave no processes', async () => {
   const { provider, workspace } = await runCodex(() => []);
   const open = (sessionId: string) =>
     provider.createSession({ projectDir: workspace.projectDir, sessionId }).catch((error) => error);

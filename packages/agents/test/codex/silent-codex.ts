@@ -12,8 +12,8 @@ interface Request {
 }
 
 /**
- * A session with a turn that runs, in a Codex that says what it is told to, and answers everything with nothing, or
- * with an error what it is to refuse.
+ * Makes a session with a running turn in a scripted Codex, which sends what a test passes to `say`. It answers requests
+ * with empty results, and a method given to `refuse` with an error.
  */
 export async function runningTurn() {
   let refused: string | undefined;
@@ -21,11 +21,11 @@ export async function runningTurn() {
   const drafts: EventDraft[] = [];
   let events: AgentProcessEvents | undefined;
   let reading: void | Promise<void>;
-  const tell = (message: object) => {
+  const send = (message: object) => {
     reading = events?.onLine(JSON.stringify(message));
   };
   const say = (method: string, threadId: string, params: object) =>
-    tell({ method, params: { threadId, ...params } });
+    send({ method, params: { threadId, ...params } });
   const server = new AppServer({
     listen: async (all) => {
       events = all;
@@ -33,10 +33,10 @@ export async function runningTurn() {
     write: (line) => {
       const request = JSON.parse(line) as Request;
       asked.push(request);
-      // As a program does: later.
+      // The answer arrives later, as a program's does.
       const error = { code: -32_600, message: `No ${request.method} now.` };
       const answer = request.method === refused ? { error } : { result: {} };
-      queueMicrotask(() => tell({ id: request.id, ...answer }));
+      queueMicrotask(() => send({ id: request.id, ...answer }));
     },
     note: () => {},
     explain: String,
@@ -67,7 +67,7 @@ export async function runningTurn() {
   const refuse = (method: string | undefined) => {
     refused = method;
   };
-  // A large line is read in a while.
-  const heard = () => reading;
-  return { session, refuse, heard, say, turn, drafts, requests, left, gone };
+  // A large line is read asynchronously.
+  const lineRead = () => reading;
+  return { session, refuse, lineRead, say, turn, drafts, requests, left, gone };
 }

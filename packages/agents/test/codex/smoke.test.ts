@@ -1,4 +1,4 @@
-/** An installed Codex, without a model: the one that `ACPLB_CODEX_SMOKE_BIN` names, or else the one of our packages. */
+/** An installed Codex, without a model: the program in `ACPLB_CODEX_SMOKE_BIN`, or else the one in our packages. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 test.each([
   [['--version'], /^codex-cli \d+\.\d+\.\d+/],
   [['exec', '--help'], /^Run Codex non-interactively\n\nUsage: .*exec /],
-])('FR-039-09 AS-039-6: codex %j says what it is, and ends', async (args, says) => {
+])('FR-039-09 AS-039-6: codex %j prints its name and ends', async (args, says) => {
   const { stdout } = await promisify(execFile)(program, args, { env: codexEnvironment(home) });
   expect(stdout).toMatch(says);
 });

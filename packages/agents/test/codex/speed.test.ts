@@ -7,7 +7,7 @@ import { runCodex } from './running-codex.ts';
 
 const tiers = [{ id: 'priority', name: 'Fast', description: '2x speed, increased usage' }];
 
-test('a model’s service tiers are offered as its speed, asked of its server, and kept', async () => {
+test('a model’s service tiers are offered as its speed, sent to its server, and kept', async () => {
   const { api, create, provider, workspace } = await runCodex(() => () => answer('Fine.'));
   const catalog = join(workspace.home, '.codex/catalog.json');
   const { models } = JSON.parse(await readFile(catalog, 'utf8')) as { models: object[] };
@@ -36,7 +36,7 @@ test('a model’s service tiers are offered as its speed, asked of its server, a
   await provider.loadSession(sessionId, { projectDir: workspace.projectDir });
   await listener.ask('Three.');
   expect(tierAsked()).toBe('priority');
-  // This model has only one.
+  // This model has only one tier.
   await provider.setConfigOption?.(sessionId, 'model', 'scripted-mini');
   expect(speed()).toBeUndefined();
   await listener.ask('Four.');

@@ -1,4 +1,4 @@
-/** What the real Codex does with messages in the middle of its turns, and with the reason of a refusal. */
+/** How the real Codex handles steered messages, and the reason for a refusal. */
 import { randomUUID } from 'node:crypto';
 import { answer, execCommand, gate, message, pixel, type ModelReply } from '@liminal/testkit';
 import type { ContentBlock } from '@liminal/protocol';
@@ -9,12 +9,12 @@ import { sharedCodex, type CodexProvider } from './running-codex.ts';
 
 const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: pixel };
 
-/** Codex asks before it runs what its model wants to run outside of the sandbox. */
+/** Codex asks before it runs a command outside of the sandbox. */
 const asking = { approvalPolicy: 'on-request', sandbox: 'read-only' } as const;
 
 const share = sharedCodex({ codex: asking });
 
-/** A turn that wants to run a command, and waits for leave. */
+/** Begins a turn that waits for permission to run a command. */
 async function askingTurn(...then: ModelReply[]) {
   const running = await share(() => [
     answer(execCommand('touch one.txt', { escalate: 'It must be made.' })),
@@ -42,7 +42,7 @@ const deliveries = (response: Parameters<typeof itemsOf>[0]): unknown[] =>
     delivery === undefined ? [] : [[content, delivery]],
   );
 
-test('a message while Codex waits for leave reaches the model in the same turn, and is shown once in it', async () => {
+test('a message that is sent while Codex waits for permission reaches the model in the same turn, and is shown once', async () => {
   const { api, asked, listener, provider, turnId } = await askingTurn(answer('With that.'));
 
   const messageId = await steer(provider, listener, turnId, 'And two.txt.', [image]);
@@ -60,7 +60,7 @@ test('a message while Codex waits for leave reaches the model in the same turn, 
   expect(told).toContain(pixel);
 });
 
-test('the stored conversation has it once, in its turn', async () => {
+test('the stored conversation has a steered message once, in its turn', async () => {
   const { asked, listener, provider, turnId, workspace } = await askingTurn(answer('With that.'));
   const messageId = await steer(provider, listener, turnId, 'And two.txt.', [image]);
   await asked.answer('accept');
@@ -84,7 +84,7 @@ test('the stored conversation has it once, in its turn', async () => {
   ]);
 });
 
-test('a message amid a text breaks it off, and what was said of it stays', async () => {
+test('a message during a text interrupts the text, and the part that was sent stays', async () => {
   const held = gate();
   const { create, provider } = await share(() => [
     answer(message(['Half a sent', held, 'ence.'])),
@@ -108,7 +108,7 @@ test('a message amid a text breaks it off, and what was said of it stays', async
   expect(deliveries(response)).toEqual([['A word.', 'taken']]);
 });
 
-test('a message that was not taken up when the turn was stopped says so, and is not said later', async () => {
+test('a message that Codex had not handled when the turn was stopped is marked, and is not sent later', async () => {
   const { api, listener, provider, turnId } = await askingTurn(answer('Something else.'));
   await steer(provider, listener, turnId, 'A word.');
 
@@ -120,7 +120,7 @@ test('a message that was not taken up when the turn was stopped says so, and is 
   expect(JSON.stringify(api.requests.at(-1)?.body.input)).not.toContain('A word.');
 });
 
-test('a message for a turn that does not run, or that Codex says nothing in, is refused with what to do instead', async () => {
+test('a message for a turn that does not run, or accepts no messages, is rejected with advice', async () => {
   const held = gate();
   const { create, provider } = await share(() => [
     answer('Done.'),
@@ -139,7 +139,7 @@ test('a message for a turn that does not run, or that Codex says nothing in, is 
   expect(deliveries(await listener.response(compacting))).toEqual([]);
 });
 
-test('the reason of a refusal is what the model reads next, and only its request shows it', async () => {
+test('the reason for a refusal reaches the model, and is shown only with the request', async () => {
   const { api, asked, listener, turnId } = await askingTurn(answer('Then two.txt.'));
   expect(asked.options?.filter((option) => option.takesNote).map(({ kind }) => kind)).toEqual([
     'reject_once',

@@ -1,4 +1,4 @@
-/** What agents did that a stored thread had sent out, in shapes that a real Codex makes only by chance. */
+/** The work of subagents in stored threads, in forms that the real Codex makes only by chance. */
 import { expect, test } from 'vitest';
 import type { AppServer } from '../../src/codex/app-server.ts';
 import { readThread } from '../../src/codex/stored-threads.ts';
@@ -20,7 +20,7 @@ const turn = (id: string, rootTurnId: string | undefined, ...items: object[]) =>
   status: 'completed',
 });
 
-/** The turns of `main`, as people see them, in a Codex that has stored these threads. */
+/** Returns the turns of `main` from a Codex that has stored these threads. */
 async function shown(threads: Record<string, object[]>) {
   const asked: string[] = [];
   const request = async (_method: string, { threadId }: { threadId: string }) => {
@@ -41,7 +41,7 @@ async function shown(threads: Record<string, object[]>) {
 const messages = (response: Parameters<typeof itemsOf>[0]) =>
   itemsOf(response, 'message').map((item) => [item.content, item.parentCallId]);
 
-test('an agent that goes on for a later turn is told there, under a call of its own', async () => {
+test('the work of a subagent for a later turn is shown in that turn, under a call of its own', async () => {
   const { told } = await shown({
     main: [
       turn('first', 'first', calls('spawn', 'spawnAgent', 'agent'), words('a', 'Sent.')),
@@ -65,7 +65,7 @@ test('an agent that goes on for a later turn is told there, under a call of its 
   ]);
 });
 
-test('an agent of an agent is told under the call that sent it out', async () => {
+test('the work of a subagent’s subagent is shown under the call that started it', async () => {
   const { told } = await shown({
     main: [turn('first', 'first', calls('spawn', 'spawnAgent', 'agent'), words('a', 'Sent.'))],
     agent: [turn('one', 'first', calls('deeper', 'spawnAgent', 'other'), words('b', 'Sent on.'))],
@@ -78,7 +78,7 @@ test('an agent of an agent is told under the call that sent it out', async () =>
   ]);
 });
 
-test('SAFE: threads that are gone, or name each other, are read once or not at all', async () => {
+test('SAFE: missing threads, and threads that name each other, are read at most once', async () => {
   const { told, asked } = await shown({
     main: [turn('first', 'first', calls('spawn', 'spawnAgent', 'agent', 'gone'))],
     agent: [turn('one', 'elsewhere', calls('back', 'sendInput', 'main', 'agent', 'gone'))],

@@ -1,4 +1,4 @@
-/** Tasks that the real Codex gives to other agents, and that go on after the turn they were given in. */
+/** Tasks that the real Codex delegates to subagents, and that outlive their turns. */
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -23,7 +23,7 @@ const asking = { approvalPolicy: 'on-request', sandbox: 'read-only' } as const;
 
 const share = sharedCodex({ codex: asking });
 
-/** A model that gives a task to another agent, and does not wait for it; `does` are the other's answers. */
+/** A model that delegates a task and does not wait for its end. @param does - The answers to the subagent. */
 const delegating =
   (does: ModelReply[]) =>
   ({ prompt, body: { input } }: ResponsesRequest): ModelReply => {
@@ -36,7 +36,7 @@ const delegating =
     return answer(functionCall('spawn_agent', { message: 'You count.' }, spawn));
   };
 
-/** What was said in a turn outside of its tasks. */
+/** Returns the messages of a turn, without those of its tasks. */
 const ownWords = (response: Response): string[] =>
   itemsOf(response, 'message').flatMap((item) =>
     item.parentCallId === undefined ? [item.content] : [],
@@ -44,7 +44,7 @@ const ownWords = (response: Response): string[] =>
 
 const tasks = ({ updates }: Listener) => updates.findLast((one) => one.tasks !== undefined)?.tasks;
 
-/** The next turn that the agent begins by itself. */
+/** Returns the next turn that the agent begins by itself. */
 const ownTurn = (listener: Listener, past: string[] = []) =>
   listener.until(
     () =>
@@ -56,7 +56,7 @@ const ownTurn = (listener: Listener, past: string[] = []) =>
       )?.turnId,
   );
 
-test('what a task says and does after its turn is shown, in a turn of its own when it ends', async () => {
+test('the items of a task after its turn are shown in a turn of its own when the task ends', async () => {
   const middle = gate();
   const { create, workspace } = await share(() =>
     delegating([
@@ -87,7 +87,7 @@ test('what a task says and does after its turn is shown, in a turn of its own wh
   expect(commandsIn(workspace.home)).toEqual([]);
 });
 
-test('a message is answered while a task goes on, and what the task says meanwhile is its own', async () => {
+test('a message is answered while a task runs, and the task’s items are kept apart', async () => {
   const [middle, held] = [gate(), gate()];
   const { create } = await share(() => {
     const delegate = delegating([answer(message(['I count', middle, '. Now I know.']))]);
@@ -107,7 +107,7 @@ test('a message is answered while a task goes on, and what the task says meanwhi
   held.open();
 
   const response = await listener.response(turnId);
-  // Codex may still tell its model, in this turn, that the task has ended.
+  // In this turn, Codex may still report the end of the task to its model.
   expect(ownWords(response).slice(0, 2)).toEqual(['And you?', 'I wait.']);
   const [call] = itemsOf(response, 'function_call');
   expect(call).toMatchObject({ title: 'Delegated before: You count.' });
@@ -116,7 +116,7 @@ test('a message is answered while a task goes on, and what the task says meanwhi
   );
 });
 
-test('INV-3: a task that asks after its turn is answered, and does what it asked for', async () => {
+test('INV-3: a task can ask for permission after its turn, and continues with it', async () => {
   const middle = gate();
   const { create, workspace } = await share(() =>
     delegating([
@@ -145,7 +145,7 @@ test('INV-3: a task that asks after its turn is answered, and does what it asked
   await access(join(workspace.projectDir, 'made.txt'));
 });
 
-test('INV-3: a task whose turn ends while it asks, asks on', async () => {
+test('INV-3: if a task’s turn ends while the task asks for permission, the question is repeated', async () => {
   const middle = gate();
   const { create, workspace } = await share(() => {
     const delegate = delegating([
@@ -182,7 +182,7 @@ test('INV-3: a task whose turn ends while it asks, asks on', async () => {
     .toBe(true);
 });
 
-test('a task that goes on after its turn can be stopped', async () => {
+test('a task that outlives its turn can be stopped', async () => {
   const { create, provider, workspace } = await share(() =>
     delegating([answer(execCommand('sleep 300', { yieldMs: 20_000 }))]),
   );
@@ -191,7 +191,7 @@ test('a task that goes on after its turn can be stopped', async () => {
   const [task] = await listener.until(
     () => tasks(listener)?.some(({ kind }) => kind === 'agent') && tasks(listener),
   );
-  // Its sandbox may be seen beside it.
+  // The process of the sandbox may be listed as well.
   await expect.poll(() => commandsIn(workspace.home), patience).not.toEqual([]);
 
   await provider.stopTask?.(listener.sessionId, task!.taskId);
@@ -200,7 +200,7 @@ test('a task that goes on after its turn can be stopped', async () => {
   await expect.poll(() => commandsIn(workspace.home), patience).toEqual([]);
 });
 
-test('a task that fails after its turn says why', async () => {
+test('the error of a task that fails after its turn is shown', async () => {
   const middle = gate();
   const { create } = await share(() =>
     delegating([

@@ -1,4 +1,4 @@
-/** The same sessions here and in Codex' own terminal. */
+/** The same sessions in Liminal and in Codex' own terminal. */
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ async function storedTurns({ provider, workspace }: RunningCodex, id: string): P
   return [...foldTurns(stored.flatMap(({ events }) => events)).values()].map(said);
 }
 
-test('the terminal goes on with a session that was begun here, and its turn is read here', async () => {
+test('the terminal can continue a session of Liminal, and Liminal reads its turn', async () => {
   const codex = await runCodex(() => [answer('Hello.'), answer('Hello again.')]);
   const { api, provider, workspace } = codex;
   const { home, projectDir } = workspace;
@@ -43,45 +43,42 @@ test('the terminal goes on with a session that was begun here, and its turn is r
   ]);
 });
 
-testAtLength(
-  'a session that was begun in the terminal is listed, read and gone on with here',
-  async () => {
-    const codex = await runCodex(() =>
-      ['Hello.', 'Hello again.', 'And on.'].map((text) => answer(text)),
-    );
-    const { api, provider, workspace } = codex;
-    const { home, projectDir } = workspace;
-    const trust = `\n[projects.${JSON.stringify(projectDir)}]\ntrust_level = "trusted"\n`;
-    await appendFile(join(home, '.codex', 'config.toml'), trust);
-    const env = { ...codexEnvironment(home), TERM: 'xterm-256color' };
-    // It wants a terminal, and `script` makes one.
-    const terminal = spawn('script', ['-qfec', `${codexBinary()} 'Said there.'`, '/dev/null'], {
-      cwd: projectDir,
-      env,
-    });
-    const end = () => endTree({ child: terminal });
-    onTestFinished(async () => void (await end()));
-    terminal.stdout.on('data', (chunk: Buffer) => {
-      // A terminal answers where its cursor is, and what it is.
-      if (chunk.includes('\u001b[6n')) terminal.stdin.write('\u001b[1;1R');
-      if (chunk.includes('\u001b[c')) terminal.stdin.write('\u001b[?1;2c');
-    });
-    const patience = { timeout: 30_000 };
-    const listed = () => provider.listStoredSessions(projectDir);
-    await expect.poll(listed, patience).toMatchObject([{ projectDir, title: 'Said there.' }]);
-    const id = (await listed())[0]!.sessionId;
-    // Its file says the same, without a Codex process.
-    expect(await provider.scanStoredSessions()).toMatchObject([
-      { sessionId: id, projectDir, title: 'Said there.' },
-    ]);
-    await expect
-      .poll(async () => storedTurns(codex, id), patience)
-      .toEqual([['user: Said there.', 'agent: Hello.']]);
-    await end();
+testAtLength('Liminal lists, reads and continues a session of the terminal', async () => {
+  const codex = await runCodex(() =>
+    ['Hello.', 'Hello again.', 'And on.'].map((text) => answer(text)),
+  );
+  const { api, provider, workspace } = codex;
+  const { home, projectDir } = workspace;
+  const trust = `\n[projects.${JSON.stringify(projectDir)}]\ntrust_level = "trusted"\n`;
+  await appendFile(join(home, '.codex', 'config.toml'), trust);
+  const env = { ...codexEnvironment(home), TERM: 'xterm-256color' };
+  // Codex needs a terminal, which `script` provides.
+  const terminal = spawn('script', ['-qfec', `${codexBinary()} 'Said there.'`, '/dev/null'], {
+    cwd: projectDir,
+    env,
+  });
+  const end = () => endTree({ child: terminal });
+  onTestFinished(async () => void (await end()));
+  terminal.stdout.on('data', (chunk: Buffer) => {
+    // A terminal answers queries for its cursor position and its type.
+    if (chunk.includes('\u001b[6n')) terminal.stdin.write('\u001b[1;1R');
+    if (chunk.includes('\u001b[c')) terminal.stdin.write('\u001b[?1;2c');
+  });
+  const patience = { timeout: 30_000 };
+  const listed = () => provider.listStoredSessions(projectDir);
+  await expect.poll(listed, patience).toMatchObject([{ projectDir, title: 'Said there.' }]);
+  const id = (await listed())[0]!.sessionId;
+  // The thread's file has the same title, without a Codex process.
+  expect(await provider.scanStoredSessions()).toMatchObject([
+    { sessionId: id, projectDir, title: 'Said there.' },
+  ]);
+  await expect
+    .poll(async () => storedTurns(codex, id), patience)
+    .toEqual([['user: Said there.', 'agent: Hello.']]);
+  await end();
 
-    const listener = new Listener(provider, randomUUID());
-    await provider.loadSession(listener.sessionId, { projectDir, agentSessionId: id });
-    expect(said(await listener.ask('Said here.')).at(0)).toBe('user: Said here.');
-    expect(JSON.stringify(api.requests.at(-1)?.body.input)).toContain('Said there.');
-  },
-);
+  const listener = new Listener(provider, randomUUID());
+  await provider.loadSession(listener.sessionId, { projectDir, agentSessionId: id });
+  expect(said(await listener.ask('Said here.')).at(0)).toBe('user: Said here.');
+  expect(JSON.stringify(api.requests.at(-1)?.body.input)).toContain('Said there.');
+});

@@ -12,7 +12,7 @@ const share = sharedCodex();
 const notices = ({ updates }: Listener) =>
   (updates.findLast((one) => one.notices)?.notices ?? []).map(({ text }) => text);
 
-test('a goal is a notice', async () => {
+test('a goal is shown as a notice until it is complete', async () => {
   const { create } = await share(() => [
     answer(functionCall('create_goal', { objective: 'Ship it.' })),
     answer('I shall.'),
@@ -25,7 +25,7 @@ test('a goal is a notice', async () => {
   await listener.until(() => (notices(listener).length === 0 ? true : undefined));
 });
 
-test('a title from here is Codex’ own, whether the thread is open or not', async () => {
+test('a title that is set in Liminal is stored by Codex, whether the thread is open or not', async () => {
   const { create, provider, workspace } = await share(() => [answer('Yes.')]);
   const listener = await create();
   await listener.ask('Hello.');
@@ -42,7 +42,7 @@ test('a title from here is Codex’ own, whether the thread is open or not', asy
   expect(await title()).toBe('Plums');
 });
 
-test('an MCP server that is still starting is a notice until it has started', async () => {
+test('a notice says that an MCP server is starting, until it has started', async () => {
   const id = randomUUID();
   const { command, args, env } = greeter();
   const { create, workspace } = await runCodex(() => [], {

@@ -29,7 +29,7 @@ import { runCodex, sharedCodex } from './running-codex.ts';
 const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
 
-/** Codex asks before it runs what its model wants to run outside of the sandbox. */
+/** Codex asks before it runs a command outside of the sandbox. */
 const asking = { approvalPolicy: 'on-request', sandbox: 'read-only' } as const;
 
 const share = sharedCodex({ files: { 'notes.txt': 'one\ntwo\n', hold: '' } });
@@ -37,7 +37,7 @@ const shareAsking = sharedCodex({ codex: asking });
 
 const patience = { timeout: 30_000, interval: 50 };
 
-test('TC-4.2a: what the model says arrives as it is said, as one message that grows', async () => {
+test('TC-4.2a: the model’s text is streamed as one message that grows', async () => {
   const middle = gate();
   const { create } = await share(() => [answer(message(['Half of', middle, ' it all.']))]);
   const listener = await create();
@@ -53,7 +53,7 @@ test('TC-4.2a: what the model says arrives as it is said, as one message that gr
   expect(told.at(-1)).toMatchObject({ status: 'complete', content: 'Half of it all.' });
 });
 
-test('a command that outlives its turn is told while it runs, and its end in the next turn, with all it printed', async () => {
+test('a command that outlives its turn is listed while it runs, and the next turn shows its end and whole output', async () => {
   const waits = 'echo begun; until [ -e go ]; do sleep 0.05; done; echo done; sleep 0.3';
   const { create, workspace } = await share(() => [
     answer(execCommand(waits, { yieldMs: 250, callId: 'call_wait' })),
@@ -95,7 +95,7 @@ testAtLength('a command that outlives its turn can be stopped', async () => {
   await expect.poll(() => commandsIn(workspace.home), patience).toEqual([]);
 });
 
-test('images reach the model byte for byte, and files and links in words', async () => {
+test('images reach the model with unchanged bytes, and files and links as text', async () => {
   const { create, provider, api, workspace } = await share(() => [answer('Seen.')]);
   const listener = await create();
   const { turnId } = await provider.sendMessage(listener.sessionId, 'Look.', {
@@ -121,7 +121,7 @@ test('images reach the model byte for byte, and files and links in words', async
   );
 });
 
-test('how much of each window of the account is used is told with its answers', async () => {
+test('the used part of each usage window is reported with the model’s answers', async () => {
   const headers = {
     'x-codex-primary-used-percent': '42',
     'x-codex-primary-window-minutes': '300',
@@ -144,7 +144,7 @@ test('how much of each window of the account is used is told with its answers', 
   ]);
 });
 
-test('TC-4.2b, TC-4.2c: a command is shown when it is called, and with its output when it is done', async () => {
+test('TC-4.2b, TC-4.2c: a command is shown when it starts, and with its output when it is done', async () => {
   const { create } = await share(() => [
     answer([message('Looking.'), execCommand('echo found; exit 3', { callId: 'call_look' })]),
     answer('There.'),
@@ -171,7 +171,7 @@ test('TC-4.2b, TC-4.2c: a command is shown when it is called, and with its outpu
   expect(said(response)).toEqual(['user: Look.', 'agent: Looking.', 'agent: There.']);
 });
 
-test('a command’s output is told while the command runs', async () => {
+test('a command’s output is streamed while the command runs', async () => {
   const { create, workspace } = await share(() => [
     answer(execCommand('while [ -e hold ]; do echo more; sleep 0.1; done', { yieldMs: 20_000 })),
     answer('Enough.'),
@@ -192,7 +192,7 @@ test('a command’s output is told while the command runs', async () => {
   ]);
 });
 
-test('what the model says twice is shown twice, to the letter', async () => {
+test('repeated text is shown exactly', async () => {
   const sayings = ['slow '.repeat(40), 'The fox. The fox.', 'The fox. '.repeat(20), 'no\n\nno\n\n'];
   const chunks = atLength ? [1, 4, 9] : [1, 4];
   const { create } = await share(() =>
@@ -204,7 +204,7 @@ test('what the model says twice is shown twice, to the letter', async () => {
   }
 });
 
-test('a thought in parts is told as Codex tells it, and a plan as it goes on', async () => {
+test('reasoning in parts is shown as Codex sends it, and a plan with its progress', async () => {
   const { create } = await share(() => [
     answer([
       reasoning(['**One** first', '**Two** second', '**Three** third'], { chunk: 4 }),
@@ -234,7 +234,7 @@ test('a thought in parts is told as Codex tells it, and a plan as it goes on', a
   ]);
 });
 
-test('a patch is told as what it changes', async () => {
+test('a patch is shown as diffs', async () => {
   const { create, workspace } = await share(() => [
     answer(applyPatch(['*** Update File: notes.txt', '@@', ' one', '-two', '+zwei'])),
     answer('Changed.'),
@@ -251,7 +251,7 @@ test('a patch is told as what it changes', async () => {
   ]);
 });
 
-test('words before and after a tool that Codex does not report are two messages', async () => {
+test('texts before and after a tool that Codex does not report are two messages', async () => {
   const { create } = await share(() => [
     answer([message('I change it.'), customCall('apply_patch', 'no patch')]),
     answer('Done.'),
@@ -277,7 +277,7 @@ test('a command that was allowed runs', async () => {
   expect(await readFile(join(workspace.projectDir, 'made.txt'), 'utf8')).toBe('made\n');
 });
 
-test('a command that was refused does not run, the model hears of it, and the turn goes on', async () => {
+test('a refused command does not run, the model gets the refusal, and the turn continues', async () => {
   const { create, workspace, api } = await shareAsking(() => [
     answer(execCommand('touch refused.txt', { escalate: 'It must be made.' })),
     answer('What then?'),
@@ -297,7 +297,7 @@ test('a command that was refused does not run, the model hears of it, and the tu
   await expect(access(join(workspace.projectDir, 'refused.txt'))).rejects.toThrow('ENOENT');
 });
 
-test('TC-3.4a, INV-8: a turn that is cancelled while a command runs ends it, and the session goes on', async () => {
+test('TC-3.4a, INV-8: cancelling a turn ends its running command, and the session continues', async () => {
   const { create, provider, workspace } = await runCodex(
     () => [
       answer(execCommand('while [ -e hold ]; do echo more; sleep 0.1; done', { yieldMs: 20_000 })),
@@ -323,7 +323,7 @@ test('TC-3.4a, INV-8: a turn that is cancelled while a command runs ends it, and
   expect(said(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
 });
 
-test('a model’s errors are told in its own words', async () => {
+test('a model’s errors are shown in the server’s words', async () => {
   const { create } = await share(() => [
     httpError(400, 'The request makes no sense.'),
     failed('insufficient_quota', 'You exceeded your current quota.'),
@@ -340,7 +340,7 @@ test('a model’s errors are told in its own words', async () => {
   expect(said(await listener.ask('Third.'))).toEqual(['user: Third.', 'agent: Better now.']);
 });
 
-test('a message that follows a failed turn at once is answered', async () => {
+test('a message directly after a failed turn is answered', async () => {
   const { create } = await share(
     () =>
       ({ prompt }) =>
@@ -356,7 +356,7 @@ test('a message that follows a failed turn at once is answered', async () => {
 const taskTool = (name: string, input: Record<string, unknown>) =>
   functionCall(name, input, { namespace: 'multi_agent_v1' });
 
-/** A model that gives a task to an agent, and waits for it; the agent's part is `does`. */
+/** A model that delegates a task and waits for its end. @param does - The answer to the subagent. */
 const delegating =
   (does: Parameters<typeof answer>[0]): ModelScript =>
   ({ prompt, body: { input } }) => {
@@ -370,7 +370,7 @@ const delegating =
     return answer(taskTool('wait_agent', { targets: [id] }));
   };
 
-test('a task that Codex gives to another agent is told under its call', async () => {
+test('the items of a delegated task are shown under its call', async () => {
   const { create } = await share(() =>
     delegating([message('I count.'), execCommand('wc -l < notes.txt')]),
   );
@@ -399,7 +399,7 @@ test('a task that Codex gives to another agent is told under its call', async ()
   expect(told?.output).toBe('I counted 2.');
 });
 
-test('INV-8: stopping a turn stops the tasks that it has given to others', async () => {
+test('INV-8: stopping a turn stops its delegated tasks', async () => {
   const { create, provider, workspace, api } = await share(() =>
     delegating([execCommand('sleep 300', { yieldMs: 20_000 })]),
   );
@@ -417,12 +417,12 @@ test('INV-8: stopping a turn stops the tasks that it has given to others', async
 
   expect((await listener.response(turnId)).status).toBe('aborted');
   await expect.poll(() => commandsIn(workspace.home), patience).toEqual([]);
-  // The wait was cut off, and counts as told.
+  // The wait was cut off, so the model does not repeat it.
   expect(said(await listener.ask('And now?'))).toContain('agent: It has counted.');
   expect(api.requests.filter(({ prompt }) => prompt === 'You count.')).toHaveLength(1);
 });
 
-test('an image that a tool answers with is shown with its bytes, live and from history', async () => {
+test('an image in a tool’s result is shown with its bytes, live and from history', async () => {
   const { create, provider, workspace } = await runCodex(
     () => [answer(functionCall('show', {}, { namespace: 'mcp__own' })), answer('Shown.')],
     { mcpServers: { own: greeter() } },
@@ -442,7 +442,7 @@ test('an image that a tool answers with is shown with its bytes, live and from h
   expect(told.map((response) => shown(response.outputItems))).toEqual([shown(outputItems)]);
 });
 
-test('the model looks at an image: so do people, where it is one and not too large', async () => {
+test('an image that the model views is shown to people, unless it is too large', async () => {
   const { create, workspace } = await share(({ projectDir }) => [
     answer(viewImage(join(projectDir, 'pixel.png'))),
     answer(viewImage(join(projectDir, 'large.png'))),

@@ -1,4 +1,4 @@
-/** Commands of people's own (`!ls`) on the real Codex. */
+/** The user's own commands (`!ls`) with the real Codex. */
 import { answer, codexEnvironment } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { createCodexProvider } from '../../src/codex/index.ts';
@@ -7,7 +7,7 @@ import { sharedCodex } from './running-codex.ts';
 
 const share = sharedCodex();
 
-test('a message that begins with ! is run as a command, and its output reaches the model with the next message', async () => {
+test('a message that begins with ! runs as a command, and its output reaches the model with the next message', async () => {
   const { create, api, provider, workspace } = await share(() => [answer('Back.')]);
   const listener = await create();
 
@@ -36,7 +36,7 @@ test('a message that begins with ! is run as a command, and its output reaches t
   );
 });
 
-test('a command of a person is stored and shown as it was written, whatever Codex reads in it', async () => {
+test('the user’s own command is stored and shown as written, however Codex classifies it', async () => {
   const { create, provider, workspace } = await share(() => []);
   const listener = await create();
   const commands = [
@@ -66,7 +66,7 @@ test('a command of a person is stored and shown as it was written, whatever Code
   expect(prompts).toEqual(commands.map((command) => [`!${command}`]));
 });
 
-test('a command of a person is stopped with all that it started, and the session takes the next message', async () => {
+test('stopping the user’s own command stops all of its processes, and the session accepts the next message', async () => {
   const { create, provider } = await share(() => [answer('Back.')]);
   const listener = await create();
   const turnId = await listener.send('!echo begun; sleep 600');

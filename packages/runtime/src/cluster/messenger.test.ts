@@ -64,7 +64,7 @@ test('a question to a server that does not listen is not heard', async () => {
   const { asker } = await openMessengers(async () => 'Yes.');
   const asked = asker.ask('c', 'Is it?', patient);
   await expect(asked).rejects.toBeInstanceOf(NotHeard);
-  await expect(asked).rejects.toThrow('Server c does not listen.');
+  await expect(asked).rejects.toThrow('Server c is not listening.');
 });
 
 test('a question whose asker has given up before is not sent', async () => {

@@ -39,7 +39,7 @@ Applying 0042_orders_by_customer.sql … done in 214 ms
         refused: [
           {
             do: 'say',
-            text: `You refused it, so the command did not run. The migration is written and waits for whoever applies it; until then the query stays as slow as it is.
+            text: `You refused it, so the command did not run. The migration is written but not applied, so the query stays slow.
 
 If you would rather not change this database at all, I can measure the gain on a temporary copy first. Say **approve** to play this scene again.
 `,

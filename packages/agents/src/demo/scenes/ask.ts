@@ -2,12 +2,12 @@ import type { Scene } from '../script.ts';
 
 export const ask: Scene = {
   name: 'ask',
-  description: 'Asks you to fill in a form before it goes on',
+  description: 'Asks you to fill in a form before it continues',
   words: ['ask', 'question', 'release'],
   steps: [
     {
       do: 'say',
-      text: 'Demo, recorded: the changes since 2.3.1 are a feature and two repairs, so the next version is 2.4.0. A few things about the release only you can decide.\n',
+      text: 'Demo, recorded: the changes since 2.3.1 are a feature and two repairs, so the next version is 2.4.0. Only you can decide a few details of the release.\n',
     },
     {
       do: 'ask',
@@ -28,7 +28,7 @@ export const ask: Scene = {
             title: 'Channel',
             oneOf: [
               { const: 'latest', title: 'Latest', description: 'Everybody who updates gets it.' },
-              { const: 'next', title: 'Next', description: 'Only those who ask for it.' },
+              { const: 'next', title: 'Next', description: 'Only people who choose it get it.' },
             ],
             default: 'latest',
           },

@@ -15,7 +15,7 @@ const packages = [
   'cli',
 ] as const;
 
-/** A line that is written over and over, as programs at a terminal show their progress. */
+/** A line that overwrites itself, as terminal programs show progress. */
 function progress(of: string, steps: number): string {
   const bars = Array.from({ length: steps }, (_, step) => {
     const done = Math.round(((step + 1) / steps) * 24);

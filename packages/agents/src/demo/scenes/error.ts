@@ -3,7 +3,7 @@ import { read } from './tools.ts';
 
 export const error: Scene = {
   name: 'error',
-  description: 'Fails halfway, as a model does that cannot be reached',
+  description: 'Fails halfway because the model cannot be reached',
   words: ['error', 'fail'],
   steps: [
     { do: 'say', text: 'Demo, recorded: I’ll read how sessions are renewed, and then answer.\n' },

@@ -32,7 +32,7 @@ const results = await Promise.all(ids.map((id) => fetchOrder(id)));
 Now the whole takes about as long as the slowest request. But it has two traps:
 
 1. It starts *all* requests together. A service that limits you to 20 at a time will refuse the rest.
-2. The first failure rejects the whole, while the others go on unseen.
+2. The first failure rejects the whole, while the other requests keep running unnoticed.
 
 ## A few at a time
 
@@ -53,7 +53,7 @@ export async function mapLimited<T, R>(
 }
 \`\`\`
 
-All workers draw from one iterator, so each item is taken once and nobody waits while there is work left.
+All workers draw from one iterator, so each item is taken once, and no worker waits while there is work left.
 
 | | 200 requests of 80 ms | requests at a time |
 |---|---:|---:|

@@ -3,7 +3,7 @@ import { search } from './tools.ts';
 
 export const subagent: Scene = {
   name: 'subagent',
-  description: 'Hands a search to a subagent and goes on with what it found',
+  description: 'Hands a search to a subagent and uses its results',
   words: ['subagent', 'delegate'],
   steps: [
     {

@@ -1,4 +1,4 @@
-/** The tools that recorded agents use, with the names and inputs of Claude Code's. `takes` is in ms. */
+/** The tools in the recordings, with the names and inputs of Claude Code's tools. `takes` is in ms. */
 import type { Step, UseTool } from '../script.ts';
 
 type Rest = Partial<UseTool>;
@@ -10,7 +10,7 @@ export const read = (path: string, takes: number, output: string, rest: Rest = {
   ...rest,
 });
 
-/** @param line - Where the change begins. */
+/** @param line - The first line of the change. */
 export const edit = (
   path: string,
   line: number,
@@ -47,7 +47,7 @@ export const search = (pattern: string, takes: number, output: string): Step => 
   output,
 });
 
-/** @param what - What the command is for. */
+/** @param what - The purpose of the command. */
 export const run = (
   command: string,
   what: string,
