@@ -263,7 +263,9 @@ export interface CliProvider extends AgentCapabilities {
   rewindFiles?(sessionId: string, turnId: string, dryRun: boolean): Promise<RewindResult>;
   /** Continues the conversation from before these turns. `CANNOT_REWIND`, `NOT_SUPPORTED`. */
   rewindConversation?(sessionId: string, rewind: ConversationRewind): Promise<void>;
-  /** Answers a question beside the conversation. `NOT_ANSWERED`, `NOT_SUPPORTED`, `PROCESS_CRASH`. */
+  /**
+   * Returns the model's answer to a question beside the conversation. `NOT_ANSWERED`, `NOT_SUPPORTED`, `PROCESS_CRASH`.
+   */
   aside?(sessionId: string, question: string): Promise<string>;
   /** Returns the setup of an open session as the agent reports it. `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   setup?(sessionId: string): Promise<SessionSetup>;
@@ -282,8 +284,8 @@ export interface SteerTarget {
 /** Optional abilities of an agent besides its sessions. A driver and its provider have the same ones. */
 export interface AgentCapabilities {
   /**
-   * Whether opening a session ahead of a message saves time, or reveals its settings; the runtime then does so while
-   * the user types, and for clients that show settings when they open the session.
+   * Whether opening a session before its first message saves time or reveals settings. The runtime then opens sessions
+   * while the user types, and for clients that show settings when they open a session.
    */
   readonly prewarms?: boolean;
   /** Whether sessions can rewind files. */

@@ -68,8 +68,8 @@ async function accountOf(
 }
 
 /**
- * Whether there is a login, or a custom model provider, which may need none. Of keys in its environment Codex makes no
- * use.
+ * Whether there is a login, or a custom model provider, which may need no login. Codex does not use keys in its
+ * environment.
  */
 async function hasLogin(env: NodeJS.ProcessEnv): Promise<boolean> {
   const folder = env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');

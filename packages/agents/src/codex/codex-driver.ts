@@ -195,7 +195,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     const resume = (threadId: string): Promise<CodexSession> =>
       server.request('thread/resume', { ...params, threadId, excludeTurns: true }, take);
     const opened = earlier ? resumeOrBegin(earlier, sessionId, begin, resume) : begin();
-    // After the thread, which takes longer.
+    // Read the offer while the thread opens, which takes longer.
     const [session, offer] = await Promise.all([opened, offerOf(server)]);
     const wanted = [
       { config: earlier ? {} : defaults, isLenient: true },
@@ -341,7 +341,9 @@ async function resumeOrBegin(
       /(?<![.!?])$/,
       '.',
     );
-    session.noticeInFirstTurn(`${why} It starts again and does not know what was said before.`);
+    session.noticeInFirstTurn(
+      `${why} A new thread begins: Codex does not know what was said before.`,
+    );
     return session;
   }
 }

@@ -63,7 +63,7 @@ interface Running {
 
 /** The reason for which a question is withdrawn. */
 const turnEnded = 'turn_ended';
-/** Most notifications that wait between turns, and their size in characters; beyond, they get a turn of their own. */
+/** Most notifications, and characters, that wait for a turn. If they exceed a limit, they get a turn of their own. */
 const maxBetween = 100;
 const maxBetweenSize = 1024 * 1024;
 /** Most characters of Codex' reason for an error. */
@@ -613,7 +613,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     // Codex may begin a turn by itself, for example for a goal.
     const running = this.#running ?? this.#begin(randomUUID(), 'agent', undefined);
     if (running.nativeId !== undefined) this.#options.rollouts.noteOwn(running.nativeId);
-    // For a review, this is the turn that can be stopped.
+    // A review can only be stopped by this id.
     running.nativeId = id;
     this.#background.turnIs(id, true);
     running.hasStarted = true;

@@ -19,7 +19,7 @@ const Meta = z.looseObject({
     id: z.string(),
     cwd: z.string(),
     timestamp: z.string(),
-    /** Where people talk to Codex, so not `exec`. The source of a subagent is an object. */
+    /** Sources in which people talk to Codex; not `exec`. A subagent's source is an object. */
     source: z.enum(['cli', 'vscode', 'appServer', 'unknown']).default('cli'),
   }),
 });

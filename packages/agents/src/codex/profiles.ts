@@ -42,8 +42,8 @@ export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise
 }
 
 /**
- * A profile with the settings that a thread has because it runs here, whose names are paths with dots. Codex takes the
- * entries in any order: one for a table would undo one for a part of it.
+ * Returns a profile merged with Liminal's own settings for a thread, whose names are paths with dots. Merged, because
+ * Codex applies entries in any order, and an entry for a whole table would undo an entry for a part of it.
  */
 export function layered(profile: Table, own: Table): Table {
   const whole = structuredClone(profile);

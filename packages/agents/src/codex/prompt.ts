@@ -35,8 +35,8 @@ export function blockOfUrl(url: string): ContentBlock | undefined {
 }
 
 /**
- * The images of a message that Codex has stored: as they were sent, or a link to what is elsewhere, as a file that its
- * terminal was given.
+ * Returns the images of a message in Codex' store: as they were sent, or links to images stored elsewhere, for example
+ * to a file that its terminal was given.
  */
 export function attachedImages(
   content: readonly { type: string; url?: unknown; path?: unknown }[],

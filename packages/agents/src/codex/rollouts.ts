@@ -107,8 +107,8 @@ export class Rollouts {
   }
 
   /**
-   * The newest file of a thread. Threads are stored by the day on which they began, which their id says; each time that
-   * one goes back to before a message it gets another file. The day may be that of another time zone.
+   * Returns the newest file of a thread. Threads are stored by the day on which they began, which their id contains;
+   * each rewind of a thread adds a file. The day may be in another time zone.
    */
   async #find(threadId: string): Promise<string | undefined> {
     const began = Number.parseInt(threadId.replaceAll('-', '').slice(0, 12), 16);

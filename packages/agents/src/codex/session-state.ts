@@ -195,7 +195,7 @@ const Goal = z.looseObject({
   goal: z.looseObject({ objective: z.string(), status: z.string() }).nullish(),
 });
 
-/** The shown words for a goal's state; a completed goal is not shown. */
+/** The text that is shown for a goal's state; a completed goal is not shown. */
 const goalStates: Readonly<Record<string, string>> = {
   active: '',
   paused: ' (paused)',

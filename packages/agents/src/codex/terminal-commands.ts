@@ -5,11 +5,10 @@ import { answeredHere } from '../base/answered-here.ts';
  * in Liminal. Without this table they would reach the model as text.
  */
 
-const inTerminal = 'Codex has this only in its own terminal.';
+const inTerminal = 'Codex has this command only in its own terminal.';
 const inList = 'Do this in the list of sessions.';
 const inAside = 'Ask beside the conversation with /btw in the page, or with `liminal aside`.';
-const inSetup =
-  'This stands under “Status and setup” in the session’s menu, or in the answer of `liminal setup`.';
+const inSetup = 'See “Status and setup” in the session’s menu, or run `liminal setup`.';
 const inSettings = 'This is a setting of the session: choose it beside the message.';
 
 /** By command: where Liminal has the function, as a sentence for the person who sent the command. */
@@ -32,7 +31,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   daybreak: inTerminal,
   'debug-config': inTerminal,
   delete: inList,
-  diff: 'This stands under “Changes” in the session’s menu, or in the answer of `liminal diff`.',
+  diff: 'See “Changes” in the session’s menu, or run `liminal diff`.',
   exit: 'Close the window: the session stays, and the agent keeps working.',
   experimental: inTerminal,
   export: 'Export the session in its menu, or with `liminal export`.',
@@ -58,7 +57,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   presets: inTerminal,
   prompts: inTerminal,
   ps: 'Background commands and subagents are listed above the message.',
-  pwd: 'The folder stands in the head of the session.',
+  pwd: 'The header of the session shows the folder.',
   quit: 'Close the window: the session stays, and the agent keeps working.',
   raw: inTerminal,
   rc: inTerminal,
@@ -72,15 +71,15 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   status: inSetup,
   statusline: inTerminal,
   stop: 'Stop background commands in the list above the message.',
-  subagents: 'Subagents that work are listed above the message.',
+  subagents: 'Running subagents are listed above the message.',
   theme: inTerminal,
   title: inTerminal,
   tui: inTerminal,
   undo: inTerminal,
-  usage: 'The limits of the account stand beside the session.',
+  usage: 'The account’s limits are shown beside the session.',
   vim: inTerminal,
   voice: inTerminal,
-  warnings: 'Warnings stand above the message.',
+  warnings: 'Warnings are shown above the message.',
   worktree: inTerminal,
 };
 

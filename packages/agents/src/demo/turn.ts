@@ -15,7 +15,7 @@ interface DemoTurnOptions {
   speed: () => number;
 }
 
-/** Most delay that a turn makes up for, ms. A laptop that slept causes more. */
+/** The longest delay that a turn catches up, ms. For example, after a laptop slept, a turn does not catch up. */
 const maxLagMs = 1_000;
 
 /** Plays one scene against the clock. */

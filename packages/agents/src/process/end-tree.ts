@@ -52,7 +52,7 @@ export async function allEnded(): Promise<void> {
   await Promise.allSettled(underWay);
 }
 
-/** Ends all processes that have a mark of this server. */
+/** Ends all processes that have a mark of the server with this id. */
 export async function endMarksOf(serverId: string, options: EndOptions = {}): Promise<Ended> {
   if (!hasProcessTable) return { ended: 0, left: [] };
   const hasMark = (mark: string) => mark.startsWith(`${serverId}/`);

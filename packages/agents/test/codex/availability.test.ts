@@ -42,7 +42,7 @@ test.each<Record<string, string>>([
   { 'auth.json': '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"access_token":"t"}}' },
   { 'config.toml': 'model = "m"\nmodel_provider = "mine"' },
   { 'config.toml': 'cli_auth_credentials_store = "keyring"' },
-])('with a login or a custom model provider, there is no reason: %j', async (files) => {
+])('with a login or a custom model provider, no problem is reported: %j', async (files) => {
   expect(await reason(files)).toBeUndefined();
 });
 

@@ -5,7 +5,7 @@ import type { TurnWriter } from '../../base/turn-writer.ts';
 
 type FileChangesItem = Extract<OutputItem, { type: 'file_changes' }>;
 
-/** States are shown as they arrive, until their total size in characters exceeds this plus four times the newest. */
+/** A state is shown at once while all shown states have at most this many characters, plus four times the newest's. */
 const alwaysShown = 64 * 1024;
 const shownTimes = 4;
 

@@ -556,7 +556,7 @@ test('an error in JSON from the model’s API is shown as its sentence', () => {
   expect(foldTurn(drafts, 'turn').error?.message).toBe('The key is wrong. (request id 7)');
 });
 
-test('the tokens of all requests are added up; the last request has the size of the context', () => {
+test('the tokens of all requests are added up; the total of the last request is the size of the context', () => {
   const usage = (totalTokens: number): Notification => [
     'thread/tokenUsage/updated',
     {

@@ -71,7 +71,7 @@ export class CodexTurn {
 
   /** Reads a notification about a task. */
   readTask(threadId: string, method: string, params: Params): undefined {
-    // The begin and end of a thread alone have nothing to show.
+    // The start or end of a thread alone shows nothing.
     const isShown = method.startsWith('item/') || hasFailed(params['turn']);
     if (!isShown && !this.#taskItems.has(threadId)) return undefined;
     const items = this.#taskItems.get(threadId) ?? this.#beginTask(threadId);
@@ -148,7 +148,7 @@ export class CodexTurn {
     return id;
   }
 
-  /** Adds up the tokens of a turn's requests. The last request has the size of the context. */
+  /** Adds up the tokens of a turn's requests. The total of the last request is the size of the context. */
   #count(value: unknown): void {
     const { last, modelContextWindow } = TokenUsage.safeParse(value).data ?? {};
     if (last === undefined) return;
