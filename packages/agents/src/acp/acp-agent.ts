@@ -286,7 +286,7 @@ export class AcpAgent {
     this.#authMethods = readAuthMethods(authMethods);
   }
 
-  /** A way to sign in for which the environment has all variables. */
+  /** Returns a way to sign in whose variables are all set in the environment. */
   #keyMethod(): AuthMethod | undefined {
     return this.#authMethods.find(
       ({ type, vars = [] }) =>

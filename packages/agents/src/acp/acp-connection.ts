@@ -19,7 +19,7 @@ interface ConnectionEvents {
 /** How many of the agent's requests may wait for an answer at once; more are a flood. */
 const maxOpenRequests = 1_000;
 
-/** The library checks messages itself. */
+/** Accepts any record: the library checks messages itself. */
 const Message = z.custom<AnyMessage>(isRecord);
 
 /**

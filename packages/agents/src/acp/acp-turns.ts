@@ -240,7 +240,7 @@ export class AcpTurns {
   }
 
   /**
-   * Lets each message that the agent did not ask for begin a turn, unless the turn was stopped: the queue keeps those.
+   * Begins a turn for each message that the agent did not request. After a stop, the queue keeps the messages instead.
    */
   #leaveOver({ isCancelled }: Prompt): void {
     const steered = this.#steered.splice(0);

@@ -29,7 +29,7 @@ const Begun = z.looseObject({ sessionId: z.string().min(1) });
 
 interface Beginning {
   config?: Record<string, string> | undefined;
-  /** Skips settings that the agent does not have. */
+  /** Whether to skip settings that the agent does not have. */
   isLenient?: boolean;
   /** Notices for the first turn. */
   notices?: readonly string[];

@@ -11,7 +11,7 @@ export type Opened = { how: 'begun' | 'resumed' } | { how: 'loaded'; isReplayDue
 const quietMs = 500;
 /** How long to wait for a replay that is due (ms). */
 const dueMs = 5_000;
-/** The most to wait in total (ms). */
+/** The longest wait in total (ms). */
 const limitMs = 30_000;
 
 /**

@@ -209,7 +209,7 @@ const notForked = 'did not fork the session';
 
 const Forked = z.looseObject({ sessionId: z.string().min(1) });
 
-/** Forks a session and closes the copy at once, since opening it later decides its settings. */
+/** Forks a session and closes the copy at once, because its settings are chosen when it is opened. */
 async function fork(agent: AcpAgent, sessionId: string, cwd: string): Promise<string> {
   const answer = await agent.open('session/fork', { sessionId, cwd, mcpServers: [] });
   const copy = Forked.safeParse(answer).data?.sessionId;

@@ -292,7 +292,7 @@ test('the turn of an agent that exits after its answer is complete', async () =>
   await listener.until(() => listener.exits[0]);
 });
 
-test('output from before a turn does not explain a crash in it', async () => {
+test('output from before a turn is not given as the reason of a crash in the turn', async () => {
   const { create } = await runAgent({
     onStart: [{ stderr: 'A deprecation warning.\n' }],
     turns: [

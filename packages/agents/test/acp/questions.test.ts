@@ -180,7 +180,7 @@ test('an option of an unknown kind counts as a refusal', async () => {
   expect(said(await listener.response(turnId))).toContain('agent: Rejected.');
 });
 
-test('a request without options is answered at once, and one that cannot be read is refused', async () => {
+test('a request without options is answered at once, and an unreadable request is refused', async () => {
   const { create } = await runAgent({
     turns: [
       { when: 'none', steps: [permission({ toolCall: { toolCallId: 'call' }, options: [] })] },

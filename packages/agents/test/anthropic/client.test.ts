@@ -372,7 +372,7 @@ test('a stream that ends before the answer does is a broken connection', async (
   });
 });
 
-test('a stream that is not JSON is a MODEL_ERROR, and is not printed', async () => {
+test('a stream that is not JSON is a MODEL_ERROR, and is not logged', async () => {
   vi.stubEnv('ANTHROPIC_LOG', 'error');
   const printed = vi.spyOn(console, 'error');
   const client = await serve('text/event-stream', 'event: message_start\ndata: {"type\n\n');

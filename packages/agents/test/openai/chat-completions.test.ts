@@ -156,7 +156,7 @@ test('an answer that is not streamed is read', async () => {
   expect(await itemsOf(client)).toMatchObject([{ type: 'message', content: 'whole' }]);
 });
 
-test('a call never has the id of an earlier one', async () => {
+test('a call never has the id of an earlier call', async () => {
   const client = await start([chat.answer(chat.call('ls', {}, { callId: 'call_0' }))]);
   const earlier = { type: 'function_call', id: 'c', callId: 'call_0', name: 'ls' } as const;
   const output = { type: 'function_call_output', id: 'o', callId: 'call_0', output: '' } as const;

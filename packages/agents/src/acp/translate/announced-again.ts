@@ -9,7 +9,7 @@ const MAX_WAITING = 100;
 
 /**
  * Holds back repetitions: some agents announce a failed call again, under its id, with nothing new. Such an
- * announcement waits until something happens to the call. If the call only fails again, it stays one card.
+ * announcement waits until something happens to the call. If the call only fails again, it is shown once.
  */
 export class AnnouncedAgain {
   readonly #calls: AcpCalls;

@@ -72,7 +72,7 @@ test('config options take precedence over modes and models of the same category'
   expect(ids).toEqual(['preset', 'effort', 'model']);
 });
 
-test('modes and models that are also config options show once, whatever their names', () => {
+test('modes and models that are also config options are shown once, whatever their names', () => {
   const level = { ...effort, id: 'thinking', category: 'thought_level' };
   const levels = {
     currentModeId: 'low',

@@ -130,7 +130,7 @@ test('images, audio and resources are blocks of their message', () => {
   });
 });
 
-test('fields of a block that cannot be shown stay with the message as raw', () => {
+test('fields of a block that cannot be shown are kept as raw values of the message', () => {
   const video = { type: 'video', data: 'AA==' };
   const noted = { type: 'text', text: 'Hi.', annotations: { priority: 1 } };
   const [, message] = itemsOf(hear(show(noted), show(video)), 'message');
@@ -156,7 +156,7 @@ test('a block with an unknown field is shown, and the field is kept', () => {
   });
 });
 
-test('an image in a thought stays with it as raw', () => {
+test('an image in a thought is kept as a raw value of the thought', () => {
   const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
   const [thought] = itemsOf(hear(think('Hm.'), show(image, 'agent_thought_chunk')), 'reasoning');
   expect(thought).toMatchObject({ content: 'Hm.', raw: [image] });

@@ -19,7 +19,7 @@ describe('several plans', () => {
   });
   const removed = (planId: string) => ({ sessionUpdate: 'plan_removed', planId });
 
-  test('each is an item with its newest entries', () => {
+  test('become one item each, with the newest entries', () => {
     const response = turnOf(items('a', 'Look'), items('b', 'Leap'), items('a', 'Look', 'Land'));
     expect(itemsOf(response, 'plan')).toMatchObject([
       { id: 'turn:plan:a', entries: [entry('Look'), entry('Land')] },

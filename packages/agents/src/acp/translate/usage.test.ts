@@ -37,6 +37,6 @@ test.each([
     { outputTokens: 3, cachedReadTokens: null, cachedWriteTokens: 0 },
     { inputTokens: 0, outputTokens: 3, cacheCreationInputTokens: 0 },
   ],
-])('a turn that counts %j has used %j', (turn, usage) => {
+])('the token counts %j of a turn give the usage %j', (turn, usage) => {
   expect(TurnUsage.parse(turn)).toEqual(usage);
 });
