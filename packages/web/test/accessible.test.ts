@@ -310,7 +310,7 @@ const states: Record<string, () => Promise<Page>> = {
     await page.getByRole('button', { name: 'Revoke: npm test' }).waitFor();
     return page;
   },
-  'the palette with what it finds': async () => {
+  'the palette with results': async () => {
     stage.others = others();
     const item = { runId: 'r', index: 0, itemId: 'i', type: 'message' };
     const hit = { sessionId, cliType: 'demo', projectId: '/code/shop', title: 'T', item };
@@ -589,7 +589,7 @@ const short = [
   'an agent at work, with a queue',
   'a permission that is asked for',
   'a form to fill in',
-  'the palette with what it finds',
+  'the palette with results',
   'settings that are chosen',
   'formulas, diagrams and footnotes',
   'the drawer of a phone',

@@ -108,7 +108,7 @@ it('words after /rename and /model are the title and the model', async () => {
   expect(sent()).toEqual([]);
 });
 
-it('a command that the agent itself offers goes to the agent', async () => {
+it('a command that the agent itself offers is sent to the agent', async () => {
   play('claude-code', ['rename', 'clear', 'model']);
   const page = await stage.visit();
   await type(page, '/clear');

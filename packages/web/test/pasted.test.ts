@@ -66,7 +66,7 @@ it('a pasted text alone can be sent, and can be removed or edited in the message
   await expect.poll(sent).toMatchObject([{ body: { message: log } }]);
 });
 
-it('a short pasted text goes into the field', async () => {
+it('a short pasted text is inserted into the field', async () => {
   const page = await stage.visit({ permissions });
   await paste(page, 'three short words');
   expect(await field(page).inputValue()).toBe('three short words');

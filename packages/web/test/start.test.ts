@@ -6,7 +6,7 @@ openStage(() => {
   stage.history = past;
 });
 
-it('a file dropped where no session takes it does not leave the page', async () => {
+it('a file dropped where no session accepts it does not replace the page', async () => {
   const page = await stage.visit({}, '/');
   const main = page.getByRole('main', { name: 'Start' });
   await main.waitFor();

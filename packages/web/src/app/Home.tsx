@@ -94,13 +94,13 @@ function Interrupted({ sessions }: { sessions: readonly SessionSummary[] }) {
   );
 }
 
-/** Sessions that wait for a person come first, then the newest. */
+/** Orders sessions: waiting sessions first, then the newest. */
 function byUrgency(a: SessionSummary, b: SessionSummary): number {
   const urgent = Number(b.state === 'waiting') - Number(a.state === 'waiting');
   return urgent === 0 ? b.updatedAt.localeCompare(a.updatedAt) : urgent;
 }
 
-/** Agents that cannot run because something is missing, and what to do about it. */
+/** Agents that cannot run because a part is missing, with instructions. */
 function MissingAgents() {
   const { agents, problem } = useAgents();
   const missing = agents?.filter((agent) => agent.reason !== undefined) ?? [];

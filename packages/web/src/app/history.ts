@@ -33,7 +33,9 @@ export function goToAddress(next: string): void {
   settleSoon();
 }
 
-/** Calls `listener` when a person goes back or forward to another address. Returns a function that ends this. */
+/**
+ * Calls `listener` when a person goes back or forward to another address. Returns a function that removes the listener.
+ */
 export function listenToAddress(listener: () => void): () => void {
   onAddress = listener;
   return () => {
@@ -90,7 +92,7 @@ function settle(): void {
   }
 }
 
-/** The number of open layers that the current entry stands for. */
+/** The number of open layers that the current history entry has. */
 function layersOfEntry(): number {
   const state: unknown = history.state;
   const isLayer = typeof state === 'object' && state !== null && 'layers' in state;

@@ -80,7 +80,9 @@ function breakLineAtBackslash(field: HTMLTextAreaElement | null): boolean {
 /** Two presses of Escape within this time (ms) are one gesture. */
 const twice = 1_000;
 
-/** Returns a function that takes each key pressed, and returns whether it is the second of two presses of Escape. */
+/**
+ * Returns a function to call with each key event; it returns whether the key is the second of two presses of Escape.
+ */
 function useDoubleEscape(): (event: KeyboardEvent) => boolean {
   const first = useRef<number>(undefined);
   return ({ key, timeStamp, repeat }) => {

@@ -42,11 +42,11 @@ export interface Housekeeping {
   delete: (session: SessionSummary) => void;
   /** The session was deleted, here or elsewhere: its tab is closed. */
   deleted: (sessionId: string) => void;
-  /** Shows a short message about what was just done. */
+  /** Shows a short message about an action. */
   say: (text: string) => void;
 }
 
-/** A short message about what was just done. */
+/** A short message about an action. */
 export interface Toast {
   text: string;
   /** Whether the message reports a failure. */

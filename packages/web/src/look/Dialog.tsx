@@ -10,7 +10,7 @@ interface DialogProps {
   onClose: () => void;
   children: ReactNode;
   /**
-   * `wide` is as wide as its content, `drawer` comes in from the left edge, `sheet` covers the page, `bare` shows no
+   * `wide` is as wide as its content, `drawer` slides in from the left edge, `sheet` covers the page, `bare` shows no
    * title.
    */
   look?: 'plain' | 'wide' | 'bare' | 'drawer' | 'sheet';

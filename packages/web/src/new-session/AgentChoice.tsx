@@ -18,7 +18,7 @@ function showChosen(input: HTMLInputElement | null): void {
   input?.closest('label')?.scrollIntoView({ block: 'nearest' });
 }
 
-/** The known agents. Those that are not set up are folded, each with what to do about it. */
+/** The known agents. Agents that are not set up are folded, each with instructions. */
 export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoiceProps) {
   const ready = agents?.filter(({ available, reason }) => available && reason === undefined) ?? [];
   const others = agents?.filter((agent) => !ready.includes(agent)) ?? [];

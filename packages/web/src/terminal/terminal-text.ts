@@ -28,8 +28,8 @@ const readCharacters = 4_000_000;
 const furthest = { column: 250, below: 100 };
 
 /*
- * An escape sequence without an end after 2,000 characters is not one. Both expressions take linear time: an escape
- * character begins every sequence and occurs nowhere else in one.
+ * A sequence that has no end within 2,000 characters is not an escape sequence. Both expressions take linear time: an
+ * escape character begins every sequence and occurs nowhere else in one.
  */
 /* oxlint-disable no-control-regex -- they are what is read here */
 /** Cursor movements, styles, and sequences without a meaning on a page; by its groups. */

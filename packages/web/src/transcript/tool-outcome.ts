@@ -6,7 +6,10 @@ import { isForModel } from './model-text.ts';
 /** The state of a tool call: `waiting` for a permission, `rejected` by a person, `stopped` without a result. */
 export type ToolPhase = 'running' | 'waiting' | 'rejected' | 'done' | 'failed' | 'stopped';
 
-/** `turnEnded`: a call without a result in a finished turn was stopped, like a cancelled one. `script`: what the call runs. */
+/**
+ * The phase of a call. `turnEnded`: a call without a result in a finished turn was stopped, like a cancelled call.
+ * `script`: the script that the call runs.
+ */
 export function toolPhase(
   call: ToolCallUpsert,
   waits: boolean,

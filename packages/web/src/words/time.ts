@@ -13,7 +13,7 @@ function parts(big: number, bigUnit: string, small: number, smallUnit: string): 
   return small === 0 ? `${big} ${bigUnit}` : `${big} ${bigUnit} ${small} ${smallUnit}`;
 }
 
-/** How long ago, in short: `now`, `5 min`, `2 h`, `3 d`, then the date. Takes an ISO time. */
+/** The time since a moment, in short: `now`, `5 min`, `2 h`, `3 d`, then the date. Takes an ISO time. */
 export function ago(iso: string, now: number): string {
   const minutes = Math.floor((now - Date.parse(iso)) / 60_000);
   if (Number.isNaN(minutes)) return '';

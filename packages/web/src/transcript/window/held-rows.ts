@@ -2,8 +2,8 @@
 const most = 400;
 
 /**
- * Rows that must stay in the page: the one with the focus, which would otherwise move to the body, and those of the
- * selection, from one end to the other.
+ * Rows that must stay in the page: the one with the focus, which would otherwise move to the body, and all rows of the
+ * selection.
  */
 export function heldRows(column: HTMLElement): readonly string[] {
   const rows = new Set<string>();

@@ -33,7 +33,7 @@ function rowsOf(turn: JoinedTurn): readonly TurnRow[] {
   return rows;
 }
 
-/** The row of an item, and the ids of what must be opened to see it, outermost first. */
+/** The row of an item, and the ids of the folds around the item, outermost first. */
 export interface ItemPlace {
   index: number;
   within: readonly string[];
