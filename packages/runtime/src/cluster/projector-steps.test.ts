@@ -196,7 +196,7 @@ test('a store that fails is logged with the run, and the run is tried again afte
     code: 'INTERNAL',
     error: 'The database is away.',
   };
-  expect(warnings).toEqual([[details, 'a run could not be brought into history yet']]);
+  expect(warnings).toEqual([[details, 'a run could not be stored in history yet']]);
   expect(steps).not.toContain('done');
   await advance(1);
   expect(steps.at(-1)).toBe('done');

@@ -193,7 +193,7 @@ test('a command that is not answered within two minutes is given up, and may hav
   expect(await outcome).toMatchObject({
     code: 'OWNER_UNREACHABLE',
     message:
-      'The server that runs session one did not answer. It may have done what was asked: look before you try again.',
+      'The server that runs session one did not answer. The command may have been run: check before you try again.',
   });
 });
 
