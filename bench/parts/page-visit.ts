@@ -62,7 +62,7 @@ export async function visitPage(
     await page.getByRole('textbox', { name: 'Message', exact: true }).focus();
     await stream();
     await forgetFrames(page);
-    await page.keyboard.type('What a user types while the agent is writing. '.repeat(3), {
+    await page.keyboard.type('The text that a user types while the agent is writing. '.repeat(3), {
       delay: 30,
     });
     await page

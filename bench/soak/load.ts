@@ -7,7 +7,7 @@ import { type Project, Talk } from './talk.ts';
 const ROUND = ['work', 'say', 'work', 'ask', 'work', 'say', 'run', 'work', 'say', 'hold'];
 /** The number of turns of a short session. */
 const TURNS = 5;
-/** The number of turns of a session of Claude Code, whose model gets all of them each time. */
+/** The number of turns of a session of Claude Code, whose model gets every turn each time. */
 const CLAUDE_TURNS = 20;
 const DEMO_SCENES = ['fix', 'plan', 'explain', 'build', 'approve'];
 const PAGES = 3;
@@ -120,7 +120,7 @@ export class Load {
     });
   }
 
-  /** A visit to the page: lists the sessions, reads one of them back, searches, and leaves. */
+  /** A visit to the page: lists the sessions, reads one session back, searches, and leaves. */
   async #visit(): Promise<void> {
     const { connection, projectDir } = this.#options.project;
     const visits = this.counts.connects;

@@ -6,7 +6,7 @@ export interface Sample {
   residentMiB: number;
 }
 
-/** The rise of one of them over the last half of the time, in MiB a minute, by least squares. */
+/** The rise of one series over the last half of the time, in MiB a minute, by least squares. */
 export function slopeOfLastHalf(
   samples: readonly Sample[],
   what: 'usedMiB' | 'residentMiB',

@@ -22,7 +22,7 @@ const rooms = {
 
 /**
  * Inner rooms by the folder that contains them: room → the sibling rooms that it may import. Files next to the rooms
- * (contracts, errors, settings) may be imported by all of them.
+ * (contracts, errors, settings) may be imported by every room.
  */
 const innerRooms: Record<string, { within: string; rooms: Record<string, string[]> }> = {
   runtime: {

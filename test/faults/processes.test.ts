@@ -56,7 +56,7 @@ class Scene {
   }
 }
 
-/** What each way of ending has ended when it is over. */
+/** The processes that each way of ending must end. */
 const ends = {
   'ending the session': async ({ faults, sessionId, reader, turnId }: Scene) => {
     await faults.requests.kill(sessionId);

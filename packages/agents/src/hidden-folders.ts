@@ -29,7 +29,7 @@ export class HiddenFolders {
     return this.#folders.map((folder) => this.#realPath(folder));
   }
 
-  /** Whether a real path is one of the folders, or lies in one of them. */
+  /** Whether a real path is a hidden folder, or lies in one. */
   hides(real: string): boolean {
     return this.paths.some((folder) => contains(folder, real));
   }

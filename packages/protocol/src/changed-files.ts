@@ -4,7 +4,7 @@ import type { ChangedFile, SessionDiff, Unshown } from './wire/http.ts';
 const unshownWords: Record<Unshown, string> = {
   binary: 'Not text.',
   large: 'Larger than 1 MiB: the content is not compared.',
-  limit: 'Too much has changed to show all of it.',
+  limit: 'The changes are too large to be shown completely.',
   filtered:
     'Git stores this file through a program (Git LFS, for example), which is not run here: the content is not compared.',
   missing: 'This clone lacks the committed content.',

@@ -197,7 +197,7 @@ export const SessionInfo = z.object({
   /** The limits of the agent's account, if the agent reports them. */
   limits: z.array(UsageLimit).optional(),
   notices: z.array(SessionNotice).optional(),
-  /** What the agent waits for while its turn is silent, for people: for example a retry after an overloaded model. */
+  /** The reason for a silent turn, for people: for example a retry after an overloaded model. */
   activity: z.string().optional(),
   /** The attachments that the agent accepts; absent until the agent has reported them. */
   accepts: AcceptedContent.optional(),

@@ -69,7 +69,7 @@ export const PlanUpsert = z.object({
   type: z.literal('plan'),
   entries: z.array(PlanEntry),
 });
-/** The net change of files by the turn so far; each upsert has all of it. */
+/** The net change of files by the turn so far; each upsert has the whole change. */
 export const FileChangesUpsert = z.object({
   ...base,
   type: z.literal('file_changes'),

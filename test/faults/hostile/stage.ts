@@ -61,7 +61,7 @@ export async function hostileStage(hostile: CliProvider) {
       turn.reader.close();
       await runtime.kill(sessionId);
     },
-    /** The characters of JSON that are stored of a session, all of it valid. */
+    /** The number of characters of a session's stored JSON, which must be valid. */
     async stored(sessionId: string): Promise<number> {
       const runs = (await storage.store.listRuns(sessionId)) ?? [];
       const all = await Promise.all(runs.map(({ id }) => storage.store.getResponse(id)));

@@ -140,7 +140,7 @@ export class ModelSession implements AgentSession {
     void this.#learnModels();
   }
 
-  /** What the chosen model's interface accepts; files that the model itself cannot read are only named to it. */
+  /** The content that the chosen model's interface accepts. Files that the model cannot read are only named to it. */
   get accepts(): AcceptedContent {
     const { catalog, name } = this.#options;
     const { takesAudio = false } = this.#chosen?.server ?? catalog.server(name);

@@ -206,7 +206,7 @@ export class FollowedSession {
     }
     if (signal.aborted || this.view.progress(runId)?.hasEnded) return;
     const wasShown = this.view.progress(runId) !== undefined;
-    // The run was settled before all of it was read: history has the rest. Subscribers get the rest at once, before
+    // The run was settled before it was read completely: history has the rest. Subscribers get the rest at once, before
     // more of a later run.
     this.view.forget(runId);
     this.settled(runId);

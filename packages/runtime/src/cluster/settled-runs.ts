@@ -55,7 +55,7 @@ export class SettledRuns {
     }
   }
 
-  /** Whether history has the run; stores the run if the log no longer has all of it. */
+  /** Whether history has the run; stores the run if the log no longer has the whole run. */
   async #bring(run: Response): Promise<boolean> {
     const { log, store, cluster } = this.#storage;
     const { id, lastSeq, sessionId } = run;

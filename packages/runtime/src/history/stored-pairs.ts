@@ -84,7 +84,7 @@ function align(stored: readonly Said[], known: readonly Said[]): Pair[] {
   return pairs.toReversed();
 }
 
-/** 2 if prompt and answer are the same, 1 if only one of them is: agents store some prompts differently. */
+/** 2 if prompt and answer are the same, 1 if only one is the same: agents store some prompts differently. */
 function alike(one: Said, other: Said): number {
   const prompts = one.prompt !== '' && one.prompt === other.prompt ? 1 : 0;
   return prompts + (one.answer !== '' && one.answer === other.answer ? 1 : 0);

@@ -5,7 +5,7 @@ const MAX_KEPT = 20;
 
 interface ClosedSessionsOptions {
   get: (sessionId: string) => Promise<Session>;
-  /** Removes the session from memory; the store has all of it. */
+  /** Removes the session from memory; the store has the whole session. */
   forget: (session: Session) => void;
 }
 

@@ -107,7 +107,7 @@ export class SessionAgent {
     ];
   }
 
-  /** What the agent has reported about itself. */
+  /** The agent's reports about itself. */
   get told(): Pick<
     SessionInfo,
     | 'configOptions'
@@ -597,7 +597,7 @@ export class SessionAgent {
     });
   }
 
-  /** Returns the agent's own ids for the session. The agent's store has the earlier ids, too; they are not listed again. */
+  /** Returns the agent's own ids for the session. The agent's store also has the earlier ids; lists leave them out. */
   #renamedIds(
     agentSessionId: string,
   ): Pick<SessionRecord, 'agentSessionId' | 'formerAgentSessionIds'> {

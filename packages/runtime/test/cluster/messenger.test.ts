@@ -60,7 +60,7 @@ test('an answer that cannot be sent while Redis is unreachable is sent when it i
 
 test('INV-1 a question or an answer that Redis loses is sent again; the question is worked on once, and all calls get its answer', async () => {
   const { inboxes } = openSharedMemoryStorage().coordination;
-  /** What happens to each message in turn; later messages are delivered. */
+  /** The fate of each message in order; later messages are delivered. */
   const losing = (fates: ('lost' | 'not heard')[]): Inboxes => ({
     open: async (name, listener) => inboxes.open(name, listener),
     send: async (name, message) => {

@@ -134,7 +134,7 @@ function marksIn(line: string, { count, openFormulas }: Marks): Marks {
 /** Characters that may be marks; an underscore inside a word is only a letter. */
 const markPattern = /\\[\\()[\]]|[*~[\]<`]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}_])/gu;
 
-/** How much of a message is rendered as Markdown (characters): all of it, or up to a blank line. */
+/** The number of characters of a message that are rendered as Markdown: the whole message, or up to a blank line. */
 export function drawnLength(text: string): number {
   let blocks = 0;
   let definitions = 0;

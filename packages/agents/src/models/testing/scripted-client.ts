@@ -8,7 +8,7 @@ import type {
 } from '../model-client.ts';
 import { ModelError } from '../model-error.ts';
 
-/** What a model does when it is asked. */
+/** The scripted reaction of a model to one request. */
 export type Act = (
   writer: AnswerWriter,
   signal: AbortSignal,
@@ -56,7 +56,7 @@ export const breaksOff =
     throw error;
   };
 
-/** Says something, and goes on until it is stopped. */
+/** Writes text until it is stopped. */
 export const goesOn =
   (text: string): Act =>
   async (writer, signal) => {
@@ -69,7 +69,7 @@ export const goesOn =
     return stopped.promise;
   };
 
-/** A model that does what it is told, one act for each time that it is asked. */
+/** A scripted model: one act for each request. */
 export class ScriptedClient implements ModelClient {
   readonly providerId: string;
   readonly requests: ModelRequest[] = [];
