@@ -62,7 +62,9 @@ test.each([
   const { title, callId, asked, answer: reply } = await listener.asked(turnId);
   expect(title).toBe('Change files');
   const path = join(workspace.projectDir, 'notes.txt');
-  expect(asked?.diffs).toEqual([{ path, oldText: 'two\n', newText: 'zwei\n' }]);
+  expect(asked?.diffs).toEqual([
+    { path, oldText: 'two\n', newText: 'zwei\n', oldLine: 1, newLine: 1 },
+  ]);
 
   await reply(optionId);
 
