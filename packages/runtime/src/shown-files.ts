@@ -1,20 +1,20 @@
-/** Which files may be shown to people, and how such a file is opened without being led elsewhere. */
+/** Decides which files may be shown to people, and opens such a file so that no link leads elsewhere. */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { contains } from '@liminal/agents';
 import { RuntimeError } from './errors.ts';
 import type { Roots } from './roots.ts';
 
-/** Made up by the system: these hold secrets of processes, and have no end. */
+/** Virtual file systems: their files contain secrets of processes, and may be endless. */
 const made = ['/proc', '/sys', '/dev'];
 
-/** Where a file may lie: below the session's project folder, or below an allowed root. */
+/** The folders that shown files may be in: the session's project folder, and the allowed roots. */
 export interface Place {
   projectDir: string;
   roots: Pick<Roots, 'holds' | 'hides' | 'hidesFile'>;
 }
 
-/** Whether what lies at a real path may be shown, or named. */
+/** Whether the file at a real path may be shown, or named. */
 export function mayBeShown(real: string | undefined, { projectDir, roots }: Place): real is string {
   if (real === undefined || made.some((folder) => contains(folder, real))) return false;
   return !roots.hides(real) && (contains(projectDir, real) || roots.holds(real));
@@ -22,7 +22,7 @@ export function mayBeShown(real: string | undefined, { projectDir, roots }: Plac
 
 /**
  * Opens the regular file at a real path that may be shown. The caller closes it.
- * @param path - Its name in refusals.
+ * @param path - The file's name in refusals.
  * @throws `FILE_NOT_ALLOWED`, `FILE_NOT_FOUND`, `FILE_UNREADABLE`.
  */
 export async function openShown(

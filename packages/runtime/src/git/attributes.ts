@@ -1,17 +1,17 @@
-/** How git would change a file's content before it compares the file with a commit. */
+/** Git's conversions of a file's content before the comparison with a commit. */
 import type { Repository } from './repository.ts';
 import { gitOutput, gitParts } from './run-git.ts';
 
-/** Returns whether line ends `\r\n` are stored as `\n`, given whether the commit has `\r\n`. */
+/** Returns whether git stores line ends `\r\n` as `\n`, given whether the commit has `\r\n`. */
 type StoresLineFeeds = (hasReturns: boolean) => boolean;
 
 export interface Storing {
-  /** Git stores the file through a program of the repository's. */
+  /** Whether git stores the file through a program that the repository names. */
   isFiltered: boolean;
   storesLineFeeds: StoresLineFeeds;
 }
 
-/** Returns how git stores each of the files. It runs no filter. */
+/** Returns how git stores each file. Runs no filter. */
 export async function readAttributes(
   { top }: Repository,
   paths: readonly string[],

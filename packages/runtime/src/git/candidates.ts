@@ -1,4 +1,4 @@
-/** Which files may differ from the last commit, as far as git knows without reading a file of the work tree. */
+/** Finds the files that may differ from the last commit. Git reads no file of the work tree for this. */
 import { lstat, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,26 +7,26 @@ import { copyIndex, gitOutput, gitParts } from './run-git.ts';
 
 export interface Candidate {
   path: string;
-  /** Its name is not UTF-8, so that `path` does not lead to it. */
+  /** The name is not UTF-8, so `path` cannot be opened. */
   isOddName: boolean;
-  /** As committed; undefined for a new file. */
+  /** The committed entry; undefined for a new file. */
   old?: { mode: string; id: string };
-  /** As git takes it to be now; undefined if it is gone or git does not know it. */
+  /** The entry in the work tree according to git; undefined if the file was deleted or git does not know it. */
   mode?: string;
-  /** The id of what is staged, if git takes the file to be equal to that. */
+  /** The id of the staged content, if git considers the file equal to it. */
   staged?: string;
   isUntracked: boolean;
-  /** Git takes it for unchanged, and may be wrong: see `recentFiles`. */
+  /** Git considers the file unchanged, and may be wrong: see `recentFiles`. */
   isRecent?: boolean;
 }
 
-/** Of more files that git has looked at in their last second, the rest is taken for unchanged. */
+/** The most recently written files that are compared; others count as unchanged. */
 const RECENT_MAX = 5_000;
-/** Files looked at together. */
+/** Files that are examined at the same time. */
 const together = 256;
 const none = /^0+$/;
 
-/** Tracked files first, then those that git would add. */
+/** Returns tracked files first, then files that git would add. */
 export async function findCandidates(
   repository: Repository,
   signal: AbortSignal,
@@ -64,7 +64,7 @@ async function changedByIndex(
 ): Promise<Candidate[]> {
   const found: Candidate[] = [];
   let about: string[] = [];
-  // Of submodules only the commit counts: a look into one runs what its own settings name.
+  // Only the commit of a submodule is compared: git would run programs that the submodule's settings name.
   const what = ['--ignore-submodules=dirty', '--no-relative'];
   const how = ['--raw', '-z', '--abbrev=64', '--no-renames', '-O/dev/null'];
   const isWhole = await gitParts(
@@ -115,15 +115,15 @@ interface RecentFiles {
   repository: Repository;
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
-  /** When the index was written, in ms. */
+  /** The time at which the index was written, in ms. */
   time: number;
-  /** Paths that are found already. */
+  /** Paths that were found before. */
   known: ReadonlySet<string>;
 }
 
 /**
- * Tracked files that were written in the second in which the index was, or later: a change that leaves the size shows
- * neither in their time nor in the index.
+ * Returns tracked files that were written in the same second as the index, or later: neither their time nor the index
+ * shows a change that keeps the size.
  */
 async function recentFiles(asked: RecentFiles): Promise<Candidate[]> {
   const { repository, env, signal, time, known } = asked;
@@ -152,18 +152,18 @@ async function recentFiles(asked: RecentFiles): Promise<Candidate[]> {
   return recent;
 }
 
-/** A path as git has it; bytes that are not UTF-8 show as replacement characters. */
+/** A path in git's form; replacement characters stand for bytes that are not UTF-8. */
 function named(name: Buffer): Pick<Candidate, 'path' | 'isOddName'> {
   const path = name.toString();
   return { path, isOddName: !Buffer.from(path).equals(name) };
 }
 
-/** The commit that a submodule's folder is at now; undefined if there is none. */
+/** Returns the commit that is checked out in a submodule's folder; undefined if there is none. */
 export async function submoduleCommit(
   folder: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  // An empty line first: the folder is the top of a work tree, and not a part of the outer one.
+  // The output begins with an empty line if the folder is the top of a work tree rather than a part of the outer one.
   const asked = ['rev-parse', '--show-cdup', '--verify', 'HEAD'];
   const answer = await gitOutput(folder, asked, { signal });
   return answer.kind === 'done'

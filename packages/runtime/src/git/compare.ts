@@ -1,4 +1,4 @@
-/** Compares a work tree with its last commit. Git says which files may differ; their content is compared here. */
+/** Compares a work tree with its last commit. Git lists the files that may differ; their content is compared here. */
 import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
 import type { ChangedFile, Unshown } from '@liminal/protocol';
@@ -14,13 +14,13 @@ import { blobId, CONTENT_MAX, lookAt, type WorkFile } from './work-file.ts';
 export interface DiffBounds {
   /** The most files that are listed. */
   files: number;
-  /** The most bytes of their content, on each side. */
+  /** The most bytes of all their content, on each side. */
   content: number;
 }
 
 export const diffBounds: DiffBounds = { files: 500, content: 16 * 1024 * 1024 };
 
-/** A changed file without its hunks, which are made of `sides`. */
+/** A changed file before its hunks are made from `sides`. */
 export interface Difference {
   file: Omit<ChangedFile, 'hunks'>;
   /** Absent if the content is not shown. */
@@ -30,9 +30,9 @@ export interface Difference {
 export interface Comparison {
   /** By path. */
   differences: Difference[];
-  /** How many candidates were not looked at. */
+  /** The number of candidates that were not compared. */
   unlisted: number;
-  /** How many files that may differ must not be shown. */
+  /** The number of files that may differ and must not be shown. */
   hidden: number;
 }
 
@@ -43,23 +43,23 @@ interface Compared {
   signal: AbortSignal;
 }
 
-/** A file that differs, as far as its place in the work tree says. */
+/** A file that differs, with its state in the work tree. */
 interface Found {
   candidate: Candidate;
-  /** Undefined if it is gone. */
+  /** Undefined for a deleted file. */
   mode?: string | undefined;
   id?: string | undefined;
-  /** Undefined if it is gone, not in the work tree, or not shown. */
+  /** Undefined if the file is deleted, not in the work tree, or not shown. */
   content?: Buffer | undefined;
   unshown?: Unshown | undefined;
 }
 
-/** The same with its committed content. */
+/** A file that differs, with its committed content. */
 interface Both extends Found {
   before?: Buffer | undefined;
 }
 
-/** Files looked at together: their content is in memory. */
+/** Files that are compared at the same time: their content is in memory. */
 const together = 8;
 
 /** @throws `DIFF_UNAVAILABLE`. */
@@ -70,7 +70,7 @@ export async function compare(compared: Compared): Promise<Comparison> {
   return { differences, unlisted, hidden };
 }
 
-/** Looks at candidates until enough files differ, or the time is over. */
+/** Compares candidates until enough files differ, or until the time is over. */
 async function lookAtAll(
   candidates: readonly Candidate[],
   { repository, place, bounds, signal }: Compared,
@@ -103,7 +103,7 @@ async function look(
   if (candidate.isOddName) {
     return { candidate, mode: old === undefined ? '100644' : mode, unshown: 'name' };
   }
-  // So git names a repository within, which it does not look into.
+  // Git lists a nested repository by such a path, and does not read it.
   if (path.endsWith('/')) {
     return mayBeShown(join(top, path.slice(0, -1)), place)
       ? { candidate, mode: '160000', unshown: 'repository' }
@@ -134,18 +134,18 @@ function lookAtGone(candidate: Candidate): Found | 'same' {
 }
 
 function lookAtSubmodule(candidate: Candidate, commit: string | undefined): Found | 'same' {
-  // Without a commit it is not checked out.
+  // A submodule without a commit is not checked out.
   const now = commit ?? candidate.staged ?? candidate.old?.id;
   if (now === undefined || now === candidate.old?.id) return 'same';
   return { candidate, mode: '160000', content: asText(now) };
 }
 
-/** As git's own patches show the commit of a submodule. */
+/** The form in which git's own patches show the commit of a submodule. */
 const asText = (commit: string): Buffer => Buffer.from(`Subproject commit ${commit}\n`);
 
 function lookAtFile(candidate: Candidate, seen: WorkFile): Found | 'same' {
   const { old } = candidate;
-  // Whether a file is a program counts only if it does in this repository: git's own look says that.
+  // The executable bit counts only if it counts in this repository, which git reports.
   const expected = candidate.mode ?? old?.mode;
   const mode = kindOf(expected) === kindOf(seen.mode) ? expected : seen.mode;
   if (old !== undefined && seen.id === old.id && mode === old.mode) return 'same';
@@ -153,11 +153,11 @@ function lookAtFile(candidate: Candidate, seen: WorkFile): Found | 'same' {
   return { candidate, mode, id, content, ...(content === undefined && { unshown: 'large' }) };
 }
 
-/** A file's, a link's or a submodule's. */
+/** The mode of a file, a link or a submodule. */
 const kindOf = (mode: string | undefined): string | undefined => mode?.slice(0, 3);
 const isFile = (mode: string | undefined): boolean => kindOf(mode) === '100';
 
-/** Adds what was committed, and leaves out files that git would store as they are committed. */
+/** Adds the committed content, and leaves out files that git would store unchanged. */
 async function withCommitted(
   found: readonly Found[],
   { repository, bounds, signal }: Compared,
@@ -207,7 +207,7 @@ function withBlobs(found: Found, blobs: ReadonlyMap<string, Committed>): Both {
   return { ...found, content, before };
 }
 
-/** All differences by path, a deleted and a new file as one where the file was renamed. */
+/** Returns all differences by path; the two entries of a renamed file become one. */
 function withRenames(all: readonly Both[]): Difference[] {
   const deleted = all
     .filter(({ candidate: { old }, mode }) => mode === undefined && isFile(old?.mode))
@@ -251,14 +251,14 @@ function changeOf({ candidate, mode }: Both, from: Both | undefined): ChangedFil
   return candidate.isUntracked ? 'untracked' : 'added';
 }
 
-/** How much of a file's start decides whether it is text, in bytes, as in git. */
+/** The number of bytes at a file's start that decide whether it is text, as in git. */
 const START = 8_000;
 
 function binary(...sides: (Buffer | undefined)[]): 'binary' | undefined {
   return sides.some((side) => side?.subarray(0, START).includes(0)) ? 'binary' : undefined;
 }
 
-/** Both sides in the same encoding, so that each change of a byte is a change of the text. */
+/** Decodes both sides in the same encoding, so that each changed byte changes the text. */
 function texts(before: Buffer = Buffer.alloc(0), after: Buffer = Buffer.alloc(0)): Sides {
   const encoding = [before, after].every((side) => isUtf8(side)) ? 'utf8' : 'latin1';
   return { before: before.toString(encoding), after: after.toString(encoding) };

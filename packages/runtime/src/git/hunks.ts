@@ -24,10 +24,10 @@ export type FileHunks = Pick<ChangedFile, 'hunks' | 'added' | 'removed' | 'isCut
 
 /** Unchanged lines around a change. */
 const context = 3;
-/** Beyond these counts of lines, and of changed lines, a comparison takes too long: all is shown as replaced. */
+/** With more lines or changed lines, a comparison would take too long: the whole file is shown as replaced. */
 const comparable = { lines: 20_000, changes: 1_000 };
 
-/** The changes of files, one after the other; of what comes after the bounds only that it is not shown. */
+/** Makes the hunks of files, one after another; files beyond the bounds are only marked as not shown. */
 export function makeHunks(files: readonly Sides[], bounds = hunkBounds): FileHunks[] {
   let [lines, characters] = [0, 0];
   return files.map((sides) => {
@@ -76,12 +76,12 @@ function signed(sign: '-' | '+', text: string): string[] {
   return [...lines.map((line) => sign + line), ...ended];
 }
 
-/** As in a patch. */
+/** The lines in the form of a patch. */
 const noLineEnd = '\\ No newline at end of file';
 
 const countLines = (text: string): number => text.split('\n').length;
 
-/** The beginning of hunks, up to a number of lines and of characters. */
+/** Returns the first hunks, up to a number of lines and of characters. */
 function firstLines(hunks: readonly DiffHunk[], lines: number, characters: number): DiffHunk[] {
   let [left, leftCharacters] = [lines, characters];
   return hunks.flatMap((hunk) => {

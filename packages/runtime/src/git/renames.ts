@@ -4,14 +4,14 @@ export interface Side {
   content: Buffer | undefined;
 }
 
-/** So many pairs are compared by content at most. */
+/** The most pairs that are compared by content. */
 const PAIRS_MAX = 2_500;
 /** The least share of a file that must be the same, as in git. */
 const alike = 0.5;
 
 /**
- * Which new files are deleted ones under another name: equal content first, then content of which at least half is the
- * same. Each file is in at most one pair.
+ * Pairs deleted files with new files: first by equal content, then by content of which at least half is the same. Each
+ * file is in at most one pair.
  */
 export function findRenames<D extends Side, N extends Side>(
   deleted: readonly D[],
@@ -40,24 +40,24 @@ export function findRenames<D extends Side, N extends Side>(
   return renames;
 }
 
-/** Empty files are all alike: that says nothing. */
+/** All empty files are equal, which does not prove a rename. */
 const hasContent = ({ content }: Side): boolean => content === undefined || content.length > 0;
 
 interface Lines {
-  /** How often each line is there. */
+  /** The number of occurrences of each line. */
   counts: ReadonlyMap<string, number>;
   size: number;
 }
 
 function countLines({ content }: Side): Lines {
   const counts = new Map<string, number>();
-  // A character is a byte: only equality counts.
+  // Each character stands for a byte, because only equality counts.
   const text = content?.toString('latin1') ?? '';
   for (const line of text.split(/(?<=\n)/)) counts.set(line, (counts.get(line) ?? 0) + 1);
   return { counts, size: text.length };
 }
 
-/** The share of the larger text that both have, by whole lines, from 0 to 1. */
+/** Returns the share of the larger text that both texts have in common, by whole lines, from 0 to 1. */
 function shared(before: Lines, after: Lines): number {
   const larger = Math.max(before.size, after.size);
   if (larger === 0 || Math.min(before.size, after.size) / larger < alike) return 0;

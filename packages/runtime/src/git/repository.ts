@@ -12,19 +12,19 @@ export interface Repository {
   top: string;
   /** The path of its index. */
   index: string;
-  /** How objects are named: `sha1` or `sha256`. */
+  /** The hash of object ids: `sha1` or `sha256`. */
   algorithm: string;
   /** The id of the last commit; undefined before the first one. */
   commit?: string;
   /** Undefined if `HEAD` is detached. */
   branch?: string;
-  /** The id of what files are compared with: the commit, or an empty tree. */
+  /** The id of the tree that files are compared with: the commit's, or an empty tree. */
   base: string;
 }
 
 /**
- * Finds the work tree that the project folder lies in. Its repository must lie where files may be shown: a project could
- * point to any other repository on the machine.
+ * Finds the work tree that the project folder lies in. The repository must lie in a folder whose files may be shown, because a
+ * project could point to any other repository on the machine.
  * @throws `DIFF_UNAVAILABLE`.
  */
 export async function openRepository(place: Place, signal: AbortSignal): Promise<Repository> {
@@ -65,10 +65,10 @@ export async function openRepository(place: Place, signal: AbortSignal): Promise
 const real = async (path: string): Promise<string | undefined> =>
   realpath(path).catch(() => undefined);
 
-/** So many folders of objects are followed, each of which may name others; git follows five. */
+/** The most folders of objects that are followed, each of which may name others; git follows five. */
 const ALTERNATES_MAX = 20;
 
-/** Where the objects of a repository may lie beside its own folder: links in it, and other folders that it names. */
+/** The folders besides its own in which a repository's objects may lie: links, and other folders that it names. */
 async function objectPlaces(objects: string, place: Place): Promise<string[]> {
   const places = new Set([objects]);
   for (const folder of places) {
@@ -80,7 +80,7 @@ async function objectPlaces(objects: string, place: Place): Promise<string[]> {
       for (const { name } of links) places.add(join(below, name));
     }
     for (const line of (await readAlternates(folder, place)).split('\n')) {
-      // Git would decode it.
+      // Git would decode this form.
       if (line.startsWith('"'))
         throw unavailable('has a git repository in a folder of an odd name');
       if (line !== '' && !line.startsWith('#')) places.add(resolve(folder, line));

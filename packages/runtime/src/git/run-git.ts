@@ -1,7 +1,7 @@
 /**
  * Runs git's reading commands in a folder. A repository may come from a stranger, and its configuration can name programs
- * that git runs: none of them is run here, nothing is written, and nothing is fetched. Commands that compare a work tree's
- * content run filters whatever their options: see `copyIndex`.
+ * that git runs: none of them is run here, nothing is written, and nothing is fetched. Commands that compare the content
+ * of a work tree run filters with any options: see `copyIndex`.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { constants, createWriteStream } from 'node:fs';
@@ -11,24 +11,25 @@ import { pipeline } from 'node:stream/promises';
 
 /** The longest list of paths, in bytes. */
 const LIST_MAX = 32 * 1024 * 1024;
-/** The most bytes of one path: no file system has longer ones. */
+/** The longest path, in bytes: no file system has longer paths. */
 const PATH_MAX = 8192;
 /** The largest index that is copied, in bytes: about a million files. */
 const INDEX_MAX = 128 * 1024 * 1024;
-/** How much is kept of what git says about a failure, in bytes. */
+/** The most characters of git's error output that are kept. */
 const COMPLAINT_MAX = 2_000;
 
 export interface GitOptions {
   signal: AbortSignal;
-  /** Variables of git's own, beside `environment()`. */
+  /** Additional variables for git. */
   env?: NodeJS.ProcessEnv;
-  /** What git reads from its standard input. */
+  /** Git's standard input. */
   input?: string | Buffer;
 }
 
 /**
- * Runs git, and passes on each part of its output that a zero byte ends, and the rest, until `take` is false. True if that
- * was all; false if it was ended before, by `take`, the signal or its length; undefined if git failed.
+ * Runs git, and calls `take` with each zero-terminated part of its output, until `take` returns false; the last part may
+ * lack its zero byte. Resolves to true if that was all; false if git was ended early, by `take`, the signal or the
+ * output's length; undefined if git failed.
  */
 export async function gitParts(
   folder: string,
@@ -114,7 +115,7 @@ function start(
   env: NodeJS.ProcessEnv = {},
   input: string | Buffer = '',
 ): ChildProcessByStdio<Writable, Readable, Readable> {
-  // Not started in the folder: a search path may have "." in it.
+  // Not started in the folder: PATH may contain ".".
   const child = spawn('git', ['-C', folder, ...safe, ...args], {
     cwd: '/',
     env: { ...environment(), ...env },
@@ -126,7 +127,7 @@ function start(
   return child;
 }
 
-/** Takes the parts that a zero byte ends; gives what is left, or undefined when no more is wanted. */
+/** Calls `take` with each part that a zero byte ends. Returns the rest, or undefined when no more parts are wanted. */
 function eachPart(bytes: Buffer, take: (part: Buffer) => boolean): Buffer | undefined {
   let from = 0;
   for (let to = bytes.indexOf(0); to >= 0; to = bytes.indexOf(0, from)) {
@@ -136,7 +137,7 @@ function eachPart(bytes: Buffer, take: (part: Buffer) => boolean): Buffer | unde
   return bytes.subarray(from);
 }
 
-/** The path of the index of the repository that a folder lies in; empty if git cannot tell. */
+/** Returns the path of the index of the repository that a folder lies in; empty if git does not find one. */
 export async function findIndex(folder: string, signal: AbortSignal): Promise<string> {
   const asked = ['rev-parse', '--path-format=absolute', '--git-path', 'index'];
   const answer = await gitOutput(folder, asked, { signal });
@@ -144,12 +145,12 @@ export async function findIndex(folder: string, signal: AbortSignal): Promise<st
 }
 
 /**
- * Copies a repository's index, and gives the copy no time. Git reads files that are younger than the index, by filters,
- * which are programs that the repository names, and may name at any moment. An index without a time is younger than all.
- * Returns the time of the index itself, in ms. Rejects if there is no index, or a larger one.
+ * Copies a repository's index, and sets the copy's time to 0. Git reads files that are newer than the index through
+ * filters, which are programs that the repository may name at any moment. Git treats an index with time 0 as newer than
+ * all files. Returns the time of the original index, in ms. Rejects if there is no index, or if it is too large.
  */
 export async function copyIndex(path: string, to: string, signal: AbortSignal): Promise<number> {
-  // A pipe must not be waited for.
+  // Does not block on a pipe.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   let time: number;
   try {
@@ -164,10 +165,10 @@ export async function copyIndex(path: string, to: string, signal: AbortSignal): 
   return time;
 }
 
-/** Runs no program that the repository names for a watched work tree or for an event. */
+/** Prevents git from running programs that the repository names for watching the work tree or as hooks. */
 const safe = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
 
-/** Nothing of the server's own but where git and its user's settings are; git writes nothing and fetches nothing. */
+/** Only the variables by which git and its user's settings are found; git writes nothing and fetches nothing. */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
   return {
@@ -177,7 +178,7 @@ function environment(): NodeJS.ProcessEnv {
     LC_ALL: 'C',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
-    // A partial clone would fetch what it lacks, by a program that it names.
+    // A partial clone would fetch missing objects with a program that the repository names.
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: '',
   };

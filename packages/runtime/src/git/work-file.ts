@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { contains } from '@liminal/agents';
 import { mayBeShown, openShown, type Place } from '../shown-files.ts';
 
-/** A file of the work tree as git would store it, but for filters. */
+/** A file of the work tree in the form in which git would store it, except for filters. */
 export interface WorkFile {
   mode: string;
   /** The id that git would give the content; undefined for a very large file. */
@@ -14,7 +14,7 @@ export interface WorkFile {
   content?: Buffer | undefined;
 }
 
-/** `gone`: there is no such file, as git sees it. `hidden`: it must not be shown. */
+/** `gone`: the file does not exist for git. `hidden`: the file must not be shown. */
 export type Look = WorkFile | 'gone' | 'hidden' | 'unreadable' | 'folder';
 
 interface WorkPlace extends Place {
@@ -25,17 +25,17 @@ interface WorkPlace extends Place {
 
 /** The largest content that is kept, in bytes. */
 export const CONTENT_MAX = 1024 * 1024;
-/** The largest file that is read to compare it, in bytes. */
+/** The largest file that is read for a comparison, in bytes. */
 const COMPARED_MAX = 64 * 1024 * 1024;
 const piece = 256 * 1024;
 
-/** Looks at a path of the work tree. Symbolic links are not followed anywhere in the path. */
+/** Reads a path of the work tree. No symbolic link in the path is followed. */
 export async function lookAt(path: string, place: WorkPlace): Promise<Look> {
   const { top, algorithm } = place;
   const full = join(top, path);
   if (!contains(top, full) || full === top) return 'hidden';
   const parent = await realpath(dirname(full)).catch(() => undefined);
-  // Behind a link there is another folder: the file that git knows is gone.
+  // A link leads to another folder, so the file that git knows is gone.
   if (parent !== dirname(full)) return mayBeShown(full, place) ? 'gone' : 'hidden';
   if (!mayBeShown(full, place)) return 'hidden';
   const found = await lstat(full).catch(() => undefined);
@@ -59,7 +59,7 @@ export async function lookAt(path: string, place: WorkPlace): Promise<Look> {
   }
 }
 
-/** The id that git gives a content. */
+/** Returns git's id of a content. */
 export function blobId(content: Buffer, algorithm: string): string {
   return startId(content.length, algorithm).update(content).digest('hex');
 }

@@ -6,16 +6,16 @@ import { compare, type DiffBounds, diffBounds } from './compare.ts';
 import type { FileHunks, Sides } from './hunks.ts';
 import { openRepository } from './repository.ts';
 
-/** How long (ms) a whole comparison may take. */
+/** The time limit of a whole comparison, in ms. */
 const TIME_MAX = 20_000;
 /** Comparisons at the same time: each has up to 32 MiB of content in memory. */
 const AT_ONCE = 2;
-/** How long (ms) the thread stays while nobody asks. */
+/** The time after which an unused thread ends, in ms. */
 const idleMs = 60_000;
 
 /**
- * Shows how work trees differ from their last commits. Lines are compared in a thread of its own: a large file would hold
- * up all else.
+ * Shows how work trees differ from their last commits. A separate thread compares lines, because a large file
+ * would block the server.
  */
 export class WorkTreeDiffs {
   readonly #roots: Roots;
