@@ -417,7 +417,7 @@ it('a file that is empty, too large or of a type that the agent rejects is refus
     'Demo does not accept such files, only text/*. Remove “a.pdf” (application/pdf) from the message.',
   );
   expect(await why('empty.txt')).toBe('This file is empty. Remove it.');
-  expect(await why('all.log')).toMatch(/^The file has 21 MiB, but the limit is 20\./);
+  expect(await why('all.log')).toMatch(/^The file has 21 MiB, but the limit is 20 MiB\./);
   await field(page).fill('Read these');
   await field(page).press('Enter');
   expect(await button(page, 'Send message').isDisabled()).toBe(true);

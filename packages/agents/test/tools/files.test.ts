@@ -153,7 +153,7 @@ describe('write', () => {
       path: 'run.sh',
       content: 'new\n',
     });
-    expect(diffs).toEqual([{ path, oldText: 'old\n', newText: 'new\n' }]);
+    expect(diffs).toEqual([{ path, oldText: 'old\n', newText: 'new\n', oldLine: 1, newLine: 1 }]);
     expect(project.read('run.sh')).toBe('new\n');
     expect(statSync(path).mode & 0o7777).toBe(0o754);
     expect(readdirSync(project.dir)).toEqual(['run.sh']);
@@ -202,7 +202,13 @@ describe('edit', () => {
     const path = project.write('a.txt', 'one\ntwo\nthree\n');
     const tool = editTool(nothingHidden);
     const input = { path: 'a.txt', oldText: 'two', newText: '2' };
-    const diff = { path, oldText: 'one\ntwo\nthree\n', newText: 'one\n2\nthree\n' };
+    const diff = {
+      path,
+      oldText: 'one\ntwo\nthree\n',
+      newText: 'one\n2\nthree\n',
+      oldLine: 1,
+      newLine: 1,
+    };
     expect(await tool.face(input, project.folders)).toEqual({
       title: 'Edit a.txt',
       locations: [{ path, line: 2 }],

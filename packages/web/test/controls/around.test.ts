@@ -285,6 +285,12 @@ tryControls([
         effect: asked('POST', /\/session\/other-1\/archive$/),
       },
       {
+        name: 'Changes…',
+        find: (page) => page.getByRole('menuitem', { name: /^Changes/ }),
+        use: take,
+        effect: asked('GET', /\/session\/other-1\/diff$/),
+      },
+      {
         name: 'Delete…',
         find: (page) => page.getByRole('menuitem', { name: /^Delete/ }),
         use: take,
@@ -313,6 +319,12 @@ tryControls([
         find: (page) => page.getByRole('menuitem', { name: 'Unarchive' }),
         use: take,
         effect: asked('POST', /\/session\/attic\/unarchive$/),
+      },
+      {
+        name: 'Changes…',
+        find: (page) => page.getByRole('menuitem', { name: /^Changes/ }),
+        use: take,
+        effect: asked('GET', /\/session\/attic\/diff$/),
       },
       {
         name: 'Delete…',
@@ -585,6 +597,12 @@ tryControls([
         use: take,
         effect: asked('POST', /\/session\/s1\/archive$/),
         spoils: true,
+      },
+      {
+        name: 'Changes…',
+        find: (page) => page.getByRole('menuitem', { name: /^Changes/ }),
+        use: take,
+        effect: asked('GET', /\/session\/s1\/diff$/),
       },
       {
         name: 'Delete…',
