@@ -177,7 +177,7 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while 
   await edit.getByLabel('1 lines added').waitFor();
   await session.unfold(edit);
   const lines = await edit.getByRole('row').allInnerTexts();
-  expect(lines.map((line) => line.replace(/\s/g, ''))).toEqual(['hello', '−world', '+there']);
+  expect(lines.map((line) => line.replace(/\s/g, ''))).toEqual(['1hello', '2−world', '2+there']);
 });
 
 testAtLength('a failed tool shows its failure without a click', async () => {

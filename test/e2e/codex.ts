@@ -121,7 +121,7 @@ testAtLength('a plan is shown as it progresses, and a patch by its changes', asy
   await edit.getByLabel('1 lines added').waitFor();
   await session.unfold(edit);
   const lines = await edit.getByRole('row').allInnerTexts();
-  expect(lines.map((line) => line.replace(/\s/g, ''))).toEqual(['hello', '−world', '+there']);
+  expect(lines.map((line) => line.replace(/\s/g, ''))).toEqual(['1hello', '2−world', '2+there']);
   expect(await readFile(join(folder, 'greet.txt'), 'utf8')).toBe('hello\nthere\n');
   expect(upserts(ada.received).findLast((one) => one.type === 'plan')?.entries).toMatchObject([
     { status: 'completed' },
@@ -297,7 +297,7 @@ test('TC-8.3a a tab of Claude Code and one of Codex keep their own conversation,
   expect(await claude.prompts.allTextContents()).toEqual(['For Claude.']);
   // Each session continues while the other is shown.
   ofCodex.open();
-  await ada.tabs.getByRole('link', { name: 'idle For Codex.' }).waitFor();
+  await ada.tabs.getByRole('link', { name: 'finished, not seen yet For Codex.' }).waitFor();
   ofClaude.open();
   await claude.untilSaid(/^Claude begins and ends\.$/);
   await ada.tabs.getByRole('link', { name: 'For Codex.' }).click();

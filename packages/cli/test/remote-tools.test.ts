@@ -236,7 +236,7 @@ describe.each([
     const calling = refusal(call(queue, tool, { text: '' }, { signal: stop.signal }));
     const inside = await begun;
     stop.abort();
-    expect(await calling).toContain('has not said that it has ended');
+    expect(await calling).toContain('has not confirmed that it has ended');
     expect(inside.aborted).toBe(true);
     end();
   });

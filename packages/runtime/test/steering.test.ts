@@ -143,7 +143,7 @@ describe('a steered message', () => {
     expect((await world.runtime.info(other)).canSteer).toBe(false);
     await expect(steer(other)).rejects.toMatchObject({
       code: 'NOT_SUPPORTED',
-      message: expect.stringContaining('send it as a message'),
+      message: expect.stringContaining('Send a message for a new turn.'),
     });
     await expect(
       world.runtime.steer(other, '', undefined, {
