@@ -1,6 +1,5 @@
 /**
- * An ACP agent made with the protocol's own SDK, on stdio: a prompt is the number of chunks that it sends, as fast as
- * they are read.
+ * An ACP agent on stdio, made with the protocol's own SDK. The prompt is a number: the agent sends that many chunks, as fast as the client reads them.
  */
 import { Readable, Writable } from 'node:stream';
 import { agent, methods, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';

@@ -187,7 +187,7 @@ test('SAFE: the call is shown if the request has only a title', async () => {
   expect(await answered(terminal, '1')).toContain('Allowed.');
 });
 
-test('SAFE: the request’s own arguments are shown, and the call’s differing ones', async () => {
+test('SAFE: the request’s own arguments are shown, and the call’s arguments where they differ', async () => {
   const terminal = await asked('otherwise');
   expect(question(terminal)).toEqual([
     '│ Tool: execute',

@@ -318,7 +318,7 @@ describe('the queue', () => {
     expect(world.agent.cancels).toEqual([]);
   });
 
-  test('sends a message once that was being steered when the turn ended', async () => {
+  test('a message that was being steered when the turn ended is sent exactly once', async () => {
     world.agent.beforeSteer = async () => {
       world.agent.finish(sessionId);
       await reader.untilTurn('turn_complete');

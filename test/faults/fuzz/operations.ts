@@ -39,7 +39,7 @@ interface Step {
 
 const values = new SchemaValues({ known });
 
-/** A text of the path, by the name of its parameter. */
+/** Returns a value for a parameter of the path, chosen by the parameter's name. */
 function pathText(name: string, path: string): fc.Arbitrary<string> {
   const usual: Record<string, fc.Arbitrary<string>> = {
     id: path.startsWith('/api/run/') ? marks.turn : marks.session,

@@ -12,7 +12,7 @@ import { InputStage } from '../input-stage.ts';
 const reporter = new URL('report-load.ts', import.meta.url).href;
 const soakAgent = fileURLToPath(new URL('../../../bench/soak/agent.ts', import.meta.url));
 
-/** The most processor time of its own that the server may use in one turn of its event loop, in ms. */
+/** The most CPU time that the server process may use in one iteration of its event loop, in ms. */
 const maxStallMs = 250;
 
 const Memory = z.object({ rss: z.number(), used: z.number(), sockets: z.number() });

@@ -68,8 +68,7 @@ function sideOf(item: OutputItem): Side | undefined {
 }
 
 /**
- * The user begins; the conversation ends with the user or a tool; between a tool and the user, the model speaks. Files of
- * tools move to a message of the user after all outputs of an answer: not every server accepts files in an output.
+ * The user begins; the conversation ends with the user or a tool; between a tool and the user, the model speaks. Moves files that tools returned into a user message after all tool outputs, because not every server accepts files in a tool output.
  */
 function alternating(conversation: readonly OutputItem[]): OutputItem[] {
   const said: OutputItem[] = [];

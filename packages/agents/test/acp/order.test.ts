@@ -1,4 +1,4 @@
-/** An agent's messages are handled in their order, through the library or past it. */
+/** An agent's messages are handled in the order in which they arrive, whether the library or Liminal itself reads them. */
 import { expect, test } from 'vitest';
 import { runAgent, said } from './running-agent.ts';
 

@@ -11,7 +11,7 @@ export const Host = z
   .min(1)
   .regex(/^\S+$/, 'must be a host name or address')
   .toLowerCase();
-/** Part of links and headers, and protects programs: must be long enough, and need no quoting. */
+/** The token is part of links and headers, so it may only contain characters that need no escaping. It guards access to programs, so it must be long enough. */
 export const Token = z
   .string()
   .min(8, 'must have at least 8 characters')

@@ -85,7 +85,7 @@ async function readAll(
   }
 }
 
-/** Aborts `hasEnded` `GRACE_MS` after the server reports the run as ended: the log must also have its end then. */
+/** Aborts `hasEnded` when `GRACE_MS` have passed since the server reported the run's end: by then, the log must also contain that end. */
 async function watchServer(
   requests: Requests,
   runId: string,

@@ -81,7 +81,7 @@ test('a run ends with a Response’s status, and its error is never lost', () =>
   ]);
 });
 
-test('a plan, file changes and a permission request are messages of the system, in words', () => {
+test('a plan, file changes and a permission request become system messages in plain text', () => {
   const options = [{ optionId: 'yes', name: 'Allow', kind: 'allow_once' as const }];
   const question = { title: 'Run it?', approvalId: 'a', options };
   const diffs = [{ path: 'a.ts', oldText: 'one\n', newText: 'two\nthree\n' }];

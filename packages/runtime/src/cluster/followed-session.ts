@@ -11,7 +11,7 @@ import type { PostedState } from './posted-state.ts';
 /** Delay before a run is read again after a failure, in ms. */
 const RETRY_MS = 1_000;
 /**
- * How long a subscriber waits at most for events that another server has shown it, in ms: the log may have lost them.
+ * The longest time, in ms, that a subscriber waits for events that it has already seen on another server: the log may have lost them.
  */
 const REACH_MS = 10_000;
 const SETTLED_KEPT = 20;

@@ -263,7 +263,7 @@ test('a log that gives only a part of a run that it has is followed again', asyn
   expect(steps.slice(-2)).toEqual(['settle run', 'done']);
 });
 
-test('INV-2: a run of which the log has lost the end is ended in history', async () => {
+test('INV-2: if the log has lost the end of a run, the run is marked as ended in history', async () => {
   const { start, log, store, steps } = await project({
     follow: () =>
       async function* follow() {

@@ -34,7 +34,7 @@ export class Database {
   readonly #lock: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
-  /** The identity of the open files, and the time of the last check that their paths lead to them. */
+  /** The identity of the open files, and the time at which their paths were last checked to lead to these files. */
   readonly #files: string;
   #lookedAt = performance.now();
   /** The queue of writes that wait until another program releases the database. */

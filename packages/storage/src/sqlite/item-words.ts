@@ -15,7 +15,7 @@ export const itemWords = `
   );
 `;
 
-/** A row id combines an item's run and index in one number; items with a greater index are not searched. */
+/** A row id combines an item's run and index in one number. Items from this index on are not searched. */
 export const INDEX_BITS = 20;
 const INDEX_END = 2 ** INDEX_BITS;
 

@@ -11,7 +11,7 @@ interface RewindFilesProps {
   iconClass?: string | undefined;
 }
 
-/** The button that asks to change files back to before a turn. Nothing if the agent cannot do that. */
+/** The button that offers to restore files to their state before a turn. Nothing if the agent cannot do that. */
 export function RewindFiles({ turn, iconClass }: RewindFilesProps) {
   const { cliType, askRewind } = useSessionActions();
   const agent = useAgent(cliType);

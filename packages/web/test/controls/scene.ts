@@ -10,7 +10,7 @@ export interface Scene {
   name: string;
   /** Prepares the stage before the page opens. */
   set?: (stage: Stage) => void;
-  /** Goes from the session to the state with the controls. */
+  /** Brings the page from the session view to the state whose controls are tried. */
   go?: (page: Page, way: Way, stage: Stage) => Promise<unknown>;
   /** Returns to the state after a control. Default: `go`. */
   back?: (page: Page, way: Way, stage: Stage) => Promise<unknown>;

@@ -42,7 +42,7 @@ export class ToolOutput {
     return this.#isSaidByTool && (this.#parts.length > 0 || this.#blocks.length > 0);
   }
 
-  /** Adds output as if from a terminal of ours; the call need not show the terminal yet. */
+  /** Adds output in the form of a terminal that Liminal runs; the call need not refer to the terminal yet. */
   stream(terminalId: string, text: string, exit: TerminalExit | undefined): void {
     if (!this.shows(terminalId)) this.#parts = [...this.#parts, { terminalId }];
     this.#terminals.print(terminalId, text);
