@@ -75,6 +75,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   'remote-env': inTerminal,
   resume: 'Open the other session in the list of sessions.',
   rewind: restore,
+  sandbox: inTerminal,
   'scroll-speed': inTerminal,
   session: inTerminal,
   'setup-bedrock': inTerminal,
