@@ -204,6 +204,7 @@ test('background tasks are reported while they run, and can be stopped', async (
   expect(tasks()).toEqual([
     {
       taskId: expect.any(String) as string,
+      outputFile: expect.stringMatching(/\/tasks\/[\w-]+\.output$/) as string,
       title: 'sleep 600',
       kind: 'command',
       callId: expect.stringMatching(/^toolu_/) as string,

@@ -145,7 +145,10 @@ export class CodexInTerminal implements Person {
   }
 
   async plan(text: string, answer: string): Promise<void> {
-    this.#terminal.press('\u001b[Z');
+    // Codex may drop a key that arrives before it reads any: a letter that is shown proves that it does.
+    this.#terminal.press('x');
+    await this.#terminal.shows(/› x/);
+    this.#terminal.press('\u007F\u001b[Z');
     await this.#terminal.shows(/Plan mode/);
     await this.#type(text);
     await this.#terminal.shows(/Implement this plan\?/);
