@@ -67,7 +67,6 @@ async function take(
   await sidebar.getByRole('link', { name: 'Run the slow browser tests' }).click();
   await sidebar.getByRole('link', { name: shown.message }).first().click();
   await page.getByRole('group', { name: /^Permission/ }).waitFor();
-  await page.getByRole('group', { name: /^Edit/ }).getByRole('button').click();
   await page.locator('table span[class^="code-"]').first().waitFor();
   await page.mouse.move(720, 0);
   await page.screenshot({ path: join(docs, file) });
