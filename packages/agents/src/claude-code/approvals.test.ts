@@ -18,11 +18,11 @@ function start(notesQueued = Promise.resolve(), answer?: ApprovalAnswer) {
       close: () => {},
       canAsk: () => true,
       offersAutoMode: () => false,
-      notesQueued: () => notesQueued,
       titleOfSubagent: (agentId) => (agentId === 'known' ? 'Inspect the notes' : undefined),
     },
     '/project',
     { allowed: () => {}, proposals: (suggestions) => [...suggestions] },
+    { allQueued: () => notesQueued },
   );
   return { approvals, opened };
 }

@@ -11,6 +11,7 @@ import {
   PendingApprovals,
 } from '../base/pending-approvals.ts';
 import { lastingPermissions } from './lasting-permissions.ts';
+import type { NotesQueued } from './notes-queued.ts';
 import type { ProjectInUse } from './project-in-use.ts';
 import {
   answerQuestions,
@@ -38,8 +39,6 @@ interface ApprovalOutput extends ApprovalEvents {
   canAsk: () => boolean;
   /** Whether auto mode is available, in which a second model decides about permissions. */
   offersAutoMode: () => boolean;
-  /** Resolves when Claude Code has queued the notes of allowing answers, or after a time limit. */
-  notesQueued: () => Promise<void>;
   /** The title of the task of the subagent with this id. */
   titleOfSubagent: (agentId: string) => string | undefined;
 }
@@ -51,14 +50,17 @@ export class ClaudeApprovals {
   readonly #elicitations: Elicitations;
   readonly #cwd: string;
   readonly #project: Pick<ProjectInUse, 'allowed' | 'proposals'>;
+  readonly #notes: Pick<NotesQueued, 'allQueued'>;
 
   constructor(
     output: ApprovalOutput,
     cwd: string,
     project: Pick<ProjectInUse, 'allowed' | 'proposals'>,
+    notes: Pick<NotesQueued, 'allQueued'>,
   ) {
     this.#output = output;
     this.#project = project;
+    this.#notes = notes;
     this.#pending = new PendingApprovals(output);
     this.#elicitations = new Elicitations((question, signal) =>
       this.#pending.ask(question, signal),
@@ -94,7 +96,7 @@ export class ClaudeApprovals {
     const { result } = choices.find(({ optionId }) => optionId === outcome.optionId) ?? {};
     if (result?.behavior !== 'allow') return refusedWith(outcome.note);
     this.#project.allowed(result.updatedPermissions ?? []);
-    if (outcome.note !== undefined) await this.#output.notesQueued();
+    if (outcome.note !== undefined) await this.#notes.allQueued();
     const { plan } = outcome.content ?? {};
     return plan === undefined ? result : { ...result, updatedInput: { ...input, plan } };
   };

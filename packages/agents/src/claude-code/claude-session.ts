@@ -161,12 +161,16 @@ export class ClaudeSession implements AgentSession<Config> {
         this.#translator.closeApproval(id, outcome, now());
         this.#sendNote(outcome);
       },
-      notesQueued: () => this.#notes.allQueued(),
       offersAutoMode: () => this.#status.offersMode('auto'),
       canAsk: () => this.#translator.turn !== undefined,
       titleOfSubagent: (agentId: string) => this.#translator.titleOfTask(agentId),
     };
-    this.#approvals = new ClaudeApprovals(approvalOutput, options.projectDir, options.project);
+    this.#approvals = new ClaudeApprovals(
+      approvalOutput,
+      options.projectDir,
+      options.project,
+      this.#notes,
+    );
     this.#process = new ClaudeProcess(sdk, options, this.#approvals);
     this.#process.on('message', (message) => this.#onMessage(message));
     this.#process.on('errorOutput', (output) => this.#status.readErrorOutput(output));

@@ -16,7 +16,7 @@ type Retry = z.infer<typeof Retry>;
 /** Types of messages that show that the turn no longer waits. */
 const resuming = new Set<unknown>(['stream_event', 'assistant', 'user', 'result']);
 
-/** A sentence for people; '' if the turn no longer waits; undefined for messages that do not show either. */
+/** A sentence for people; '' if the turn no longer waits; undefined for all other messages. */
 export function readActivity(message: unknown): string | undefined {
   if (typeof message !== 'object' || message === null || !('type' in message)) return undefined;
   if (resuming.has(message.type)) return '';
