@@ -2,7 +2,7 @@
 import type { ConfigOption } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { begun, message, turn } from './items.ts';
+import { begun, ended, message, turn } from './items.ts';
 import { shareStage, sessionId, stage } from './stage.ts';
 
 shareStage(() => {
@@ -165,4 +165,19 @@ it('Escape twice stops a running turn, and takes nothing back', async () => {
   const stops = () => stage.requests.filter(({ path }) => path.endsWith('/cancel')).length;
   await expect.poll(stops).toBeGreaterThan(0);
   expect(stage.requests.filter(({ path }) => path.endsWith('/rewind'))).toEqual([]);
+});
+
+it('an Escape that stopped a turn, and the next one, are not the gesture that takes a message back', async () => {
+  stage.info = { ...stage.info, session: { ...stage.info.session, state: 'running' } };
+  stage.history = begun('Go');
+  const page = await stage.visitShared();
+  const stop = page.getByRole('button', { name: 'Stop' }).first();
+  await stop.waitFor();
+  await field(page).focus();
+  await page.keyboard.press('Escape');
+  stage.say(ended('t1'));
+  await stop.waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Edit and send again' }).first().waitFor();
+  expect(await page.getByRole('dialog', { name: 'Edit and send again' }).count()).toBe(0);
 });

@@ -27,12 +27,12 @@ interface ComposerKeys {
 export function useComposerKeys(keys: ComposerKeys) {
   const { field, menu, cycleMode, isEmpty, canStep, running, onRecall, onTakeBack, send } = keys;
   const tab = useLeavesByTab();
-  const isSecondEscape = useDoubleEscape();
+  const isSecondEscape = useDoubleEscape({ isEmpty, running });
   const onKeyDown = (event: KeyboardEvent) => {
     if (menu.onKey(event)) return event.preventDefault();
     tab.onKey(event);
     if (isBackTab(event) && !tab.leaves() && cycleMode()) return event.preventDefault();
-    if (isSecondEscape(event) && isEmpty && !running) {
+    if (isSecondEscape(event)) {
       // The key itself would close the dialog.
       event.preventDefault();
       return onTakeBack();
@@ -80,16 +80,29 @@ function breakLineAtBackslash(field: HTMLTextAreaElement | null): boolean {
 /** Two presses of Escape within this time (ms) are one gesture. */
 const twice = 1_000;
 
+/** A press of Escape this soon (ms) after a turn ended was meant to stop the turn or to reject its request. */
+const tooSoon = 400;
+
 /**
  * Returns a function to call with each key event; it returns whether the key is the second of two presses of Escape.
+ * Only presses that do nothing else count: those in an empty field while no turn runs.
  */
-function useDoubleEscape(): (event: KeyboardEvent) => boolean {
+function useDoubleEscape({
+  isEmpty,
+  running,
+}: Pick<ComposerKeys, 'isEmpty' | 'running'>): (event: KeyboardEvent) => boolean {
   const first = useRef<number>(undefined);
+  const endedAt = useRef(-Infinity);
+  useEffect(() => {
+    if (!running) return undefined;
+    return () => void (endedAt.current = performance.now());
+  }, [running]);
   return ({ key, timeStamp, repeat }) => {
     if (repeat) return false;
-    const isEscape = key === 'Escape';
-    const isSecond = isEscape && first.current !== undefined && timeStamp - first.current < twice;
-    first.current = isEscape && !isSecond ? timeStamp : undefined;
+    const counts =
+      key === 'Escape' && isEmpty && !running && timeStamp - endedAt.current >= tooSoon;
+    const isSecond = counts && first.current !== undefined && timeStamp - first.current < twice;
+    first.current = counts && !isSecond ? timeStamp : undefined;
     return isSecond;
   };
 }
