@@ -1,5 +1,6 @@
 import { diagram } from './figures/diagram.ts';
 import { opening } from './figures/opening.ts';
+import { functions } from './figures/functions.ts';
 import { hostile } from './figures/hostile.ts';
 import { longSession } from './figures/long-session.ts';
 import { models } from './figures/models.ts';
@@ -23,6 +24,7 @@ export const groups: Record<string, () => AsyncGenerator<Figure>> = {
   flatOut,
   latency,
   pacedCpu,
+  functions,
   acpFlatOut,
   acpLatency,
   sandboxAgent,

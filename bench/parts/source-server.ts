@@ -3,7 +3,7 @@
  * scripted agents: `source` plays Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node
  * source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve.
  * `BENCH_AGENT` (JSON: command, args) is another ACP agent, `named`; `BENCH_MODEL` is the address of a model server,
- * `model`; `BENCH_CLAUDE` adds Claude Code. The server sends spans as OpenTelemetry’s variables say. SIGUSR1 makes it
+ * `model`; `BENCH_CLAUDE` adds Claude Code, `BENCH_DEMO` the demo. The server sends spans as OpenTelemetry’s variables say. SIGUSR1 makes it
  * print the event loop’s longest stall since the last signal, in ms. With `--expose-gc`, SIGUSR2 makes it print how
  * many bytes are in use, including buffers.
  */
@@ -11,6 +11,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type LoadSessionOptions, ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
+import { createDemoProvider } from '@liminal/agents/demo';
 import { createModelProviders } from '@liminal/agents/models';
 import { OpenAiClient } from '@liminal/agents/openai';
 import { builtInTools } from '@liminal/agents/tools';
@@ -58,6 +59,7 @@ if (baseUrl !== undefined) {
   for (const one of createModelProviders({ servers, tools: builtInTools() }))
     providers.register(one);
 }
+if (process.env['BENCH_DEMO'] !== undefined) providers.register(createDemoProvider());
 if (process.env['BENCH_CLAUDE'] !== undefined) providers.register(new ClaudeCodeProvider());
 const quiet = { info() {}, warn() {}, error: console.error };
 const wanted = telemetryConfig({}, (name) => process.env[name]);
