@@ -9,10 +9,10 @@ import { parseArgs } from 'node:util';
 import { groups } from './groups.ts';
 import { readCommit, readMachine, readRun } from './report/circumstances.ts';
 import { compareReport } from './report/compare.ts';
-import { keep, readKept } from './report/kept.ts';
+import { storeReport, readStoredReports } from './report/stored-reports.ts';
 import { summarise } from './report/markdown.ts';
 import type { Group, Report, ReportedFigure } from './report/report.ts';
-import { readable, sayBound, sayMachine } from './report/words.ts';
+import { readable, boundText, machineText } from './report/words.ts';
 import { nameFolder, writeReport } from './report/write.ts';
 import { type Cut, describeError, runGroup } from './run-group.ts';
 
@@ -27,9 +27,9 @@ if (list) {
 const machine = readMachine();
 const first = readRun();
 console.log(
-  `${sayMachine(machine)}, Node ${first.node}, ${first.at}, load ${readable(first.load)}`,
+  `${machineText(machine)}, Node ${first.node}, ${first.at}, load ${readable(first.load)}`,
 );
-const kept = await readKept().catch((error: unknown) => refuse(describeError(error)));
+const kept = await readStoredReports().catch((error: unknown) => refuse(describeError(error)));
 const report: Report = { version: 1, machine, groups: [] };
 const folder = join(fileURLToPath(new URL('results', import.meta.url)), nameFolder(first));
 
@@ -53,7 +53,8 @@ for (const name of wanted) {
 console.log(summarise(compareReport(report, kept)));
 console.log(`Report: ${relative(process.cwd(), join(folder, 'report.md'))}`);
 const code = exitCode(report.groups);
-if (isKept && code !== exits.interrupted) console.log(`Kept: ${relative('.', await keep(report))}`);
+if (isKept && code !== exits.interrupted)
+  console.log(`Kept: ${relative('.', await storeReport(report))}`);
 // Exits explicitly, because a crashed group may have left something running.
 process.exit(code);
 
@@ -101,7 +102,7 @@ function names(): string {
 
 function describe(figure: ReportedFigure): string {
   const { name, value, unit, verdict, detail } = figure;
-  return `${verdict.padEnd(4)}  ${name}: ${`${readable(value)} ${unit}`.trim()} (${sayBound(figure)})  ${detail}`;
+  return `${verdict.padEnd(4)}  ${name}: ${`${readable(value)} ${unit}`.trim()} (${boundText(figure)})  ${detail}`;
 }
 
 function exitCode(measured: readonly Group[]): number {

@@ -18,7 +18,7 @@ interface Begun {
 }
 
 /** How long a group that is ended early has to remove its folders, in ms. */
-const GRACE_MS = 10_000;
+const graceMs = 10_000;
 
 /** Measures a group until it ends, crashes or is ended early: the report has the figures up to then. */
 export async function runGroup({ name, run, measure, cut, onFigure }: Begun): Promise<Group> {
@@ -61,7 +61,7 @@ async function leave(
     .then(() => steps.return(undefined))
     .catch(() => undefined);
   const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, GRACE_MS);
+  const timer = setTimeout(resolve, graceMs);
   await Promise.race([tidied, late]);
   clearTimeout(timer);
 }

@@ -18,18 +18,18 @@ import {
   loadCodexRecording,
 } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { turnOf as acpTurn } from '../packages/agents/src/acp/translate/testing/hearing.ts';
+import { turnOf as acpTurn } from '../packages/agents/src/acp/translate/testing/recorded-translator.ts';
 import {
-  startHearing,
+  startTranslator,
   timestamp,
-} from '../packages/agents/src/claude-code/translate/testing/hearing.ts';
+} from '../packages/agents/src/claude-code/translate/testing/recorded-translator.ts';
 import { Watch } from '../packages/agents/src/testing/watch.ts';
 import { loadAdapterRecording } from '../packages/agents/test/acp/record-codex-adapter.ts';
 import { playRecording } from '../packages/agents/test/codex/play-recording.ts';
 import { uuidOf } from '../packages/server/src/sse/uuid-of.ts';
 
 async function claude(name: string): Promise<EventDraft[]> {
-  const { translator, all } = startHearing();
+  const { translator, all } = startTranslator();
   let turns = 0;
   for (const entry of (await loadClaudeRecording(name)).entries) {
     if ('sdk' in entry) translator.read(entry.sdk, timestamp);

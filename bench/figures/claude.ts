@@ -14,7 +14,7 @@ import {
 import { type Figure, repeat } from '../parts/figure.ts';
 import { type LiminalServer, startLiminalServer } from '../parts/liminal-server.ts';
 import { compareLoading, leadTurns } from '../parts/loading.ts';
-import { comparePairs, MODEL_MS, timeToFirstToken } from '../parts/pairs.ts';
+import { comparePairs, modelMs, timeToFirstToken } from '../parts/pairs.ts';
 
 interface Place {
   env: Record<string, string>;
@@ -25,7 +25,7 @@ interface Place {
 type WithServer = Place & { server: LiminalServer };
 
 /** The number of turns in a session that is loaded. */
-const TURNS = 10;
+const turns = 10;
 
 const answer = 'Good morning.';
 
@@ -39,9 +39,9 @@ export async function* claudeWarm(): AsyncGenerator<Figure> {
       () => ourWarm(place),
     ),
   );
-  yield await withServer(reply(text([pause(MODEL_MS), answer])), (place) =>
+  yield await withServer(reply(text([pause(modelMs), answer])), (place) =>
     comparePairs(
-      { name: `${name}, a model that thinks for ${MODEL_MS} ms`, atMost: 1.1 },
+      { name: `${name}, a model that thinks for ${modelMs} ms`, atMost: 1.1 },
       () => bareWarm(place),
       () => ourWarm(place),
     ),
@@ -168,13 +168,13 @@ async function ourCold({ server: { connection }, projectDir }: WithServer): Prom
 async function storeBare(place: Place): Promise<string> {
   const sessionId = randomUUID();
   await bareTurn(place, { sessionId });
-  await repeat(TURNS - 1, () => bareTurn(place, { resume: sessionId }));
+  await repeat(turns - 1, () => bareTurn(place, { resume: sessionId }));
   return sessionId;
 }
 
 async function storeSession({ server: { connection }, projectDir }: WithServer): Promise<string> {
   const sessionId = await connection.create('claude-code', projectDir);
-  await leadTurns(connection, sessionId, TURNS);
+  await leadTurns(connection, sessionId, turns);
   return sessionId;
 }
 

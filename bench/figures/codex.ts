@@ -14,7 +14,13 @@ import { BareCodex } from '../parts/bare-codex.ts';
 import { type Figure, repeat } from '../parts/figure.ts';
 import { type LiminalServer, startLiminalServer } from '../parts/liminal-server.ts';
 import { compareLoading, leadTurns } from '../parts/loading.ts';
-import { comparePairs, MODEL_MS, OpenSession, ROUNDS, timeToFirstToken } from '../parts/pairs.ts';
+import {
+  comparePairs,
+  modelMs,
+  OpenSession,
+  roundCount,
+  timeToFirstToken,
+} from '../parts/pairs.ts';
 
 interface Place {
   env: Record<string, string>;
@@ -26,7 +32,7 @@ interface Place {
 type WithServer = Place & { server: LiminalServer };
 
 /** The number of turns in a session that is loaded. */
-const TURNS = 10;
+const turns = 10;
 
 /** The real `codex app-server` behind Liminal, against the same program, read and written line by line. */
 export async function* codex(): AsyncGenerator<Figure> {
@@ -113,10 +119,10 @@ async function* warm(place: WithServer): AsyncGenerator<Figure> {
   try {
     // Cheap, and near its bound, so that fewer rounds would not be conclusive.
     yield await compare('Codex: send to first token, warm, against bare codex app-server', 100);
-    const thinking = message([pause(MODEL_MS), 'Good morning.']);
+    const thinking = message([pause(modelMs), 'Good morning.']);
     place.api.play(() => answer(thinking));
-    const name = `Codex: send to first token, warm, a model that thinks for ${MODEL_MS} ms`;
-    yield await compare(name, ROUNDS);
+    const name = `Codex: send to first token, warm, a model that thinks for ${modelMs} ms`;
+    yield await compare(name, roundCount);
   } finally {
     session.close();
     await connection.post(`${sessionId}/kill`, {});
@@ -147,14 +153,14 @@ async function bareFirstToken(place: Place): Promise<number> {
 async function storeThread(place: Place): Promise<string> {
   const program = new BareCodex(place);
   const threadId = await program.open();
-  await repeat(TURNS, () => program.firstToken(threadId));
+  await repeat(turns, () => program.firstToken(threadId));
   await program.end();
   return threadId;
 }
 
 async function storeSession({ server: { connection }, projectDir }: WithServer): Promise<string> {
   const sessionId = await connection.create('codex', projectDir);
-  await leadTurns(connection, sessionId, TURNS);
+  await leadTurns(connection, sessionId, turns);
   return sessionId;
 }
 

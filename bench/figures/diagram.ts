@@ -14,12 +14,12 @@ import { makeWorkItem } from '../parts/work-items.ts';
 const script = fileURLToPath(new URL('../parts/source-server.ts', import.meta.url));
 const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));
 /** So many items that the diagram at the start is not drawn until it is scrolled to. */
-const ITEMS = 200;
-const VISITS = 5;
+const items = 200;
+const visits = 5;
 /** The most edges that the page draws. */
-const EDGES = 50;
+const edgeCount = 50;
 
-const edges = Array.from({ length: EDGES }, (_, n) => `a${n % 30} --> b${n % 29}`).join('\n');
+const edges = Array.from({ length: edgeCount }, (_, n) => `a${n % 30} --> b${n % 29}`).join('\n');
 const content = `\`\`\`mermaid\ngraph TD\n${edges}\n\`\`\``;
 
 const makeItem = (id: string, index: number): OutputItem =>
@@ -28,15 +28,15 @@ const makeItem = (id: string, index: number): OutputItem =>
 /** The largest diagram that the page draws: how long it blocks the page. */
 export async function* diagram(): AsyncGenerator<Figure> {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-diagram-'));
-  const sessionId = await storeSession(dataDir, dataDir, ITEMS, { cliType: 'source', makeItem });
+  const sessionId = await storeSession(dataDir, dataDir, items, { cliType: 'source', makeItem });
   const env = { ...process.env, BENCH_WEB: webApp };
   const server = await Measured.start([script, dataDir, '33'], env);
   const browser = await launchBrowser();
   try {
     const address = `http://127.0.0.1:${server.firstLine}/session/${sessionId}?token=${token}`;
-    const times = await repeat(VISITS, () => longestTask(browser, address));
+    const times = await repeat(visits, () => longestTask(browser, address));
     yield {
-      name: `page, a diagram of ${EDGES} edges: longest task`,
+      name: `page, a diagram of ${edgeCount} edges: longest task`,
       ...bestOf(times),
       unit: 'ms',
       bound: { atMost: 500 },

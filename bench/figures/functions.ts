@@ -11,9 +11,9 @@ import { Measured } from '../parts/process.ts';
 const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
 
 /** The most functions that a delta of Claude Code, a message and an answer may call on the server. */
-const BOUNDS = { delta: 100, send: 660, answer: 285 };
+const bounds = { delta: 100, send: 660, answer: 285 };
 
-const RATE = 50;
+const rate = 50;
 
 /** Calls by function (`file:function@offset`). */
 type Calls = Record<string, number>;
@@ -31,20 +31,20 @@ export async function* functions(): AsyncGenerator<Figure> {
   try {
     const connection = new Connection(`http://127.0.0.1:${server.firstLine}`);
     const source = await Subscribed.open(connection, 'source', dataDir);
-    await source.send(`2 ${RATE}`);
+    await source.send(`2 ${rate}`);
     await source.ended();
 
     await server.calls();
-    await source.send(`2 ${RATE}`);
-    yield figure('a message', await server.calls(), 1, BOUNDS.send);
+    await source.send(`2 ${rate}`);
+    yield figure('a message', await server.calls(), 1, bounds.send);
     await source.ended();
 
-    await source.send(`${RATE * 3} ${RATE}`);
+    await source.send(`${rate * 3} ${rate}`);
     // Not the beginning of the turn, and not its end.
     await setTimeout(1_000);
     await server.calls();
     await setTimeout(1_000);
-    yield figure('a delta', await server.calls(), RATE * 0.8, BOUNDS.delta);
+    yield figure('a delta', await server.calls(), rate * 0.8, bounds.delta);
     await source.ended();
 
     const demo = await Subscribed.open(connection, 'demo', dataDir);
@@ -57,7 +57,7 @@ export async function* functions(): AsyncGenerator<Figure> {
       const calls = await server.calls();
       await demo.ended();
       if (round === 0) continue;
-      yield figure('an answer', calls, 1, BOUNDS.answer);
+      yield figure('an answer', calls, 1, bounds.answer);
       break;
     }
   } finally {

@@ -17,12 +17,12 @@ import { Measured } from '../parts/process.ts';
 
 const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
 
-const MOST_STALL_MS = 250;
-const TRIES = 3;
+const mostStallMs = 250;
+const maxTries = 3;
 /** Characters that a model sends at once. */
-const PIECE = 256 * 1024;
+const piece = 256 * 1024;
 /** The size of a store with a session with little text, in MiB. */
-const EMPTY_MIB = 0.25;
+const emptyMib = 0.25;
 
 /** Plays an input, once: to a server with this environment, as this agent. */
 interface Source {
@@ -50,12 +50,12 @@ async function figuresOf(name: string, source: () => Promise<Source>): Promise<F
       name: `${name}: longest stall`,
       ...bestOf(stalls),
       unit: 'ms',
-      bound: { atMost: MOST_STALL_MS },
+      bound: { atMost: mostStallMs },
       detail: `best of ${tries}; ${inputMiB.toFixed(1)} MiB, followed by a client`,
     },
     {
       name: `${name}: stored`,
-      value: Math.max(0, storedMiB - EMPTY_MIB) / inputMiB,
+      value: Math.max(0, storedMiB - emptyMib) / inputMiB,
       unit: '× its bytes',
       bound: { atMost: 3 },
       detail: `${storedMiB.toFixed(1)} MiB of ${inputMiB.toFixed(1)} MiB`,
@@ -80,8 +80,8 @@ async function fromAgent(lines: readonly string[]): Promise<Source> {
 
 /** The real Claude Code, whose model calls a tool with this input. */
 async function fromClaude(json: string): Promise<Source> {
-  const pieces = Array.from({ length: Math.ceil(json.length / PIECE) }, (_, at) =>
-    json.slice(at * PIECE, (at + 1) * PIECE),
+  const pieces = Array.from({ length: Math.ceil(json.length / piece) }, (_, at) =>
+    json.slice(at * piece, (at + 1) * piece),
   );
   const api = await startMessagesApi({
     script: ({ prompt, body }) =>
@@ -104,7 +104,7 @@ async function playUntilCalm(source: () => Promise<Source>) {
   for (;;) {
     const { stallMs, ...sizes } = await play(await source());
     stalls.push(stallMs);
-    if (stallMs <= MOST_STALL_MS || stalls.length === TRIES) return { ...sizes, stalls };
+    if (stallMs <= mostStallMs || stalls.length === maxTries) return { ...sizes, stalls };
   }
 }
 

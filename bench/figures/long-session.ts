@@ -2,7 +2,7 @@ import type { Figure } from '../parts/figure.ts';
 import type { Standing } from '../parts/long-session.ts';
 import { leadLongSession } from '../parts/long-session.ts';
 
-const NAME = '10,000 items in 100 turns';
+const sessionName = '10,000 items in 100 turns';
 
 /** A session of 10,000 items in 100 turns, compared with the same session at a tenth of its length. */
 export async function* longSession(): AsyncGenerator<Figure> {
@@ -14,7 +14,7 @@ export async function* longSession(): AsyncGenerator<Figure> {
   const grown = (what: keyof Standing, unit: string): string =>
     `${last[what].toFixed(1)} ${unit} against ${first[what].toFixed(1)} ${unit}`;
   const ratio = (name: string, what: keyof Standing, atMost: number, detail: string): Figure => ({
-    name: `${NAME}: ${name}, against a tenth of them`,
+    name: `${sessionName}: ${name}, against a tenth of them`,
     value: last[what] / first[what],
     unit: '×',
     bound: { atMost },
@@ -35,7 +35,7 @@ export async function* longSession(): AsyncGenerator<Figure> {
   );
   yield ratio('store', 'storeMiB', last.textMiB / first.textMiB, grown('storeMiB', 'MiB'));
   yield {
-    name: `${NAME}: memory in use grown by, against a tenth of them`,
+    name: `${sessionName}: memory in use grown by, against a tenth of them`,
     value: last.usedMiB - first.usedMiB,
     unit: 'MiB',
     bound: { atMost: text },

@@ -4,7 +4,7 @@ import type { Figure } from '../parts/figure.ts';
 import { startLiminalServer } from '../parts/liminal-server.ts';
 import { storeSession } from '../parts/stored-session.ts';
 
-const SESSIONS = 100;
+const sessionCount = 100;
 
 /** The memory of a server alone, and with open idle sessions. */
 export async function* memory(): AsyncGenerator<Figure> {
@@ -12,7 +12,7 @@ export async function* memory(): AsyncGenerator<Figure> {
   const { home, projectDir } = workspace;
   const dataDir = join(home, 'data');
   const ids = [];
-  for (let i = 0; i < SESSIONS; i++) ids.push(await storeSession(dataDir, projectDir, 100));
+  for (let i = 0; i < sessionCount; i++) ids.push(await storeSession(dataDir, projectDir, 100));
   const server = await startLiminalServer(dataDir, { PATH: process.env['PATH'], HOME: home });
   try {
     const { process, connection } = server;
@@ -25,13 +25,13 @@ export async function* memory(): AsyncGenerator<Figure> {
       detail: 'just started, on a store of 100 sessions',
     };
     for (const id of ids) await connection.follow(id, () => {});
-    const each = (process.residentMiB - alone) / SESSIONS;
+    const each = (process.residentMiB - alone) / sessionCount;
     yield {
       name: 'each open idle session, resident',
       value: each,
       unit: 'MiB',
       bound: { atMost: 1 },
-      detail: `${SESSIONS} sessions, each followed by a client`,
+      detail: `${sessionCount} sessions, each followed by a client`,
     };
   } finally {
     await server.process.end();

@@ -11,13 +11,13 @@ import { Measured } from '../parts/process.ts';
 const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
 
 /** The number of sessions, the deltas a second in each, and the most CPU as a multiple of the direct path. */
-const LOADS = [
+const loads = [
   { sessions: 1, rate: 50, atMost: 4 },
   { sessions: 1, rate: 200, atMost: 4 },
   { sessions: 20, rate: 50, atMost: 5 },
 ];
-const TURN_S = 10;
-const ROUNDS = 3;
+const turnS = 10;
+const rounds = 3;
 
 /** A server whose CPU is measured, and a function that plays a turn in all of its sessions. */
 interface Side {
@@ -31,14 +31,14 @@ interface Side {
  * machine.
  */
 export async function* pacedCpu(): AsyncGenerator<Figure> {
-  for (const { sessions, rate, atMost } of LOADS) {
+  for (const { sessions, rate, atMost } of loads) {
     const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
     const [bare, ours] = await Promise.all([bareSide(sessions), ourSide(sessions, dataDir)]);
     try {
-      const count = rate * TURN_S;
+      const count = rate * turnS;
       const turn = (side: Side) => cpuOf(side, `${count} ${rate}`, count * sessions);
       await Promise.all([turn(bare), turn(ours)]);
-      const pairs = await repeat(ROUNDS, async () => {
+      const pairs = await repeat(rounds, async () => {
         const [floor, measured] = await Promise.all([turn(bare), turn(ours)]);
         return { floor, ours: measured };
       });

@@ -12,16 +12,16 @@ import { makeWorkItem } from '../parts/work-items.ts';
 
 const script = fileURLToPath(new URL('../parts/source-server.ts', import.meta.url));
 const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));
-const ITEMS = 10_000;
-const VISITS = 3;
+const items = 10_000;
+const visitCount = 3;
 /** The agent's output: 60 deltas, 100 a second, in each of 10 texts. */
-const SPEECH = '60 100 10';
+const speech = '60 100 10';
 
 /** A session of 10,000 items in Chromium: opened, read from end to start and back, and typed in during a turn. */
 export async function* page(): AsyncGenerator<Figure> {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-page-'));
   const stored = { cliType: 'source', makeItem: makeWorkItem };
-  const sessionId = await storeSession(dataDir, dataDir, ITEMS, stored);
+  const sessionId = await storeSession(dataDir, dataDir, items, stored);
   const server = await Measured.start([script, dataDir, '33'], {
     ...process.env,
     BENCH_WEB: webApp,
@@ -31,10 +31,10 @@ export async function* page(): AsyncGenerator<Figure> {
     const origin = `http://127.0.0.1:${server.firstLine}`;
     const connection = new Connection(origin);
     const stream = async () => {
-      await connection.post(`${sessionId}/send`, { message: SPEECH });
+      await connection.post(`${sessionId}/send`, { message: speech });
     };
     const address = `${origin}/session/${sessionId}?token=${token}`;
-    yield* describe(await repeat(VISITS, () => visitPage(browser, address, stream)));
+    yield* describe(await repeat(visitCount, () => visitPage(browser, address, stream)));
   } finally {
     await browser.close();
     await server.end();
@@ -47,7 +47,7 @@ function describe(visits: readonly Visit[]): Figure[] {
   const all = (what: keyof Visit) => visits.map((visit) => visit[what].toPrecision(3)).join(', ');
   const floor = `an empty page’s longest: ${best('floor').toFixed(0)} ms; none longer than 50 ms counts as 0`;
   const figure = (what: keyof Visit, name: string, unit: string, atMost: number, detail = '') => ({
-    name: `page, ${ITEMS.toLocaleString('en')} items: ${name}`,
+    name: `page, ${items.toLocaleString('en')} items: ${name}`,
     ...bestOf(visits.map((visit) => visit[what])),
     unit,
     bound: { atMost },

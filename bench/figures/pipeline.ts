@@ -11,13 +11,13 @@ import { play } from '../parts/play.ts';
 import { readAcpSource } from '../parts/acp-source.ts';
 import { readSource } from '../parts/read-source.ts';
 
-const FLOOD = 300_000;
+const floodSize = 300_000;
 
 /** Deltas a second if the source is only read and parsed. */
 async function floor(): Promise<number> {
   let first = 0;
   let seen = 0;
-  await readSource({ count: FLOOD, rate: 0 }, () => {
+  await readSource({ count: floodSize, rate: 0 }, () => {
     first ||= performance.now();
     seen += 1;
   });
@@ -27,7 +27,7 @@ async function floor(): Promise<number> {
 async function acpFloor(): Promise<number> {
   let first = 0;
   let seen = 0;
-  await readAcpSource({ count: FLOOD, rate: 0 }, () => {
+  await readAcpSource({ count: floodSize, rate: 0 }, () => {
     first ||= performance.now();
     seen += 1;
   });
@@ -52,12 +52,12 @@ async function* compareFlatOut(
 ): AsyncGenerator<Figure> {
   const pairs = await repeat(3, async () => {
     const floor = await floorOf();
-    const played = await play({ agent, count: FLOOD, rate: 0, cadenceMs: 33 });
-    return { floor, ours: (FLOOD * 1000) / played.wallMs, played };
+    const played = await play({ agent, count: floodSize, rate: 0, cadenceMs: 33 });
+    return { floor, ours: (floodSize * 1000) / played.wallMs, played };
   });
   const rate = Math.round(median(pairs.map((pair) => pair.ours)));
   const floorRate = Math.round(median(pairs.map((pair) => pair.floor)));
-  const cpu = median(pairs.map(({ played }) => (played.cpuMs * 1000) / FLOOD));
+  const cpu = median(pairs.map(({ played }) => (played.cpuMs * 1000) / floodSize));
   const lost = pairs.filter(({ played }) => !played.isWhole).length;
   const detail = `${rate} deltas/s of ${floorRate} read and parsed only; ${cpu.toFixed(1)} µs CPU a delta`;
   yield { name, ...shareOf(pairs, atLeast, 'deltas/s'), detail };
@@ -66,7 +66,7 @@ async function* compareFlatOut(
     value: lost,
     unit: '',
     bound: { atMost: 0 },
-    detail: `${FLOOD} deltas, three runs`,
+    detail: `${floodSize} deltas, three runs`,
   };
 }
 

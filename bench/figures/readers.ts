@@ -10,10 +10,10 @@ import { Measured } from '../parts/process.ts';
 
 const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
 
-const READERS = 1_000;
+const readerCount = 1_000;
 /** The number of deltas, and the rate per second. */
-const TURN = { count: 500, rate: 50 };
-const WARM_UP = { count: 100, rate: 50 };
+const pacedTurn = { count: 500, rate: 50 };
+const warmUp = { count: 100, rate: 50 };
 
 /** Two servers on one Redis and one PostgreSQL: a session that runs on one has its readers on the other. */
 export async function* readers(): AsyncGenerator<Figure> {
@@ -42,29 +42,35 @@ async function watched(
 ): Promise<Crowd> {
   const owner = new Connection(`http://127.0.0.1:${ownerPort}`);
   const sessionId = await owner.create('source', dataDir);
-  const crowd = await Measured.start([part('crowd.ts'), kind, port, sessionId, String(READERS)]);
-  const play = async ({ count, rate }: typeof TURN): Promise<Crowd> => {
+  const crowd = await Measured.start([
+    part('crowd.ts'),
+    kind,
+    port,
+    sessionId,
+    String(readerCount),
+  ]);
+  const play = async ({ count, rate }: typeof pacedTurn): Promise<Crowd> => {
     await owner.post(`${sessionId}/send`, { message: `${count} ${rate}` });
     return JSON.parse(await crowd.nextLine()) as Crowd;
   };
   // A first turn warms both servers up.
-  await play(WARM_UP);
-  const measured = await play(TURN);
+  await play(warmUp);
+  const measured = await play(pacedTurn);
   await crowd.end();
   return measured;
 }
 
 function figuresOf(kind: string, { p50, p99, seen }: Crowd): Figure[] {
-  const name = `${READERS} ${kind} readers of one session of another server, ${TURN.rate} deltas/s`;
+  const name = `${readerCount} ${kind} readers of one session of another server, ${pacedTurn.rate} deltas/s`;
   const detail = `source to reader, p50 ${p50.toFixed(0)} ms; one more reader has stopped reading`;
   return [
     { name: `${name}, p99`, value: p99, unit: 'ms', bound: { atMost: 120 }, detail },
     {
       name: `${name}: deltas given to each`,
-      value: seen / READERS,
+      value: seen / readerCount,
       unit: '',
-      bound: { atLeast: TURN.count - 2 },
-      detail: `of ${TURN.count}; the first may be in the item’s first state`,
+      bound: { atLeast: pacedTurn.count - 2 },
+      detail: `of ${pacedTurn.count}; the first may be in the item’s first state`,
     },
   ];
 }

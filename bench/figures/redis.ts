@@ -14,12 +14,12 @@ import {
 } from '../parts/figure.ts';
 
 /** The number of runs at the same time, and of events in each. */
-const FLOOD = { runs: 50, events: 1_000 };
-const ROUNDS = 5;
-const MESSAGES = 1_000;
-const LONG_RUN = 10_000;
-const FINISHED = 10_000;
-const MEASURED_RUNS = 5;
+const flood = { runs: 50, events: 1_000 };
+const rounds = 5;
+const messages = 1_000;
+const longRun = 10_000;
+const finished = 10_000;
+const measuredRuns = 5;
 
 /** The log in Redis against the bare commands that it consists of, on the same Redis in the same run. */
 export async function* redis(): AsyncGenerator<Figure> {
@@ -40,7 +40,7 @@ export async function* redis(): AsyncGenerator<Figure> {
 async function appendShare(url: string, batch: number): Promise<Figure> {
   const bare = new Redis(url, { enableAutoPipelining: true });
   const ours = await openRedis({ url });
-  const pairs = await repeat(ROUNDS, async () => {
+  const pairs = await repeat(rounds, async () => {
     await bare.flushall();
     const floor = await rateOf(batch, async (runId, events) => {
       const key = `bare:${runId}`;
@@ -55,7 +55,7 @@ async function appendShare(url: string, batch: number): Promise<Figure> {
   return {
     name: `Redis append, ${batch} events at a time, share of bare pipelined XADD`,
     ...shareOf(pairs, 60, 'events/s'),
-    detail: `${Math.round(b)} events/s of ${Math.round(a)}, ${FLOOD.runs} runs at once, medians of ${ROUNDS}`,
+    detail: `${Math.round(b)} events/s of ${Math.round(a)}, ${flood.runs} runs at once, medians of ${rounds}`,
   };
 }
 
@@ -63,9 +63,9 @@ async function rateOf(
   batch: number,
   append: (runId: string, events: StreamEvent[]) => Promise<void>,
 ): Promise<number> {
-  const runs = Array.from({ length: FLOOD.runs }, (_, index) => {
+  const runs = Array.from({ length: flood.runs }, (_, index) => {
     const runId = uuidOf(index);
-    return { runId, events: eventsOf(runId, FLOOD.events) };
+    return { runId, events: eventsOf(runId, flood.events) };
   });
   const began = performance.now();
   const written = runs.map(async ({ runId, events }) => {
@@ -74,7 +74,7 @@ async function rateOf(
     }
   });
   await Promise.all(written);
-  return (FLOOD.runs * FLOOD.events * 1000) / (performance.now() - began);
+  return (flood.runs * flood.events * 1000) / (performance.now() - began);
 }
 
 /** The time from an append on one server to its receipt on another, against XADD to XREAD; measured alternately. */
@@ -84,7 +84,7 @@ async function latencyRatio(url: string): Promise<Figure> {
   const followed = two.log.follow('latency')[Symbol.asyncIterator]();
   const [bare, ours]: [number[], number[]] = [[], []];
   let last = '0-0';
-  for (const event of eventsOf('latency', MESSAGES)) {
+  for (const event of eventsOf('latency', messages)) {
     const read = reader.xread('BLOCK', 10_000, 'STREAMS', 'bare', last);
     bare.push(await timed(read, () => void writer.xadd('bare', '*', ...fieldsOf(event))));
     last = (await read)?.[0]?.[1].at(-1)?.[0] ?? last;
@@ -98,7 +98,7 @@ async function latencyRatio(url: string): Promise<Figure> {
   return {
     name: 'Redis append to another server’s reader, p50 against XADD to XREAD',
     ...quotientOf({ floor: bare, ours }, 50, 2),
-    detail: `${b.toFixed(3)} ms against ${a.toFixed(3)} ms, p99 ${b99.toFixed(2)} against ${a99.toFixed(2)} ms, ${MESSAGES} events`,
+    detail: `${b.toFixed(3)} ms against ${a.toFixed(3)} ms, p99 ${b99.toFixed(2)} against ${a99.toFixed(2)} ms, ${messages} events`,
   };
 }
 
@@ -115,17 +115,17 @@ async function timed(awaited: Promise<unknown>, bring: () => void): Promise<numb
 async function replay(url: string): Promise<Figure[]> {
   const opened = await openRedis({ url });
   const { log } = opened;
-  await log.append('long', eventsOf('long', LONG_RUN));
-  const times = await repeat(ROUNDS, async () => {
+  await log.append('long', eventsOf('long', longRun));
+  const times = await repeat(rounds, async () => {
     const began = performance.now();
     const { length } = await log.read('long');
     const read = performance.now() - began;
     let followed = 0;
-    for await (const _ of log.follow('long')) if (++followed === LONG_RUN) break;
+    for await (const _ of log.follow('long')) if (++followed === longRun) break;
     return { length, read, follow: performance.now() - began - read };
   });
   await opened.close();
-  const detail = `${LONG_RUN} events, median of ${ROUNDS}; ${times[0]?.length} came`;
+  const detail = `${longRun} events, median of ${rounds}; ${times[0]?.length} came`;
   const bound = { atMost: 100 };
   return [
     {
@@ -157,12 +157,12 @@ async function memoryOfEvents(url: string): Promise<Figure> {
   await admin.flushall();
   const opened = await openRedis({ url });
   let count = 0;
-  const held = await repeat(MEASURED_RUNS, async () => {
+  const held = await repeat(measuredRuns, async () => {
     count += 1;
     const runId = uuidOf(count);
-    for (const event of eventsOf(runId, FLOOD.events)) await opened.log.append(runId, [event]);
+    for (const event of eventsOf(runId, flood.events)) await opened.log.append(runId, [event]);
     const bytes = await admin.memory('USAGE', `codex:run:${runId}:events`, 'SAMPLES', 0);
-    return Number(bytes) / FLOOD.events;
+    return Number(bytes) / flood.events;
   });
   await opened.close();
   admin.disconnect();
@@ -171,7 +171,7 @@ async function memoryOfEvents(url: string): Promise<Figure> {
     ...percentileOf(held, 50),
     unit: 'B',
     bound: { atMost: 500 },
-    detail: `runs of ${FLOOD.events} events of some 100 characters, median of ${MEASURED_RUNS}`,
+    detail: `runs of ${flood.events} events of some 100 characters, median of ${measuredRuns}`,
   };
 }
 
@@ -179,7 +179,7 @@ async function memoryOfEvents(url: string): Promise<Figure> {
 async function memoryGrowth(url: string): Promise<Figure> {
   const admin = new Redis(url);
   await admin.flushall();
-  const opened = await openRedis({ url, keepSettledMs: 1 });
+  const opened = await openRedis({ url, settledTtlMs: 1 });
   const projecting = new AbortController();
   const claims = opened.coordination.registry.claims('bench', projecting.signal);
   const projected = (async () => {
@@ -202,14 +202,14 @@ async function memoryGrowth(url: string): Promise<Figure> {
     // Without the buffers of connections, which vary.
     return told('used_memory') - told('mem_clients_normal');
   };
-  const tenth = await after(0, FINISHED / 10);
-  const all = await after(FINISHED / 10, FINISHED);
+  const tenth = await after(0, finished / 10);
+  const all = await after(finished / 10, finished);
   projecting.abort();
   await projected;
   await opened.close();
   admin.disconnect();
   return {
-    name: `Redis memory after ${FINISHED} finished runs, against a tenth of them`,
+    name: `Redis memory after ${finished} finished runs, against a tenth of them`,
     value: all / tenth,
     unit: '×',
     bound: { atMost: 1.1 },

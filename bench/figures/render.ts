@@ -22,13 +22,13 @@ const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`,
 const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));
 
 /** 300 deltas, 100 a second. */
-const TURN = '300 100';
-const WARM_UP = '60 100';
-const ROUNDS = 10;
+const turnMessage = '300 100';
+const warmUp = '60 100';
+const roundCount = 10;
 /** Short turns, of which only the first text is measured. */
-const FIRST = { message: '10 50', turns: 40 };
+const firstTextLoad = { message: '10 50', turns: 40 };
 /** NFR-000-04. */
-const FIRST_MS = 200;
+const firstMs = 200;
 
 interface Place {
   browser: Browser;
@@ -47,7 +47,7 @@ export async function* render(): AsyncGenerator<Figure> {
   const ms = ({ floor, ours }: Compared, p: number): string =>
     `${percentile(ours, p).toFixed(1)} against ${percentile(floor, p).toFixed(1)} ms`;
   const detail = (both: Compared): string =>
-    `median ${ms(both, 50)} by the direct way, P95 ${ms(both, 95)}; ${both.ours.length} deltas each, ${ROUNDS} turns in turn`;
+    `median ${ms(both, 50)} by the direct way, P95 ${ms(both, 95)}; ${both.ours.length} deltas each, ${roundCount} turns in turn`;
   for (const cadenceMs of [0, 33]) {
     const both = await withServer(cadenceMs, comparePaths);
     for (const p of [50, 95]) {
@@ -74,7 +74,7 @@ export async function* firstText(): AsyncGenerator<Figure> {
       name: `first text ${where} after the answer’s beginning, P95`,
       ...percentileOf(times, 95),
       unit: 'ms',
-      bound: { atMost: FIRST_MS },
+      bound: { atMost: firstMs },
       detail: `median ${median(times).toFixed(1)} ms, the longest ${Math.max(...times).toFixed(1)} ms of ${times.length}, cadence 33 ms`,
     };
   }
@@ -87,15 +87,15 @@ async function comparePaths(place: Place): Promise<Compared> {
   const direct = await Measured.start([part('direct-server.ts'), sessionId]);
   const page = await openPage(place, sessionId);
   try {
-    const { say } = await page.connect(direct.firstLine);
+    const { send: say } = await page.connect(direct.firstLine);
     const bare = (message: string) => page.latencies(() => say(message));
     const ours = (message: string) =>
       page.latencies(async () => void (await connection.post(`${sessionId}/send`, { message })));
-    await ours(WARM_UP);
-    await bare(WARM_UP);
-    const rounds = await repeat(ROUNDS, async () => ({
-      floor: await bare(TURN),
-      ours: await ours(TURN),
+    await ours(warmUp);
+    await bare(warmUp);
+    const rounds = await repeat(roundCount, async () => ({
+      floor: await bare(turnMessage),
+      ours: await ours(turnMessage),
     }));
     return {
       floor: rounds.flatMap((round) => round.floor),
@@ -122,13 +122,13 @@ async function firstAtClient({ connection, dataDir }: Place): Promise<number[]> 
   const play = async (): Promise<number> => {
     first = undefined;
     ended = Promise.withResolvers();
-    await connection.post(`${sessionId}/send`, { message: FIRST.message });
+    await connection.post(`${sessionId}/send`, { message: firstTextLoad.message });
     await ended.promise;
     return first ?? Number.NaN;
   };
   // The first turn of a session starts its agent, and compiles much code.
   await play();
-  const times = await repeat(FIRST.turns, play);
+  const times = await repeat(firstTextLoad.turns, play);
   socket.close();
   return times;
 }
@@ -137,7 +137,7 @@ async function firstInPage(place: Place): Promise<number[]> {
   const { connection, dataDir } = place;
   const sessionId = await connection.create('source', dataDir);
   const page = await openPage(place, sessionId);
-  const { message } = FIRST;
+  const { message } = firstTextLoad;
   const play = async (): Promise<number> => {
     const send = async () => void (await connection.post(`${sessionId}/send`, { message }));
     const [first = Number.NaN] = await page.latencies(send);
@@ -145,7 +145,7 @@ async function firstInPage(place: Place): Promise<number[]> {
   };
   try {
     await play();
-    return await repeat(FIRST.turns, play);
+    return await repeat(firstTextLoad.turns, play);
   } finally {
     await page.close();
   }

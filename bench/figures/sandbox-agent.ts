@@ -10,9 +10,9 @@ import {
   shareOf,
 } from '../parts/figure.ts';
 
-const FLOOD = { count: 300_000, rate: 0 };
-const PACED = { count: 1_000, rate: 200 };
-const ROUNDS = 3;
+const floodLoad = { count: 300_000, rate: 0 };
+const pacedLoad = { count: 1_000, rate: 200 };
+const roundCount = 3;
 
 /** The same scripted ACP agent through Liminal with default settings, and through sandbox-agent, alternately. */
 export async function* sandboxAgent(): AsyncGenerator<Figure> {
@@ -21,15 +21,15 @@ export async function* sandboxAgent(): AsyncGenerator<Figure> {
 }
 
 async function* paced(): AsyncGenerator<Figure> {
-  const rounds = await repeat(ROUNDS, async () => ({
-    theirs: await playSandboxAgent(PACED),
-    ours: await play({ agent: 'acp', ...PACED, cadenceMs: 33 }),
+  const rounds = await repeat(roundCount, async () => ({
+    theirs: await playSandboxAgent(pacedLoad),
+    ours: await play({ agent: 'acp', ...pacedLoad, cadenceMs: 33 }),
   }));
   const latencies = {
     floor: rounds.flatMap(({ theirs }) => theirs.latenciesMs),
     ours: rounds.flatMap(({ ours }) => ours.latenciesMs),
   };
-  const name = `beside sandbox-agent, ${PACED.rate} chunks/s`;
+  const name = `beside sandbox-agent, ${pacedLoad.rate} chunks/s`;
   for (const { p, atMost } of [
     { p: 50, atMost: 1 },
     { p: 99, atMost: 10 },
@@ -38,7 +38,7 @@ async function* paced(): AsyncGenerator<Figure> {
     const detail = `${b.toFixed(2)} ms, durable, against ${a.toFixed(2)} ms, not stored`;
     yield { name: `${name}: added at p${p}`, ...addedOf(latencies, p, atMost), detail };
   }
-  const perChunk = (cpuMs: number): number => (cpuMs * 1000) / PACED.count;
+  const perChunk = (cpuMs: number): number => (cpuMs * 1000) / pacedLoad.count;
   const pairs = rounds.map(({ theirs, ours }) => ({
     floor: perChunk(theirs.cpuMs),
     ours: perChunk(ours.cpuMs),
@@ -49,24 +49,24 @@ async function* paced(): AsyncGenerator<Figure> {
 }
 
 async function* flood(): AsyncGenerator<Figure> {
-  const rounds = await repeat(ROUNDS, async () => ({
-    theirs: await playSandboxAgent(FLOOD),
-    ours: await play({ agent: 'acp', ...FLOOD, cadenceMs: 33 }),
+  const rounds = await repeat(roundCount, async () => ({
+    theirs: await playSandboxAgent(floodLoad),
+    ours: await play({ agent: 'acp', ...floodLoad, cadenceMs: 33 }),
   }));
   const pairs = rounds.map(({ theirs, ours }) => ({
-    floor: ((FLOOD.count - theirs.lost) * 1000) / theirs.wallMs,
-    ours: (FLOOD.count * 1000) / ours.wallMs,
+    floor: ((floodLoad.count - theirs.lost) * 1000) / theirs.wallMs,
+    ours: (floodLoad.count * 1000) / ours.wallMs,
   }));
   const [ours, theirs] = [pairs.map((pair) => pair.ours), pairs.map((pair) => pair.floor)];
   const name = 'beside sandbox-agent, flat out';
   const rates = `${median(ours).toFixed(0)} against ${median(theirs).toFixed(0)} chunks/s that arrive`;
   yield { name: `${name}: share of its rate`, ...shareOf(pairs, 100, 'chunks/s'), detail: rates };
-  const lost = rounds.map((round) => (round.theirs.lost * 100) / FLOOD.count);
+  const lost = rounds.map((round) => (round.theirs.lost * 100) / floodLoad.count);
   yield {
     name: `${name}: runs with anything lost`,
     value: rounds.filter((round) => !round.ours.isWhole).length,
     unit: '',
     bound: { atMost: 0 },
-    detail: `${FLOOD.count} chunks, ${ROUNDS} runs; it lost ${lost.map((share) => share.toFixed(0)).join(', ')} % of them`,
+    detail: `${floodLoad.count} chunks, ${roundCount} runs; it lost ${lost.map((share) => share.toFixed(0)).join(', ')} % of them`,
   };
 }

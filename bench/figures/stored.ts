@@ -10,13 +10,13 @@ import { startPostgres } from '@liminal/testkit';
 import pg from 'pg';
 import type { Figure } from '../parts/figure.ts';
 
-const TURNS = 100;
+const turnCount = 100;
 /** The parts of an agent's turn, in characters: a question, answers, and tool outputs. */
-const PARTS = { question: 200, answers: [400, 900, 1_600], outputs: [500, 2_000, 6_000, 12_000] };
+const parts = { question: 200, answers: [400, 900, 1_600], outputs: [500, 2_000, 6_000, 12_000] };
 
 /** The size of a stored session, against the size of its text. */
 export async function* stored(): AsyncGenerator<Figure> {
-  const turns = Array.from({ length: TURNS }, (_, index) => turnOf(index));
+  const turns = Array.from({ length: turnCount }, (_, index) => turnOf(index));
   const text = turns.flatMap(({ outputItems }) => outputItems.map(textOf)).join('').length;
   const detail = (bytes: number): string =>
     `${(bytes / 2 ** 20).toFixed(2)} MiB for ${(text / 2 ** 20).toFixed(2)} MiB of prose and code, with its index for searching`;
@@ -81,8 +81,8 @@ function turnOf(index: number): Response {
     content,
     ...stamps,
   });
-  const answers = PARTS.answers.map((length, n) => message(prose.take(length), `a${n}`, 'agent'));
-  const calls = PARTS.outputs.flatMap((length, n): OutputItem[] => {
+  const answers = parts.answers.map((length, n) => message(prose.take(length), `a${n}`, 'agent'));
+  const calls = parts.outputs.flatMap((length, n): OutputItem[] => {
     const callId = `toolu_${index}_${n}`;
     const path = `/srv/project/src/module-${n}.ts`;
     return [
@@ -118,7 +118,7 @@ function turnOf(index: number): Response {
     finishReason: 'end_turn',
     usage: { inputTokens: 1, outputTokens: 1 },
     lastSeq: 100,
-    outputItems: [message(prose.take(PARTS.question), 'q', 'user'), ...calls, ...answers],
+    outputItems: [message(prose.take(parts.question), 'q', 'user'), ...calls, ...answers],
   };
 }
 

@@ -2,9 +2,9 @@ import { OtlpReceiver } from '@liminal/testkit/otlp-receiver';
 import { type Figure, median, repeat, shareOf } from '../parts/figure.ts';
 import { play } from '../parts/play.ts';
 
-const FLOOD = 300_000;
+const floodSize = 300_000;
 /** An odd number, so that there is a middle pair. */
-const ROUNDS = 5;
+const rounds = 5;
 
 /**
  * The cost of sending spans for a server under full load, against the same server without tracing. A server without
@@ -22,11 +22,11 @@ export async function* tracing(): AsyncGenerator<Figure> {
 async function tracedShare(receiver: OtlpReceiver): Promise<Figure> {
   const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
   const rate = async (env: NodeJS.ProcessEnv): Promise<number> => {
-    const { wallMs } = await play({ count: FLOOD, rate: 0, cadenceMs: 33, env });
-    return (FLOOD * 1_000) / wallMs;
+    const { wallMs } = await play({ count: floodSize, rate: 0, cadenceMs: 33, env });
+    return (floodSize * 1_000) / wallMs;
   };
   // Alternately, so that both have the same load of the machine.
-  const pairs = await repeat(ROUNDS, async () => ({
+  const pairs = await repeat(rounds, async () => ({
     floor: await rate({}),
     ours: await rate(traced),
   }));
@@ -39,6 +39,6 @@ async function tracedShare(receiver: OtlpReceiver): Promise<Figure> {
   return {
     name: 'tracing, flat out, share of the rate without',
     ...shareOf(pairs, 90, 'deltas/s'),
-    detail: `${Math.round(on)} against ${Math.round(off)} deltas/s, medians of ${ROUNDS}; the share is that of each pair`,
+    detail: `${Math.round(on)} against ${Math.round(off)} deltas/s, medians of ${rounds}; the share is that of each pair`,
   };
 }

@@ -20,7 +20,7 @@ export function floodingAgent(floods: readonly Flood[]): Promise<AcpAgent> {
   });
 }
 
-interface Said {
+interface AcpMessage {
   id?: number;
   method?: string;
   result?: { sessionId?: string };
@@ -38,7 +38,7 @@ export async function readAcpSource(flood: Flood, onText: (text: string) => void
   const cwd = process.cwd();
   const ask = (id: number, method: string, params: object): void =>
     void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-  const hear = ({ id, result, params }: Said): void => {
+  const hear = ({ id, result, params }: AcpMessage): void => {
     const text = params?.update?.content?.text;
     if (text !== undefined) return onText(text);
     if (id === 0) ask(1, 'session/new', { cwd, mcpServers: [] });
@@ -51,7 +51,7 @@ export async function readAcpSource(flood: Flood, onText: (text: string) => void
   child.stdout.on('data', (chunk: string) => {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) hear(JSON.parse(line) as Said);
+    for (const line of lines) hear(JSON.parse(line) as AcpMessage);
   });
   ask(0, 'initialize', { protocolVersion: 1, clientCapabilities: {} });
   await exited;

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { codexBinary } from '@liminal/testkit';
 
-interface Said {
+interface RpcMessage {
   id?: number;
   method?: string;
   result?: { thread?: { id?: string } };
@@ -16,7 +16,7 @@ export class BareCodex {
   firstAt = 0;
   readonly #cwd: string;
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #answers = new Map<unknown, (said: Said) => void>();
+  readonly #answers = new Map<unknown, (said: RpcMessage) => void>();
   #onMethod: (method: string) => void = () => {};
   #asked = 0;
 
@@ -25,7 +25,7 @@ export class BareCodex {
     const stdio: ['pipe', 'pipe', 'ignore'] = ['pipe', 'pipe', 'ignore'];
     this.#child = spawn(codexBinary(), ['app-server'], { cwd, env, stdio });
     createInterface(this.#child.stdout).on('line', (line) => {
-      const said = JSON.parse(line) as Said;
+      const said = JSON.parse(line) as RpcMessage;
       if (said.method === undefined) this.#answers.get(said.id)?.(said);
       else this.#onMethod(said.method);
     });
@@ -72,19 +72,19 @@ export class BareCodex {
   async #initialise(): Promise<void> {
     const clientInfo = { name: 'bench', title: 'Bench', version: '1' };
     await this.#ask('initialize', { clientInfo, capabilities: { experimentalApi: true } });
-    this.#say({ method: 'initialized' });
+    this.#send({ method: 'initialized' });
   }
 
-  #ask(method: string, params: object): Promise<Said> {
+  #ask(method: string, params: object): Promise<RpcMessage> {
     this.#asked += 1;
     const id = this.#asked;
-    const { promise, resolve } = Promise.withResolvers<Said>();
+    const { promise, resolve } = Promise.withResolvers<RpcMessage>();
     this.#answers.set(id, resolve);
-    this.#say({ id, method, params });
+    this.#send({ id, method, params });
     return promise;
   }
 
-  #say(message: object): void {
+  #send(message: object): void {
     this.#child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 }

@@ -8,7 +8,7 @@ import type { ServerMessage } from '@liminal/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { readSource } from './read-source.ts';
 
-interface Said {
+interface SourceMessage {
   type: string;
   event?: { type: string; delta?: { text?: string } };
 }
@@ -53,7 +53,7 @@ async function play(socket: WebSocket, count: number, rate: number): Promise<voi
     cursor,
   });
   await readSource({ count, rate }, (said) => {
-    const text = (said as Said).event?.delta?.text;
+    const text = (said as SourceMessage).event?.delta?.text;
     if (text === undefined) return;
     say({ type: 'session:append', ...ids, itemId, at: content.length, text, cursor });
     content += text;

@@ -1,7 +1,7 @@
 /** Hostile output of an agent, each up to 32 MB: the lines that it writes, by name. */
 
-const MIB = 1024 * 1024;
-const MOST = 30 * MIB;
+const mib = 1024 * 1024;
+const maxBytes = 30 * mib;
 
 const says = (update: object): string =>
   JSON.stringify({
@@ -26,26 +26,26 @@ const leaves = (bytes: number): number[] => times(Math.floor(bytes / 8), (n) => 
 export const hostileToolInputs: Record<string, () => string> = {
   'an input of keys': () => JSON.stringify(keys(1_000_000)),
   'an input of 100,000 keys': () => JSON.stringify(keys(100_000)),
-  'an input of one text': () => JSON.stringify({ text: 'word '.repeat(MOST / 5) }),
+  'an input of one text': () => JSON.stringify({ text: 'word '.repeat(maxBytes / 5) }),
 };
 
 const keys = (count: number): object => Object.fromEntries(times(count, (n) => [`key${n}`, n]));
 
 export const hostileInputs: Record<string, () => string[]> = {
-  'text in pieces of 1 MiB': () => times(30, () => saysText('word '.repeat(MIB / 5))),
-  'one piece of text': () => [saysText('word '.repeat(MOST / 5))],
-  'quotes in pieces of 1 MiB': () => times(15, () => saysText('"'.repeat(MIB))),
-  'one piece of quotes': () => [saysText('"'.repeat(MOST / 2))],
+  'text in pieces of 1 MiB': () => times(30, () => saysText('word '.repeat(mib / 5))),
+  'one piece of text': () => [saysText('word '.repeat(maxBytes / 5))],
+  'quotes in pieces of 1 MiB': () => times(15, () => saysText('"'.repeat(mib))),
+  'one piece of quotes': () => [saysText('"'.repeat(maxBytes / 2))],
   'a million lines in one piece': () => [saysText('a\n'.repeat(1_000_000))],
-  'an output in one line': () => [call('c'), done({ rawOutput: { output: 'x'.repeat(MOST) } })],
+  'an output in one line': () => [call('c'), done({ rawOutput: { output: 'x'.repeat(maxBytes) } })],
   'outputs of 1 MiB': () =>
     times(30, (n) => [
       call(`c${n}`),
-      update(`c${n}`, { status: 'completed', rawOutput: { output: 'word '.repeat(MIB / 5) } }),
+      update(`c${n}`, { status: 'completed', rawOutput: { output: 'word '.repeat(mib / 5) } }),
     ]).flat(),
-  'an output of leaves': () => [call('c'), done({ rawOutput: leaves(MOST) })],
+  'an output of leaves': () => [call('c'), done({ rawOutput: leaves(maxBytes) })],
   'an output of keys': () => [call('c'), done({ rawOutput: keys(1_000_000) })],
-  'an input of leaves': () => [call('c', { rawInput: { list: leaves(MOST) } }), done({})],
+  'an input of leaves': () => [call('c', { rawInput: { list: leaves(maxBytes) } }), done({})],
   'an input of keys': () => [call('c', { rawInput: keys(1_000_000) }), done({})],
   'an input nested 100,000 deep': () => [
     withJson(call('c', { rawInput: { deep: '{{here}}' } }), nested(100_000)),
@@ -88,5 +88,5 @@ export const hostileInputs: Record<string, () => string[]> = {
       availableCommands: times(100_000, (n) => ({ name: `c${n}`, description: 'd'.repeat(200) })),
     }),
   ],
-  'a line that is no JSON': () => ['x'.repeat(MOST)],
+  'a line that is no JSON': () => ['x'.repeat(maxBytes)],
 };

@@ -24,7 +24,7 @@ interface Loading {
  * The most that a server's first load may take, as a multiple of the bare program's time: its code is compiled, and
  * turns made outside are looked for, for which Codex is started once more. The bare program does neither.
  */
-const JUST_STARTED = 3;
+const justStarted = 3;
 
 /** Plays some turns in a session, and ends its agent. */
 export async function leadTurns(
@@ -81,7 +81,7 @@ export async function* compareLoading(
   yield await comparePairs(
     {
       name: `${agent}: load and send to first token, in a server just started, against ${against}`,
-      atMost: JUST_STARTED,
+      atMost: justStarted,
     },
     bareFirstToken,
     () => afterRestart(place, (connection) => loadToFirstToken(connection, sessionId)),

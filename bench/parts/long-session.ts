@@ -9,12 +9,12 @@ import { Measured } from './process.ts';
 
 const script = fileURLToPath(new URL('source-server.ts', import.meta.url));
 /** Characters of one delta of the source, each of one byte. */
-const DELTA = 16;
+const delta = 16;
 /** The number of turns in another session before the measurement, so that the server's code is optimised. */
-const WARM_TURNS = 5;
+const warmTurns = 5;
 /** The least number of turns whose times are compared. */
-const FEW_TURNS = 5;
-const OPENINGS = 9;
+const fewTurns = 5;
+const openingCount = 9;
 
 export interface LongSession {
   turns: number;
@@ -60,31 +60,31 @@ async function lead(
 ): Promise<{ first: Standing; last: Standing }> {
   const connection = new Connection(`http://127.0.0.1:${server.firstLine}`);
   const message = `${deltasPerItem} 0 ${itemsPerTurn}`;
-  const turnMiB = (itemsPerTurn * deltasPerItem * DELTA) / 2 ** 20;
+  const turnMiB = (itemsPerTurn * deltasPerItem * delta) / 2 ** 20;
   let played = 0;
   const play = async (sessionId: string, count: number): Promise<number[]> => {
     played += count;
     return repeat(count, async () => playTurn(connection, sessionId, message));
   };
-  await play(await connection.create('source', dataDir), WARM_TURNS);
+  await play(await connection.create('source', dataDir), warmTurns);
   const sessionId = await connection.create('source', dataDir);
   const playAndMeasure = async (count: number): Promise<Standing> => {
     const begun = server.cpuMs;
     const firstFrames = await play(sessionId, count);
     const turned = server.cpuMs;
-    const openings = await repeat(OPENINGS, async () => open(connection, sessionId));
+    const openings = await repeat(openingCount, async () => open(connection, sessionId));
     const opened = server.cpuMs;
     return {
       firstFrameMs: median(firstFrames),
       openMs: median(openings),
       turnCpuMs: (turned - begun) / count,
-      openCpuMs: (opened - turned) / OPENINGS,
+      openCpuMs: (opened - turned) / openingCount,
       usedMiB: await server.usedMiB(),
       storeMiB: await packedMiB(dataDir),
       textMiB: played * turnMiB,
     };
   };
-  const few = Math.max(FEW_TURNS, turns / 10);
+  const few = Math.max(fewTurns, turns / 10);
   const first = await playAndMeasure(few);
   await play(sessionId, turns - 2 * few);
   return { first, last: await playAndMeasure(few) };

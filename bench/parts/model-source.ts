@@ -35,12 +35,14 @@ async function answer(response: ServerResponse, input: Item[]): Promise<void> {
   const asked = textOf(input.findLast(({ role }) => role === 'user')).split(' ');
   response.setHeader('content-type', 'text/event-stream');
   answers += 1;
-  await say(response, 'response.created', { response: { ...base, status: 'in_progress' } });
+  await sendEvent(response, 'response.created', { response: { ...base, status: 'in_progress' } });
   const isCalls = asked[0] === 'calls';
   const done = input.filter(({ type }) => type === 'function_call_output').length;
   if (isCalls && done < Number(asked[1])) await call(response);
-  else await speak(response, isCalls ? [1, 0] : asked.map(Number));
-  await say(response, 'response.completed', { response: { ...base, status: 'completed', usage } });
+  else await streamText(response, isCalls ? [1, 0] : asked.map(Number));
+  await sendEvent(response, 'response.completed', {
+    response: { ...base, status: 'completed', usage },
+  });
   response.end();
 }
 
@@ -55,20 +57,23 @@ async function call(response: ServerResponse): Promise<void> {
   };
   const said = JSON.stringify({ path: 'a.txt' });
   const at = { item_id: id, output_index: 0 };
-  await say(response, 'response.output_item.added', { output_index: 0, item });
-  await say(response, 'response.function_call_arguments.delta', { ...at, delta: said });
-  await say(response, 'response.function_call_arguments.done', { ...at, arguments: said });
+  await sendEvent(response, 'response.output_item.added', { output_index: 0, item });
+  await sendEvent(response, 'response.function_call_arguments.delta', { ...at, delta: said });
+  await sendEvent(response, 'response.function_call_arguments.done', { ...at, arguments: said });
   const whole = { ...item, arguments: said, status: 'completed' };
-  await say(response, 'response.output_item.done', { output_index: 0, item: whole });
+  await sendEvent(response, 'response.output_item.done', { output_index: 0, item: whole });
 }
 
-async function speak(response: ServerResponse, [count = 0, rate = 0]: number[]): Promise<void> {
+async function streamText(
+  response: ServerResponse,
+  [count = 0, rate = 0]: number[],
+): Promise<void> {
   const id = `msg_${answers}`;
   const item = { type: 'message', id, role: 'assistant', status: 'in_progress', content: [] };
   const at = { item_id: id, output_index: 0, content_index: 0 };
   const part = { type: 'output_text', text: '', annotations: [] };
-  await say(response, 'response.output_item.added', { output_index: 0, item });
-  await say(response, 'response.content_part.added', { ...at, part });
+  await sendEvent(response, 'response.output_item.added', { output_index: 0, item });
+  await sendEvent(response, 'response.content_part.added', { ...at, part });
   let text = '';
   const delta = (): string => {
     const time = `${String(process.hrtime.bigint() / 1000n).padStart(15, '0')} `;
@@ -77,10 +82,10 @@ async function speak(response: ServerResponse, [count = 0, rate = 0]: number[]):
   };
   await (rate === 0 ? flood(response, count, delta) : pace(response, count, rate, delta));
   const whole = { ...part, text };
-  await say(response, 'response.output_text.done', { ...at, text });
-  await say(response, 'response.content_part.done', { ...at, part: whole });
+  await sendEvent(response, 'response.output_text.done', { ...at, text });
+  await sendEvent(response, 'response.content_part.done', { ...at, part: whole });
   const done = { ...item, status: 'completed', content: [whole] };
-  await say(response, 'response.output_item.done', { output_index: 0, item: done });
+  await sendEvent(response, 'response.output_item.done', { output_index: 0, item: done });
 }
 
 async function flood(response: ServerResponse, count: number, delta: () => string): Promise<void> {
@@ -114,10 +119,10 @@ function event(type: string, data: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
 }
 
-async function say(response: ServerResponse, type: string, data: object): Promise<void> {
+async function sendEvent(response: ServerResponse, type: string, data: object): Promise<void> {
   await write(response, event(type, data));
 }
 
-async function write(response: ServerResponse, said: string): Promise<void> {
-  if (!response.write(said)) await once(response, 'drain');
+async function write(response: ServerResponse, chunk: string): Promise<void> {
+  if (!response.write(chunk)) await once(response, 'drain');
 }

@@ -22,9 +22,9 @@ export interface Visit {
 }
 
 /** The distance scrolled in one frame (px): a strong turn of a wheel. */
-const STEP = 2_000;
-const FLOOR_FRAMES = 300;
-const FLAGS = [
+const step = 2_000;
+const floorFrames = 300;
+const flags = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -33,7 +33,7 @@ const FLAGS = [
 
 export function launchBrowser(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
-  return chromium.launch({ executablePath, args: FLAGS });
+  return chromium.launch({ executablePath, args: flags });
 }
 
 /** `stream` makes the agent write, and resolves when it has begun. */
@@ -130,7 +130,7 @@ async function emptyFloor(page: Page): Promise<number> {
       times.push(await new Promise<number>((resolve) => requestAnimationFrame(resolve)));
     }
     return Math.max(...times.slice(1).map((time, index) => time - (times[index] ?? time)));
-  }, FLOOR_FRAMES);
+  }, floorFrames);
 }
 
 /** Resolves when no row was added or removed for a second. */
@@ -165,5 +165,5 @@ async function readThrough(page: Page): Promise<number> {
       await frame();
     }
     return most;
-  }, STEP);
+  }, step);
 }

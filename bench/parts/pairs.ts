@@ -4,16 +4,16 @@ import type { Connection } from './connection.ts';
 import { type Figure, median, percentile, ratioOf, repeat } from './figure.ts';
 
 /** So many pairs that two runs give about the same result: single pairs differ by a quarter. */
-export const ROUNDS = 25;
+export const roundCount = 25;
 /**
  * A fast model's time to its first token. A model that answers at once shows best how much time is added; this one
  * shows what share of the user's wait that is.
  */
-export const MODEL_MS = 300;
+export const modelMs = 300;
 
 /** Measures both alternately, in ms, so that both have the same load of the machine; the first pair is not counted. */
 export async function comparePairs(
-  { name, atMost, rounds = ROUNDS }: { name: string; atMost: number; rounds?: number },
+  { name, atMost, rounds = roundCount }: { name: string; atMost: number; rounds?: number },
   bare: () => Promise<number>,
   ours: () => Promise<number>,
 ): Promise<Figure> {

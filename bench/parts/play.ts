@@ -78,7 +78,7 @@ interface PlayedTurn {
   endedAt: number;
 }
 
-const DELTA = 16;
+const delta = 16;
 const nowUs = (): number => Number(process.hrtime.bigint() / 1000n);
 
 async function playTurn(
@@ -99,7 +99,7 @@ async function playTurn(
   const take = (text: string): void => {
     turn.text += text;
     const at = nowUs();
-    while (turn.arrivals.length < Math.floor(turn.text.length / DELTA)) turn.arrivals.push(at);
+    while (turn.arrivals.length < Math.floor(turn.text.length / delta)) turn.arrivals.push(at);
   };
   const socket = await connection.follow(sessionId, (m, bytes) => {
     turn.bytes += bytes;

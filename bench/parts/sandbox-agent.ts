@@ -26,7 +26,7 @@ export interface SandboxPlayed {
   lost: number;
 }
 
-interface Said {
+interface RpcMessage {
   result?: { sessionId?: string };
   error?: unknown;
   params?: { update?: { content?: { text?: string } } };
@@ -131,14 +131,14 @@ class Client {
     }
   }
 
-  async #ask(method: string, params: object, query = ''): Promise<Said> {
+  async #ask(method: string, params: object, query = ''): Promise<RpcMessage> {
     const headers = { 'content-type': 'application/json', accept: 'application/json' };
     const asked = request(`${this.#url}${query}`, { method: 'POST', headers, agent: this.#agent });
     this.#nextId += 1;
     asked.end(JSON.stringify({ jsonrpc: '2.0', id: this.#nextId, method, params }));
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     const given = await text(answer);
-    const said = JSON.parse(given) as Said;
+    const said = JSON.parse(given) as RpcMessage;
     if (answer.statusCode !== 200 || said.error !== undefined) {
       throw new Error(`sandbox-agent, ${method}: ${answer.statusCode} ${given}`);
     }
@@ -159,7 +159,7 @@ class Client {
       rest = lines.pop() ?? '';
       for (const line of lines) {
         if (!line.startsWith('data:')) continue;
-        const { params } = JSON.parse(line.slice(5)) as Said;
+        const { params } = JSON.parse(line.slice(5)) as RpcMessage;
         const said = params?.update?.content?.text;
         if (said !== undefined) this.#onText(said);
       }

@@ -39,8 +39,8 @@ export class SeenInPage {
     return new SeenInPage(page, await clockOffset(page));
   }
 
-  /** Passes the messages of another server to the app as its own server's; `say` makes that server send. */
-  async connect(port: string): Promise<{ say: (text: string) => Promise<void> }> {
+  /** Passes the messages of another server to the app as its own server's; `send` makes that server send. */
+  async connect(port: string): Promise<{ send: (text: string) => Promise<void> }> {
     const direct = await this.#page.evaluateHandle(async (address) => {
       const socket = new WebSocket(address);
       await new Promise((resolve) => socket.addEventListener('open', resolve));
@@ -49,7 +49,7 @@ export class SeenInPage {
       );
       return socket;
     }, `ws://127.0.0.1:${port}/direct`);
-    return { say: async (text) => direct.evaluate((socket, said) => socket.send(said), text) };
+    return { send: async (text) => direct.evaluate((socket, said) => socket.send(said), text) };
   }
 
   /** The time from the source's write of each delta of the next turn to its paint, in ms. `speak` begins the turn. */

@@ -7,7 +7,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-interface Asked {
+interface InputMessage {
   type: string;
   uuid?: string;
   request_id?: string;
@@ -20,16 +20,18 @@ const usage = { input_tokens: 1, output_tokens: 1 };
 
 const [count] = process.argv.slice(2).map(Number);
 if (count !== undefined && !Number.isNaN(count)) await play(process.argv.slice(2));
-else for await (const line of createInterface(process.stdin)) await hear(JSON.parse(line) as Asked);
+else
+  for await (const line of createInterface(process.stdin))
+    await handleMessage(JSON.parse(line) as InputMessage);
 
-async function hear({ type, uuid, request_id, message }: Asked): Promise<void> {
+async function handleMessage({ type, uuid, request_id, message }: InputMessage): Promise<void> {
   if (type === 'control_request') {
     const response = { commands: [], models: [], account: {} };
     const success = { subtype: 'success', request_id, response };
-    await say({ type: 'control_response', response: success });
+    await writeMessage({ type: 'control_response', response: success });
   }
   if (type !== 'user') return;
-  await say({
+  await writeMessage({
     type: 'system',
     subtype: 'init',
     model: 'bench',
@@ -38,20 +40,20 @@ async function hear({ type, uuid, request_id, message }: Asked): Promise<void> {
   });
   await play(message?.content.split(' ') ?? []);
   const over = { is_error: false, result: '', total_cost_usd: 0, num_turns: 1, usage };
-  await say({ type: 'result', subtype: 'success', ...session, ...over });
+  await writeMessage({ type: 'result', subtype: 'success', ...session, ...over });
 }
 
 async function play(asked: string[]): Promise<void> {
   const [count = 0, rate = 0, blocks = 1] = asked.map(Number);
   const message = { id: 'msg', model: 'bench', role: 'assistant', content: [], usage };
-  await say(event({ type: 'message_start', message }));
+  await writeMessage(event({ type: 'message_start', message }));
   for (let index = 0; index < blocks; index++) {
-    await say(event({ type: 'content_block_start', index, content_block: text('') }));
+    await writeMessage(event({ type: 'content_block_start', index, content_block: text('') }));
     await (rate === 0 ? flood(index, count) : pace(index, count, rate));
-    await say(event({ type: 'content_block_stop', index }));
+    await writeMessage(event({ type: 'content_block_stop', index }));
   }
-  await say(event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage }));
-  await say(event({ type: 'message_stop' }));
+  await writeMessage(event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage }));
+  await writeMessage(event({ type: 'message_stop' }));
 }
 
 async function flood(index: number, count: number): Promise<void> {
@@ -92,10 +94,10 @@ function line(message: object): string {
   return `${JSON.stringify(message)}\n`;
 }
 
-async function say(message: object): Promise<void> {
+async function writeMessage(message: object): Promise<void> {
   await write(line(message));
 }
 
-async function write(said: string): Promise<void> {
-  if (!process.stdout.write(said)) await once(process.stdout, 'drain');
+async function write(chunk: string): Promise<void> {
+  if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { OutputItem, Response } from '@liminal/protocol';
 import { openSqliteStorage } from '@liminal/storage/sqlite';
 
-const PARAGRAPH =
+const paragraph =
   'The loader reads the file, checks it against the schema and says where it is wrong. ';
 
 interface Stored {
@@ -69,5 +69,5 @@ function makeTurn(
 
 function makeWords(id: string, index: number): OutputItem {
   const origin = index === 0 ? 'user' : 'agent';
-  return { type: 'message', id, content: PARAGRAPH.repeat(5), origin };
+  return { type: 'message', id, content: paragraph.repeat(5), origin };
 }

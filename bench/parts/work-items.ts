@@ -1,14 +1,14 @@
 import type { OutputItem } from '@liminal/protocol';
 
-const WORDS =
+const words =
   'The loader reads the file, checks it against the **schema** and says where it is wrong. ';
-const CODE = Array.from(
+const code = Array.from(
   { length: 24 },
   (_, line) =>
     `  const value${line} = await read(path${line}, { encoding: 'utf8' }); // line ${line}`,
 ).join('\n');
-const OLD = CODE.split('\n').slice(0, 16);
-const NEW = OLD.map((line, index) => (index % 5 === 2 ? `${line} changed` : line));
+const oldLines = code.split('\n').slice(0, 16);
+const newLines = oldLines.map((line, index) => (index % 5 === 2 ? `${line} changed` : line));
 
 /** An item of typical work: text, lists and tables, code, commands with their output, edits with their diffs. */
 export function makeWorkItem(id: string, index: number): OutputItem {
@@ -16,8 +16,8 @@ export function makeWorkItem(id: string, index: number): OutputItem {
     callId: id.replace(/\d+$/, String(index - (index % 2))),
     origin: 'agent',
   } as const;
-  if (index === 0) return { type: 'message', id, content: WORDS.repeat(2), origin: 'user' };
-  if (index === 1) return { type: 'reasoning', id, content: WORDS.repeat(4), origin: 'agent' };
+  if (index === 0) return { type: 'message', id, content: words.repeat(2), origin: 'user' };
+  if (index === 1) return { type: 'reasoning', id, content: words.repeat(4), origin: 'agent' };
   switch (index % 6) {
     case 2:
       return { type: 'function_call', id, ...call, ...toolOf(index) };
@@ -31,12 +31,12 @@ export function makeWorkItem(id: string, index: number): OutputItem {
         origin: 'tool_harness',
       };
     case 4:
-      return { type: 'message', id, content: `Now:\n\n\`\`\`ts\n${CODE}\n\`\`\``, origin: 'agent' };
+      return { type: 'message', id, content: `Now:\n\n\`\`\`ts\n${code}\n\`\`\``, origin: 'agent' };
     default:
       return {
         type: 'message',
         id,
-        content: `## Step ${index}\n\n${WORDS.repeat(3)}\n\n- one \`thing\`\n- another\n\n| a | b |\n| - | - |\n| 1 | 2 |`,
+        content: `## Step ${index}\n\n${words.repeat(3)}\n\n- one \`thing\`\n- another\n\n| a | b |\n| - | - |\n| 1 | 2 |`,
         origin: 'agent',
       };
   }
@@ -48,7 +48,9 @@ function toolOf(index: number) {
     const args = JSON.stringify({ command: `npm test -- ${index}` });
     return { name: 'Bash', kind: 'execute', arguments: args } as const;
   }
-  const diffs = [{ path: 'src/loader.ts', oldText: OLD.join('\n'), newText: NEW.join('\n') }];
+  const diffs = [
+    { path: 'src/loader.ts', oldText: oldLines.join('\n'), newText: newLines.join('\n') },
+  ];
   const args = JSON.stringify({ file_path: 'src/loader.ts' });
   return { name: 'Edit', kind: 'edit', arguments: args, diffs } as const;
 }

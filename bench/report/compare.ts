@@ -22,9 +22,9 @@ export interface Compared {
 }
 
 /** Two runs of the same code differ by up to this much: with samples that show the noise, and without. */
-const TOLERANCE = { sampled: 0.05, single: 0.1 };
+const tolerances = { sampled: 0.05, single: 0.1 };
 /** A difference below this share of the bound is ignored. */
-const OF_BOUND = 0.02;
+const ofBound = 0.02;
 
 export function compareReport({ machine, groups }: Report, kept: readonly Report[]): Compared[] {
   return groups.map((group) => {
@@ -79,8 +79,8 @@ function judge(figure: ReportedFigure, before: ReportedFigure): 'better' | 'wors
   const isSampled = interval !== undefined && before.interval !== undefined;
   const limit = 'atMost' in bound ? bound.atMost : bound.atLeast;
   const tolerance = Math.max(
-    Math.abs(before.value) * (isSampled ? TOLERANCE.sampled : TOLERANCE.single),
-    Math.abs(limit) * OF_BOUND,
+    Math.abs(before.value) * (isSampled ? tolerances.sampled : tolerances.single),
+    Math.abs(limit) * ofBound,
   );
   const rise = value - before.value;
   if (Math.abs(rise) <= tolerance) return 'same';

@@ -1,14 +1,14 @@
 /** The report as a page: problems first, then each group with its plot. */
 import { type Compared, type Comparison, type Earlier, isSameMachine } from './compare.ts';
 import type { Distribution, Group, Report, ReportedFigure } from './report.ts';
-import { isBusy, readable, sayBound, sayCommit, sayMachine } from './words.ts';
+import { isBusy, readable, boundText, commitText, machineText } from './words.ts';
 
 export function writeMarkdown(report: Report, compared: readonly Compared[]): string {
   const { machine, groups } = report;
   const [first] = groups;
   return [
     '# What Liminal costs',
-    `${sayMachine(machine)}${first ? `, Node ${first.run.node}, kernel ${first.run.kernel}; commit ${sayCommit(first.run)}; begun ${first.run.at}` : ''}.`,
+    `${machineText(machine)}${first ? `, Node ${first.run.node}, kernel ${first.run.kernel}; commit ${commitText(first.run)}; begun ${first.run.at}` : ''}.`,
     summarise(compared),
     ...warn(report),
     ...listFigures('Bounds that are missed', compared, ({ figure }) => figure.verdict === 'MISS'),
@@ -18,7 +18,7 @@ export function writeMarkdown(report: Report, compared: readonly Compared[]): st
       ({ comparison }) => comparison.verdict === 'worse',
     ),
     '## How to read it',
-    READING,
+    reading,
     ...compared.flatMap((one) => writeGroup(one, report)),
     '',
   ].join('\n\n');
@@ -37,11 +37,11 @@ export function summarise(compared: readonly Compared[]): string {
     isNew
       ? 'None was kept before.'
       : `Beside what was kept: ${count('worse')} worse, ${count('better')} better, ${count('same')} the same, ${count('apart')} of another machine, ${count('new')} new.`,
-    ...cut.map((group) => `The group ${group.name} ${sayEnd(group)}.`),
+    ...cut.map((group) => `The group ${group.name} ${endText(group)}.`),
   ].join(' ');
 }
 
-const READING = `Each figure was compared with its floor in the same run, in turn. *Median / P95* are of the single measurements, in the unit of the floor if there is one. *Kept* is the value of the last report kept with \`npm run bench -- --keep\`. **same** means: no difference of more than 5 % (10 % where there is but one measurement) or 2 % of the bound, or the 95 % intervals of both runs overlap. These intervals come from the ranks of the measurements, and know nothing of a machine that was slower all the time: run it twice before you believe a **worse**. Ratios, shares and counts are compared across machines, all else on the same machine only.`;
+const reading = `Each figure was compared with its floor in the same run, in turn. *Median / P95* are of the single measurements, in the unit of the floor if there is one. *Kept* is the value of the last report kept with \`npm run bench -- --keep\`. **same** means: no difference of more than 5 % (10 % where there is but one measurement) or 2 % of the bound, or the 95 % intervals of both runs overlap. These intervals come from the ranks of the measurements, and know nothing of a machine that was slower all the time: run it twice before you believe a **worse**. Ratios, shares and counts are compared across machines, all else on the same machine only.`;
 
 function warn({ groups, machine }: Report): string[] {
   const busy = groups.filter(({ run }) => isBusy(run, machine));
@@ -64,7 +64,7 @@ function listFigures(
   const lines = found.map(({ figure, comparison, group }) => {
     const before =
       comparison.before === undefined ? '' : `; kept: ${withUnit(comparison.before, figure.unit)}`;
-    return `- ${figure.name}: ${withUnit(figure.value, figure.unit)} (${sayBound(figure)}${before}), \`npm run bench -- ${group.name}\``;
+    return `- ${figure.name}: ${withUnit(figure.value, figure.unit)} (${boundText(figure)}${before}), \`npm run bench -- ${group.name}\``;
   });
   return [`## ${title}`, lines.join('\n')];
 }
@@ -73,8 +73,8 @@ function writeGroup({ group, earlier, figures }: Compared, { machine }: Report):
   const rows = figures.map(({ figure, comparison }) => row(figure, comparison));
   return [
     `## ${group.name}`,
-    ...(group.ended === 'whole' ? [] : [`**It ${sayEnd(group)}.** ${group.error ?? ''}`.trim()]),
-    ...(earlier ? [sayEarlier(earlier, isSameMachine(earlier.machine, machine))] : []),
+    ...(group.ended === 'whole' ? [] : [`**It ${endText(group)}.** ${group.error ?? ''}`.trim()]),
+    ...(earlier ? [earlierText(earlier, isSameMachine(earlier.machine, machine))] : []),
     ...(rows.length === 0
       ? []
       : [
@@ -94,27 +94,27 @@ function row(figure: ReportedFigure, comparison: Comparison): string {
   const cells = [
     name,
     withUnit(value, unit),
-    sayBound(figure),
+    boundText(figure),
     verdict === 'ok' ? 'ok' : '**MISS**',
-    floor ? sayDistribution(floor.ours, floor.unit) : sayDistribution(distribution, unit),
-    floor ? sayDistribution(floor.floor, floor.unit) : '',
+    floor ? distributionText(floor.ours, floor.unit) : distributionText(distribution, unit),
+    floor ? distributionText(floor.floor, floor.unit) : '',
     comparison.before === undefined ? '' : withUnit(comparison.before, unit),
     comparison.verdict === 'worse' ? '**worse**' : comparison.verdict,
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
 }
 
-function sayDistribution(distribution: Distribution | undefined, unit: string): string {
+function distributionText(distribution: Distribution | undefined, unit: string): string {
   if (distribution === undefined) return '';
   const { median, p95, count } = distribution;
   return `${readable(median)} / ${withUnit(p95, unit)} of ${count}`;
 }
 
-function sayEarlier({ group, machine }: Earlier, isSame: boolean): string {
-  const where = isSame ? 'this machine' : `another machine (${sayMachine(machine)})`;
-  return `Kept: commit ${sayCommit(group.run)}, ${group.run.at}, on ${where}, Node ${group.run.node}, load ${readable(group.run.load)}.`;
+function earlierText({ group, machine }: Earlier, isSame: boolean): string {
+  const where = isSame ? 'this machine' : `another machine (${machineText(machine)})`;
+  return `Kept: commit ${commitText(group.run)}, ${group.run.at}, on ${where}, Node ${group.run.node}, load ${readable(group.run.load)}.`;
 }
 
-const sayEnd = ({ ended }: Group): string => (ended === 'crashed' ? 'crashed' : 'was interrupted');
+const endText = ({ ended }: Group): string => (ended === 'crashed' ? 'crashed' : 'was interrupted');
 
 const withUnit = (value: number, unit: string): string => `${readable(value)} ${unit}`.trim();

@@ -1,22 +1,22 @@
 /** A group's figures as one SVG: the measurements, the floor and the limit. */
 import { scaleLinear } from 'd3-scale';
 import type { Distribution, Group, ReportedFigure } from './report.ts';
-import { readable, sayBound } from './words.ts';
+import { readable, boundText } from './words.ts';
 
-const WIDTH = 760;
-const LEFT = 80;
-const RIGHT = 40;
-const HEAD = 34;
-const ROW = 30;
-const AXIS = 34;
-const LEGEND = 30;
+const plotWidth = 760;
+const leftMargin = 80;
+const rightMargin = 40;
+const head = 34;
+const rowHeight = 30;
+const axis = 34;
+const legend = 30;
 /** More samples than these are drawn as columns. */
-const MOST_DOTS = 120;
-const COLUMNS = 80;
+const mostDots = 120;
+const columns = 80;
 /** A limit beyond this multiple of all measurements would leave no space for them. */
-const FAR = 3;
+const far = 3;
 
-const STYLE = `
+const styleSheet = `
 svg { --back: #ffffff; --text: #1f2328; --quiet: #59636e; --line: #d1d9e0; --floor: #6e7781; --ours: #0969da; --limit: #cf222e; font: 12px system-ui, sans-serif; }
 @media (prefers-color-scheme: dark) {
   svg { --back: #0d1117; --text: #e6edf3; --quiet: #9198a1; --line: #30363d; --floor: #8b949e; --ours: #58a6ff; --limit: #ff7b72; }
@@ -64,16 +64,16 @@ export function plotGroup(
   before: (figure: ReportedFigure) => number | undefined = () => undefined,
 ): string {
   const panels = figures.map((figure) => panelOf(figure, before(figure)));
-  let top = LEGEND;
+  let top = legend;
   const drawn = panels.map((panel) => {
     const at = top;
     top += heightOf(panel);
     return `<g transform="translate(0 ${at})">${drawPanel(panel)}</g>`;
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${top}" viewBox="0 0 ${WIDTH} ${top}" role="img">`,
-    `<title>${escape(name)}</title><style>${STYLE}</style>`,
-    `<rect class="back" width="${WIDTH}" height="${top}"/>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${plotWidth}" height="${top}" viewBox="0 0 ${plotWidth} ${top}" role="img">`,
+    `<title>${escape(name)}</title><style>${styleSheet}</style>`,
+    `<rect class="back" width="${plotWidth}" height="${top}"/>`,
     drawLegend(),
     ...drawn,
     '</svg>\n',
@@ -94,26 +94,26 @@ function panelOf(figure: ReportedFigure, before: number | undefined): Panel {
   return { figure, unit, limit, rows: [row], value, before };
 }
 
-const heightOf = ({ rows }: Panel): number => HEAD + rows.length * ROW + AXIS;
+const heightOf = ({ rows }: Panel): number => head + rows.length * rowHeight + axis;
 
 function drawPanel(panel: Panel): string {
   const { figure, rows, value, before } = panel;
   const { scale, ticks, most } = scaleOf(panel);
-  const bottom = HEAD + rows.length * ROW;
+  const bottom = head + rows.length * rowHeight;
   const verdict = `<tspan class="${figure.verdict === 'ok' ? 'quiet' : 'miss'}">${figure.verdict}</tspan>`;
   return [
     `<text x="8" y="14"><tspan class="name">${escape(figure.name)}</tspan></text>`,
-    `<text x="8" y="30" class="quiet">${escape(`${readable(figure.value)} ${figure.unit} (${sayBound(figure)})`)} ${verdict}</text>`,
+    `<text x="8" y="30" class="quiet">${escape(`${readable(figure.value)} ${figure.unit} (${boundText(figure)})`)} ${verdict}</text>`,
     ...ticks.map(
       (tick) =>
-        `<line class="grid" x1="${px(scale(tick))}" x2="${px(scale(tick))}" y1="${HEAD}" y2="${bottom}"/>` +
+        `<line class="grid" x1="${px(scale(tick))}" x2="${px(scale(tick))}" y1="${head}" y2="${bottom}"/>` +
         `<text class="quiet" x="${px(scale(tick))}" y="${bottom + 14}" text-anchor="middle">${readable(tick)}</text>`,
     ),
-    `<text class="quiet" x="${WIDTH - 8}" y="${bottom + 14}" text-anchor="end">${escape(panel.unit)}</text>`,
-    ...rows.map((row, index) => drawRow(row, scale, HEAD + index * ROW, most)),
+    `<text class="quiet" x="${plotWidth - 8}" y="${bottom + 14}" text-anchor="end">${escape(panel.unit)}</text>`,
+    ...rows.map((row, index) => drawRow(row, scale, head + index * rowHeight, most)),
     drawLimit(panel, scale, bottom, most),
-    value === undefined ? '' : drawValue(scale(value), HEAD + 4),
-    before === undefined || before > most ? '' : drawKept(scale(before), bottom - ROW / 2),
+    value === undefined ? '' : drawValue(scale(value), head + 4),
+    before === undefined || before > most ? '' : drawKept(scale(before), bottom - rowHeight / 2),
   ].join('');
 }
 
@@ -122,21 +122,21 @@ function scaleOf({ rows, limit, value = limit, before = limit }: Panel) {
   const lows = rows.map(({ distribution }) => distribution?.least ?? 0);
   const highs = rows.map((row) => row.distribution?.p95 ?? row.value);
   const measured = Math.max(...highs, ...[value, before].filter((one) => one !== limit));
-  const isFar = limit > measured * FAR;
+  const isFar = limit > measured * far;
   const low = Math.min(...lows, limit, value, before);
   const high = isFar ? measured : Math.max(measured, limit);
   const room = (high - low || Math.abs(high) || 1) * 0.08;
   const linear = scaleLinear()
     .domain([low < room ? Math.min(0, low) : low - room, high + room])
-    .range([LEFT, WIDTH - RIGHT]);
+    .range([leftMargin, plotWidth - rightMargin]);
   const scale: Scale = (value) => linear(value);
   return { scale, ticks: linear.ticks(6), most: high + room };
 }
 
 function drawRow(row: Row, scale: Scale, top: number, most: number): string {
   const { label, kind, distribution, value } = row;
-  const middle = top + ROW / 2;
-  const text = `<text class="quiet" x="${LEFT - 8}" y="${middle + 4}" text-anchor="end">${label}</text>`;
+  const middle = top + rowHeight / 2;
+  const text = `<text class="quiet" x="${leftMargin - 8}" y="${middle + 4}" text-anchor="end">${label}</text>`;
   if (distribution === undefined) {
     const left = scale(Math.min(0, value));
     const width = Math.max(2, scale(Math.max(0, value)) - left);
@@ -145,7 +145,7 @@ function drawRow(row: Row, scale: Scale, top: number, most: number): string {
   const { samples = [], median, p95 } = distribution;
   const shown = samples.filter((sample) => sample <= most);
   const drawn =
-    shown.length > MOST_DOTS
+    shown.length > mostDots
       ? drawColumns(shown, scale, most, { kind, top })
       : shown.map((sample, index) => drawDot(scale(sample), middle, { kind, index }));
   const beyond = samples.length - shown.length;
@@ -156,7 +156,7 @@ function drawRow(row: Row, scale: Scale, top: number, most: number): string {
     p95 > most ? '' : drawMark(scale(p95), middle, `p95 ${kind}`),
     beyond === 0
       ? ''
-      : `<text class="quiet" x="${WIDTH - RIGHT + 4}" y="${middle + 4}">+${beyond}</text>`,
+      : `<text class="quiet" x="${plotWidth - rightMargin + 4}" y="${middle + 4}">+${beyond}</text>`,
   ].join('');
 }
 
@@ -173,17 +173,17 @@ function drawColumns(
   { kind, top }: { kind: string; top: number },
 ): string[] {
   const right = scale(most);
-  const width = (right - LEFT) / COLUMNS;
-  const counts = Array.from({ length: COLUMNS }, () => 0);
+  const width = (right - leftMargin) / columns;
+  const counts = Array.from({ length: columns }, () => 0);
   for (const sample of samples) {
-    const column = Math.min(COLUMNS - 1, Math.floor((scale(sample) - LEFT) / width));
+    const column = Math.min(columns - 1, Math.floor((scale(sample) - leftMargin) / width));
     counts[column] = (counts[column] ?? 0) + 1;
   }
   const highest = Math.max(...counts);
   return counts.flatMap((count, index) => {
     if (count === 0) return [];
-    const height = Math.max(1, (count / highest) * (ROW - 6));
-    return `<rect class="column ${kind}" x="${px(LEFT + index * width)}" y="${px(top + ROW - 3 - height)}" width="${px(width - 0.5)}" height="${px(height)}"/>`;
+    const height = Math.max(1, (count / highest) * (rowHeight - 6));
+    return `<rect class="column ${kind}" x="${px(leftMargin + index * width)}" y="${px(top + rowHeight - 3 - height)}" width="${px(width - 0.5)}" height="${px(height)}"/>`;
   });
 }
 
@@ -197,11 +197,11 @@ function drawLimit(panel: Panel, scale: Scale, bottom: number, most: number): st
   const isAtMost = 'atMost' in figure.bound;
   const y = bottom + 28;
   if (limit > most)
-    return `<text class="limit-text" x="${WIDTH - 8}" y="${y}" text-anchor="end">${said} →</text>`;
+    return `<text class="limit-text" x="${plotWidth - 8}" y="${y}" text-anchor="end">${said} →</text>`;
   const x = scale(limit);
-  const anchor = x > WIDTH / 2 ? 'end' : 'start';
+  const anchor = x > plotWidth / 2 ? 'end' : 'start';
   return (
-    `<line class="limit" x1="${px(x)}" x2="${px(x)}" y1="${HEAD - 2}" y2="${bottom + 2}"/>` +
+    `<line class="limit" x1="${px(x)}" x2="${px(x)}" y1="${head - 2}" y2="${bottom + 2}"/>` +
     `<text class="limit-text" x="${px(x)}" y="${y}" text-anchor="${anchor}">${isAtMost ? '≤' : '≥'} ${said}</text>`
   );
 }

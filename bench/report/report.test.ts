@@ -11,7 +11,7 @@ import {
   shareOf,
 } from '../parts/figure.ts';
 import { compareFigure, compareReport, findEarlier } from './compare.ts';
-import { keep, mergeGroups, readKept } from './kept.ts';
+import { storeReport, mergeGroups, readStoredReports } from './stored-reports.ts';
 import { summarise, writeMarkdown } from './markdown.ts';
 import { plotGroup } from './plot.ts';
 import { type Group, type Machine, Report, reportFigure, withoutSamples } from './report.ts';
@@ -164,10 +164,10 @@ describe('a kept report', () => {
     const folder = await makeFolder();
     const of = (name: string, value: number, more = {}) =>
       groupOf([single(value), ratio(1)], { name, ...more });
-    await keep(reportOf([of('one', 1), of('two', 1)]), folder);
-    await keep(reportOf([of('one', 2), of('two', 2, { ended: 'crashed' })]), folder);
+    await storeReport(reportOf([of('one', 1), of('two', 1)]), folder);
+    await storeReport(reportOf([of('one', 2), of('two', 2, { ended: 'crashed' })]), folder);
     expect(await readdir(folder)).toEqual(['2-test-cpu-2-ghz-24-gib.json']);
-    const [kept] = await readKept(folder);
+    const [kept] = await readStoredReports(folder);
     expect(kept?.groups.map(({ name, figures }) => [name, figures[0]?.value])).toEqual([
       ['one', 2],
       ['two', 1],
@@ -178,20 +178,22 @@ describe('a kept report', () => {
 
   test('is a file for each machine', async () => {
     const folder = await makeFolder();
-    await keep(reportOf([groupOf([single(1)])]), folder);
-    await keep(reportOf([groupOf([single(1)])], other), folder);
-    expect(await readKept(folder)).toHaveLength(2);
+    await storeReport(reportOf([groupOf([single(1)])]), folder);
+    await storeReport(reportOf([groupOf([single(1)])], other), folder);
+    expect(await readStoredReports(folder)).toHaveLength(2);
   });
 
   test('of another version, or damaged, is an error that names the file', async () => {
     const folder = await makeFolder();
     const old = { ...reportOf([]), version: 0 };
     await writeFile(join(folder, 'old.json'), JSON.stringify(old));
-    await expect(readKept(folder)).rejects.toThrow(/old\.json is not a report of this version/);
+    await expect(readStoredReports(folder)).rejects.toThrow(
+      /old\.json is not a report of this version/,
+    );
   });
 
   test('is empty if nothing was kept', async () => {
-    expect(await readKept(join(await makeFolder(), 'none'))).toEqual([]);
+    expect(await readStoredReports(join(await makeFolder(), 'none'))).toEqual([]);
     expect(mergeGroups(undefined, reportOf([])).groups).toEqual([]);
   });
 });

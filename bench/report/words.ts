@@ -7,16 +7,16 @@ export function readable(value: number): string {
   return value.toLocaleString('en', { maximumSignificantDigits: 4 });
 }
 
-export function sayBound({ bound, unit }: Pick<Figure, 'bound' | 'unit'>): string {
+export function boundText({ bound, unit }: Pick<Figure, 'bound' | 'unit'>): string {
   const limit = 'atMost' in bound ? `≤ ${readable(bound.atMost)}` : `≥ ${readable(bound.atLeast)}`;
   return `${limit} ${unit}`.trim();
 }
 
-export function sayMachine({ cores, cpu, memoryGiB }: Machine): string {
+export function machineText({ cores, cpu, memoryGiB }: Machine): string {
   return `${cores} × ${cpu}, ${memoryGiB} GiB`;
 }
 
-export function sayCommit({ commit, isClean }: Pick<Run, 'commit' | 'isClean'>): string {
+export function commitText({ commit, isClean }: Pick<Run, 'commit' | 'isClean'>): string {
   return isClean ? commit : `${commit} with changes`;
 }
 

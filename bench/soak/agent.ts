@@ -15,9 +15,9 @@ interface Message {
   result?: Json;
 }
 
-const WORDS = 'The loader reads the file, checks it and says where it is wrong. ';
-const CHUNKS = 12;
-const CALLS = 3;
+const words = 'The loader reads the file, checks it and says where it is wrong. ';
+const chunks = 12;
+const calls = 3;
 
 const answers = new Map<number, (result: Json) => void>();
 const held = new Map<string, () => void>();
@@ -28,10 +28,10 @@ const plays: Record<string, (sessionId: string) => Promise<void>> = { work, run,
 for await (const line of createInterface({ input: process.stdin })) {
   const message = JSON.parse(line) as Message;
   if (message.method === undefined) answers.get(message.id ?? -1)?.(message.result ?? {});
-  else void hear(message);
+  else void handleRequest(message);
 }
 
-async function hear({ id, method, params: { sessionId = '', prompt } = {} }: Message) {
+async function handleRequest({ id, method, params: { sessionId = '', prompt } = {} }: Message) {
   if (method === 'session/cancel') held.get(sessionId)?.();
   if (id === undefined) return;
   const result = method === 'session/prompt' ? await turn(sessionId, prompt) : open(method);
@@ -46,10 +46,10 @@ function open(method = ''): Json {
 
 async function turn(sessionId: string, prompt: { text?: string }[] = []): Promise<Json> {
   const [word = ''] = (prompt[0]?.text ?? '').split(' ');
-  const content = { type: 'text', text: WORDS };
+  const content = { type: 'text', text: words };
   update(sessionId, { sessionUpdate: 'agent_thought_chunk', content });
   await plays[word]?.(sessionId);
-  for (let chunk = 0; chunk < CHUNKS; chunk += 1) {
+  for (let chunk = 0; chunk < chunks; chunk += 1) {
     update(sessionId, { sessionUpdate: 'agent_message_chunk', content });
   }
   update(sessionId, { sessionUpdate: 'usage_update', used: 20_000, size: 200_000 });
@@ -59,10 +59,10 @@ async function turn(sessionId: string, prompt: { text?: string }[] = []): Promis
 async function work(sessionId: string): Promise<void> {
   const entries = [{ content: 'Find the loader', priority: 'medium', status: 'in_progress' }];
   update(sessionId, { sessionUpdate: 'plan', entries });
-  for (let count = 0; count < CALLS; count += 1) {
+  for (let count = 0; count < calls; count += 1) {
     const toolCallId = begin(sessionId, 'edit');
-    const diff = { type: 'diff', path: '/loader.ts', oldText: 'a\n', newText: WORDS };
-    const output = { type: 'content', content: { type: 'text', text: WORDS.repeat(5) } };
+    const diff = { type: 'diff', path: '/loader.ts', oldText: 'a\n', newText: words };
+    const output = { type: 'content', content: { type: 'text', text: words.repeat(5) } };
     const status = count === 0 ? 'failed' : 'completed';
     end(sessionId, toolCallId, { status, content: [output, diff] });
   }

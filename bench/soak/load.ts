@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import type { ServerMessage } from '@liminal/protocol';
 import type { Pace } from './pace.ts';
-import { type Project, Talk } from './talk.ts';
+import { type Project, SoakSession } from './soak-session.ts';
 
 /** The messages of an endless session, repeated. */
-const ROUND = ['work', 'say', 'work', 'ask', 'work', 'say', 'run', 'work', 'say', 'hold'];
+const round = ['work', 'say', 'work', 'ask', 'work', 'say', 'run', 'work', 'say', 'hold'];
 /** The number of turns of a short session. */
-const TURNS = 5;
+const turns = 5;
 /** The number of turns of a session of Claude Code, whose model gets every turn each time. */
-const CLAUDE_TURNS = 20;
-const DEMO_SCENES = ['fix', 'plan', 'explain', 'build', 'approve'];
-const PAGES = 3;
+const claudeTurns = 20;
+const demoScenes = ['fix', 'plan', 'explain', 'build', 'approve'];
+const pages = 3;
 
 export interface Counts {
   turns: number;
@@ -70,7 +70,7 @@ export class Load {
     const talk = await this.#begin('soak');
     this.#shown.set(talk.sessionId, undefined);
     for (let turn = 0; !this.#options.turnPace.isOver; turn += 1) {
-      await this.#say(talk, this.#options.turnPace, ROUND[turn % ROUND.length]);
+      await this.#sendTurn(talk, this.#options.turnPace, round[turn % round.length]);
     }
     await this.#end(talk);
   }
@@ -79,41 +79,42 @@ export class Load {
   async #comeAndGo(): Promise<void> {
     const talk = await this.#begin('soak');
     this.#shown.set(talk.sessionId, undefined);
-    for (const word of ROUND.slice(0, TURNS)) await this.#say(talk, this.#options.turnPace, word);
+    for (const word of round.slice(0, turns))
+      await this.#sendTurn(talk, this.#options.turnPace, word);
     await this.#options.turnPace.do(async () => {
       await talk.end();
       await talk.load();
     });
-    await this.#say(talk, this.#options.turnPace, 'work');
+    await this.#sendTurn(talk, this.#options.turnPace, 'work');
     await this.#end(talk);
   }
 
   async #playDemo(): Promise<void> {
     const talk = await this.#begin('demo', { configOptions: { pace: 'instant' } });
-    for (const word of DEMO_SCENES) await this.#say(talk, this.#options.turnPace, word);
+    for (const word of demoScenes) await this.#sendTurn(talk, this.#options.turnPace, word);
     await this.#end(talk);
   }
 
   async #talkToClaude(): Promise<void> {
     const { claudePace } = this.#options;
     const talk = await this.#begin('claude-code');
-    for (let turn = 0; turn < CLAUDE_TURNS && !claudePace.isOver; turn += 1) {
-      await this.#say(talk, claudePace, 'say');
+    for (let turn = 0; turn < claudeTurns && !claudePace.isOver; turn += 1) {
+      await this.#sendTurn(talk, claudePace, 'say');
     }
     await this.#end(talk);
   }
 
-  async #say(talk: Talk, pace: Pace, word = ''): Promise<void> {
-    await pace.do(async () => talk.say(`${word} the ${this.counts.turns}. thing`));
+  async #sendTurn(talk: SoakSession, pace: Pace, word = ''): Promise<void> {
+    await pace.do(async () => talk.sendTurn(`${word} the ${this.counts.turns}. thing`));
     this.counts.turns += 1;
   }
 
-  async #begin(cliType: string, options: object = {}): Promise<Talk> {
+  async #begin(cliType: string, options: object = {}): Promise<SoakSession> {
     const { project, turnPace } = this.#options;
-    return turnPace.do(async () => Talk.begin(project, cliType, options));
+    return turnPace.do(async () => SoakSession.begin(project, cliType, options));
   }
 
-  async #end(talk: Talk): Promise<void> {
+  async #end(talk: SoakSession): Promise<void> {
     await this.#options.turnPace.do(async () => {
       this.#shown.delete(talk.sessionId);
       await talk.end();
@@ -146,7 +147,7 @@ export class Load {
   async #readBack(sessionId: string): Promise<void> {
     const { connection } = this.#options.project;
     let before = '';
-    for (let page = 0; page < PAGES; page += 1) {
+    for (let page = 0; page < pages; page += 1) {
       const from = before === '' ? '' : `&before=${encodeURIComponent(before)}`;
       const got = await connection.get(`session/${sessionId}/history?limit=50${from}`);
       if (typeof got['before'] !== 'string') return;

@@ -6,7 +6,7 @@ import type { Counts } from './load.ts';
 import { type Sample, slopeOfLastHalf } from './slope.ts';
 import { soak } from './soak.ts';
 
-const MOST_MIB_A_MINUTE = 0.1;
+const mostMibAMinute = 0.1;
 
 const [wanted = '30', ...others] = process.argv.slice(2);
 const minutes = Number(wanted);
@@ -29,9 +29,9 @@ const used = slopeOfLastHalf(samples, 'usedMiB');
 const resident = slopeOfLastHalf(samples, 'residentMiB');
 console.log(`${counts.turns} turns, ${counts.connects} connects, ${counts.errors} errors`);
 console.log(
-  `In the last half, memory in use rose by ${used.toFixed(3)} MiB a minute (≤ ${MOST_MIB_A_MINUTE}), resident by ${resident.toFixed(3)}.`,
+  `In the last half, memory in use rose by ${used.toFixed(3)} MiB a minute (≤ ${mostMibAMinute}), resident by ${resident.toFixed(3)}.`,
 );
-process.exitCode = used <= MOST_MIB_A_MINUTE && counts.errors === 0 ? 0 : 1;
+process.exitCode = used <= mostMibAMinute && counts.errors === 0 ? 0 : 1;
 
 function describe({ minutes: at, usedMiB, residentMiB }: Sample, soFar: Counts): string {
   return [

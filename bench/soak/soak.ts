@@ -22,11 +22,11 @@ import type { Sample } from './slope.ts';
 const agentScript = fileURLToPath(new URL('agent.ts', import.meta.url));
 const usedPrinter = new URL('../parts/print-used.ts', import.meta.url).href;
 
-const SAMPLE_MS = 10_000;
-const TURN_MS = 100;
-const VISIT_MS = 50;
-const CLAUDE_TURN_MS = 2_000;
-const FILE = 'loader.ts';
+const sampleMs = 10_000;
+const turnMs = 100;
+const visitMs = 50;
+const claudeTurnMs = 2_000;
+const file = 'loader.ts';
 
 export interface Soaked {
   counts: Counts;
@@ -41,7 +41,7 @@ interface SoakOptions {
 
 /** Runs a server as users do, under a mixed load for so many minutes, and measures its memory throughout. */
 export async function soak(options: SoakOptions): Promise<Soaked> {
-  const workspace = await makeWorkspace({ [FILE]: 'export const load = () => 1;\n' });
+  const workspace = await makeWorkspace({ [file]: 'export const load = () => 1;\n' });
   const api = await startMessagesApi({ script: answerClaude });
   try {
     const dataDir = await makeDataDir(workspace);
@@ -55,9 +55,9 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
       const pace = (everyMs: number) => new Pace({ gate, everyMs, lastsMs });
       const load = new Load({
         project: { connection: server.connection, projectDir },
-        turnPace: pace(TURN_MS),
-        visitPace: pace(VISIT_MS),
-        claudePace: pace(CLAUDE_TURN_MS),
+        turnPace: pace(turnMs),
+        visitPace: pace(visitMs),
+        claudePace: pace(claudeTurnMs),
         onError: options.onError,
       });
       const measured = { load, gate, server: server.process };
@@ -87,7 +87,7 @@ function answerClaude(request: MessagesRequest) {
   // The recorded requests stay in memory, so their long parts are emptied.
   Object.assign(body, { messages: [], tools: [], system: [] });
   if (Object.keys(toolResults).length > 0) return reply('It reads well.');
-  return reply([text('Let me look.'), toolUse('Read', { file_path: FILE })]);
+  return reply([text('Let me look.'), toolUse('Read', { file_path: file })]);
 }
 
 async function sampleDuring(
@@ -108,7 +108,7 @@ async function sampleDuring(
   const over = new AbortController();
   const run = load.run().finally(() => over.abort());
   try {
-    for await (const _ of setInterval(SAMPLE_MS, undefined, { signal: over.signal })) await take();
+    for await (const _ of setInterval(sampleMs, undefined, { signal: over.signal })) await take();
   } catch (error) {
     if (!over.signal.aborted) throw error;
   }

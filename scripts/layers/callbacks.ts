@@ -12,7 +12,7 @@ import {
  * A part that needs more functions from its creator is not a separate part: join it with its creator, or give it the
  * object that it calls.
  */
-const MOST = 3;
+const maxCallbacks = 3;
 
 /**
  * Options that contain more functions than that, including those of nested literals and of extended interfaces. Props
@@ -35,10 +35,10 @@ export function findCallbacks(root: string): string[] {
   return found
     .filter(({ name }) => name.endsWith('Options'))
     .map(({ file, name, node }) => ({ file, name, callbacks: functionsOf(node, byName).length }))
-    .filter(({ callbacks }) => callbacks > MOST)
+    .filter(({ callbacks }) => callbacks > maxCallbacks)
     .map(
       ({ file, name, callbacks }) =>
-        `callbacks: ${file} needs ${callbacks} functions in its ${name}, of at most ${MOST}. Join it with its maker, or give it the object that it talks to.`,
+        `callbacks: ${file} needs ${callbacks} functions in its ${name}, of at most ${maxCallbacks}. Join it with its maker, or give it the object that it talks to.`,
     );
 }
 

@@ -55,8 +55,12 @@ const plants: [rule: string, file: string, text: string][] = [
   ['runtime-tracing', 'runtime/src/tracing/up.ts', "import '../turn/index.ts';"],
   ['runtime-exports', 'runtime/src/exports/up.ts', "import '../directory/index.ts';"],
   ['runtime-turn', 'runtime/src/turn/up.ts', "import '../history/index.ts';"],
-  ['runtime-history', 'runtime/src/history/up.ts', "import '../readers/index.ts';"],
-  ['runtime-readers', 'runtime/src/readers/up.ts', "import type { a } from '../session/index.ts';"],
+  ['runtime-history', 'runtime/src/history/up.ts', "import '../subscribers/index.ts';"],
+  [
+    'runtime-subscribers',
+    'runtime/src/subscribers/up.ts',
+    "import type { a } from '../session/index.ts';",
+  ],
   ['runtime-session', 'runtime/src/session/up.ts', "import '../directory/index.ts';"],
   ['runtime-directory', 'runtime/src/directory/up.ts', "import '../cluster/index.ts';"],
   ['runtime-cluster', 'runtime/src/cluster/up.ts', "import '../attic/index.ts';"],
@@ -99,7 +103,7 @@ const innocents: [file: string, text: string][] = [
   ['agents/src/tools/shell.ts', "import '@liminal/protocol';"],
   ['runtime/src/good.ts', "import '@liminal/storage'; import '@liminal/agents';"],
   ['runtime/src/errors.ts', ''],
-  ...['history', 'readers', 'directory', 'attic'].map((room): [string, string] => [
+  ...['history', 'subscribers', 'directory', 'attic'].map((room): [string, string] => [
     `runtime/src/${room}/index.ts`,
     'export const a = 1;',
   ]),

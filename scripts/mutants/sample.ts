@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-const PIECE_LINES = 10;
+const pieceLines = 10;
 
 /**
  * Picks pieces of the files at random, the same for the same seed.
@@ -12,9 +12,9 @@ export function samplePieces(
   seed: number,
 ): string[] {
   const pieces = files.flatMap(({ file, lines }) =>
-    Array.from({ length: Math.ceil(lines / PIECE_LINES) }, (_, index) => {
-      const first = index * PIECE_LINES + 1;
-      return `${file}:${first}-${Math.min(first + PIECE_LINES - 1, lines)}`;
+    Array.from({ length: Math.ceil(lines / pieceLines) }, (_, index) => {
+      const first = index * pieceLines + 1;
+      return `${file}:${first}-${Math.min(first + pieceLines - 1, lines)}`;
     }),
   );
   return pieces

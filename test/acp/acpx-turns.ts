@@ -52,7 +52,7 @@ test.each(storiesOf('claude-code'))(
       expect(configOptions).toContainEqual(expect.objectContaining({ id, currentValue }));
     }
     expect(modes?.currentModeId).toBe(settings['mode']);
-    expect(editor.said(sessionId)).toContain(begins);
-    expect(editor.said(sessionId).slice(begins.length)).toMatch(says);
+    expect(editor.agentText(sessionId)).toContain(begins);
+    expect(editor.agentText(sessionId).slice(begins.length)).toMatch(says);
   },
 );

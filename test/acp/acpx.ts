@@ -47,22 +47,22 @@ class AcpxCommand {
   readonly #child: ChildProcess;
   readonly #exited: Promise<number | null>;
   #printed = '';
-  #complained = '';
-  #heard = Promise.withResolvers<void>();
+  #stderr = '';
+  #changed = Promise.withResolvers<void>();
   #isOver = false;
 
   constructor(child: ChildProcess) {
     this.#child = child;
     this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.#printed += text;
-      this.#tell();
+      this.#notify();
     });
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-      this.#complained += text;
+      this.#stderr += text;
     });
     this.#exited = once(child, 'close').then(([code]) => {
       this.#isOver = true;
-      this.#tell();
+      this.#notify();
       return code as number | null;
     });
   }
@@ -72,7 +72,7 @@ class AcpxCommand {
     while (!this.#printed.includes(words)) {
       if (this.#isOver)
         throw new Error(`The command ended without printing ${words}:\n${this.#output}`);
-      await this.#heard.promise;
+      await this.#changed.promise;
     }
   }
 
@@ -90,12 +90,12 @@ class AcpxCommand {
   }
 
   get #output(): string {
-    return this.#printed + this.#complained;
+    return this.#printed + this.#stderr;
   }
 
-  #tell(): void {
-    this.#heard.resolve();
-    this.#heard = Promise.withResolvers();
+  #notify(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 }
 

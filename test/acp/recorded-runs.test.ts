@@ -7,22 +7,22 @@ import { createDemoProvider } from '@liminal/agents/demo';
 import { type EventDraft, stampEvent, type StreamEvent } from '@liminal/protocol';
 import { loadClaudeRecording, loadCodexRecording } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { turnOf as acpTurn } from '../../packages/agents/src/acp/translate/testing/hearing.ts';
+import { turnOf as acpTurn } from '../../packages/agents/src/acp/translate/testing/recorded-translator.ts';
 import {
-  startHearing,
+  startTranslator,
   timestamp,
-} from '../../packages/agents/src/claude-code/translate/testing/hearing.ts';
+} from '../../packages/agents/src/claude-code/translate/testing/recorded-translator.ts';
 import { Watch } from '../../packages/agents/src/testing/watch.ts';
 import { loadAdapterRecording } from '../../packages/agents/test/acp/record-codex-adapter.ts';
 import { playRecording } from '../../packages/agents/test/codex/play-recording.ts';
 import {
   showsAll,
-  tellEvents,
+  foldCheckedEvents,
   updatesIn,
-} from '../../packages/server/src/acp/fold/testing/telling.ts';
+} from '../../packages/server/src/acp/fold/testing/checked-fold.ts';
 
 async function claude(name: string): Promise<EventDraft[]> {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   let turns = 0;
   for (const entry of (await loadClaudeRecording(name)).entries) {
     if ('sdk' in entry) translator.read(entry.sdk, timestamp);
@@ -110,7 +110,9 @@ test.each<[string, (name: string) => Promise<EventDraft[]>, string[]]>([
 ])('FR-039-01, AS-039-1: recorded turns of %s', async (agent, play, names) => {
   for (const name of names) {
     const lines = runsOf(await play(name))
-      .flatMap((events) => updatesIn(tellEvents(events, { shows: showsAll, isOwn: true }).told))
+      .flatMap((events) =>
+        updatesIn(foldCheckedEvents(events, { shows: showsAll, isOwn: true }).updates),
+      )
       .map((update) => `${JSON.stringify(update)}\n`);
     await expect(lines.join('')).toMatchFileSnapshot(`snapshots/${agent}-${name}.jsonl`);
   }

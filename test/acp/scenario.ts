@@ -30,7 +30,7 @@ export async function playScenario(
   for (const [index, text] of lines.entries()) {
     const line = JSON.parse(text) as Line;
     if ('in' in line) {
-      if (typeof line.in === 'string') editor.say(line.in);
+      if (typeof line.in === 'string') editor.sendLine(line.in);
       else editor.send(filled(line.in, values) as AcpMessage);
       continue;
     }
@@ -46,7 +46,7 @@ export async function playScenario(
       throw new Error(`Instead of ${wanted}\nthe agent sent: ${JSON.stringify(message)}`);
     }
   }
-  const others = editor.heard.slice(heard).filter((one) => !mayComeBetween(one));
+  const others = editor.received.slice(heard).filter((one) => !mayComeBetween(one));
   if (others.length > 0) throw new Error(`The agent also sent: ${JSON.stringify(others)}`);
 }
 

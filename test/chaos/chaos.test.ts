@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { allKinds, faultsOf } from './faults.ts';
 import { length, seed } from './length.ts';
 import { countBy, endsOf, judge } from './verdict.ts';
-import { World } from './world.ts';
+import { ChaosWorld } from './world.ts';
 
 /** Each round has its own seed, with which it can be played alone. */
 const rounds = Array.from({ length: length.rounds }, (_, index) => ({ seed: seed + index }));
@@ -18,18 +18,18 @@ test.each(rounds)(
     const faults = faultsOf(own, length.faults);
     const played = countBy(faults, ({ kind }) => kind);
     expect(Object.keys(played).toSorted()).toEqual(allKinds.toSorted());
-    const world = await World.start();
+    const world = await ChaosWorld.start();
     try {
       await world.populate(length.sessions, own);
       await world.suffer(faults);
       expect(world.crashed).toEqual([]);
-      const finished = await Promise.allSettled(world.people.map((person) => person.finish()));
+      const finished = await Promise.allSettled(world.users.map((person) => person.finish()));
       const unfinished = finished.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
       if (unfinished.length > 0) throw new AggregateError(unfinished, 'Not all turns have ended.');
       world.note('no turn is running');
       await judge(world);
       world.note('judged');
-      tell(world, played);
+      printSummary(world, played);
       await world.end();
       expect(world.crashed).toEqual([]);
     } catch (error) {
@@ -46,7 +46,7 @@ test.each(rounds)(
 );
 
 /** Writes down the played faults and each process's log; returns the folder. */
-async function keepLogs(world: World): Promise<string> {
+async function keepLogs(world: ChaosWorld): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'liminal-chaos-log-'));
   await writeFile(join(folder, 'faults.log'), world.log.join('\n'));
   for (const { name, log } of [...world.servers, ...world.projectors]) {
@@ -55,7 +55,10 @@ async function keepLogs(world: World): Promise<string> {
   return folder;
 }
 
-function tell({ witness, people, log }: World, faults: Record<string, number>): void {
+function printSummary(
+  { logReader: witness, users: people, log }: ChaosWorld,
+  faults: Record<string, number>,
+): void {
   const sent = countBy(
     people.flatMap((person) => person.sent),
     ({ outcome, messageId }) =>

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Member, Ways } from './member.ts';
-import type { World } from './world.ts';
+import type { ChaosWorld } from './world.ts';
 
 /** Each kind with its relative frequency, and its duration in ms. */
 const kinds = {
@@ -62,9 +62,9 @@ export function faultsOf(seed: number, count: number): Fault[] {
 const servicesAt: (keyof Ways)[][] = [['redis'], ['database'], ['redis', 'database']];
 
 /** Begins a fault; resolves when its victim works again. */
-export async function play(world: World, { kind, who, where, ms }: Fault): Promise<void> {
+export async function play(world: ChaosWorld, { kind, who, where, ms }: Fault): Promise<void> {
   const { redis, postgres } = world;
-  const watcher = pick(world.watchers, who);
+  const watcher = pick(world.subscribers, who);
   const server = wellOne(world, world.servers, who);
   const projector = wellOne(world, world.projectors, who);
   switch (kind) {
@@ -122,7 +122,7 @@ export async function play(world: World, { kind, who, where, ms }: Fault): Promi
 }
 
 /** A victim that works, if there is one. */
-function wellOne(world: World, members: readonly Member[], who: number): Member {
+function wellOne(world: ChaosWorld, members: readonly Member[], who: number): Member {
   const well = members.filter(({ name }) => !world.isBusy(name));
   return pick(well.length > 0 ? well : members, who);
 }

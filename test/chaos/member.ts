@@ -29,9 +29,9 @@ export interface Ways {
 
 const program = fileURLToPath(new URL('server.ts', import.meta.url));
 /** Delay between two tries to start while Redis or the database is unreachable, in ms. */
-const RETRY_MS = 150;
+const retryMs = 150;
 /** How much of each process's output is kept, in characters. */
-const LOG_MAX = 5_000_000;
+const logMax = 5_000_000;
 
 /** A process that is ended in every way, and restarts on its port. */
 export class Member {
@@ -101,7 +101,7 @@ export class Member {
   async #startUntilReady(): Promise<void> {
     while (!this.#gone) {
       if (await this.#startOnce()) return;
-      await delay(RETRY_MS);
+      await delay(retryMs);
     }
   }
 
@@ -118,7 +118,7 @@ export class Member {
     });
     this.#child = child;
     const note = (chunk: Buffer): void => {
-      this.log = (this.log + chunk.toString()).slice(-LOG_MAX);
+      this.log = (this.log + chunk.toString()).slice(-logMax);
     };
     child.stderr.on('data', note);
     const ready = new Promise<boolean>((resolve) => {

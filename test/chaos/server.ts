@@ -11,7 +11,7 @@ import type { ResponseStore } from '@liminal/storage';
 import { openPostgres } from '@liminal/storage/postgres';
 import { openRedis } from '@liminal/storage/redis';
 import type { MemberSettings } from './member.ts';
-import { TalkingAgent } from './talking-agent.ts';
+import { ScriptedTurnsAgent } from './scripted-turns-agent.ts';
 
 const settings = JSON.parse(process.env['CHAOS'] ?? '{}') as MemberSettings;
 const { leaseMs, root, port } = settings;
@@ -70,7 +70,7 @@ async function serve(): Promise<() => Promise<void>> {
   const storage = await openStorage();
   const providers = new ProviderRegistry();
   providers.register(
-    new TalkingAgent((sessionId, turnId) => logger.warn({ sessionId, turnId }, 'delivered')),
+    new ScriptedTurnsAgent((sessionId, turnId) => logger.warn({ sessionId, turnId }, 'delivered')),
   );
   const runtime = await createRuntime({
     storage,

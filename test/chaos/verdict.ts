@@ -3,7 +3,7 @@ import {
   type HistoryPage,
   isTerminal,
   Response,
-  steeredItem,
+  steeredItemId,
   type StreamEvent,
   type UpsertObject,
 } from '@liminal/protocol';
@@ -15,16 +15,16 @@ import {
   storedOf,
   timeless,
 } from '../../packages/runtime/test/whole-path-truth.ts';
-import type { Sent } from './person.ts';
-import type { Watcher } from './watcher.ts';
-import type { World } from './world.ts';
+import type { Sent } from './chaos-user.ts';
+import type { ChaosSubscriber } from './chaos-subscriber.ts';
+import type { ChaosWorld } from './world.ts';
 
 /** How long the servers may take to become idle on a busy machine, in ms. */
 const patience = { timeout: 60_000, interval: 100 };
 
 /** Waits until nothing runs, and then compares everything with what Redis had on disk. */
-export async function judge(world: World): Promise<void> {
-  const { witness } = world;
+export async function judge(world: ChaosWorld): Promise<void> {
+  const { logReader: witness } = world;
   await expect
     .poll(async () => witness.left(), patience)
     .toEqual({
@@ -50,19 +50,19 @@ export async function judge(world: World): Promise<void> {
 }
 
 /** The sessions that users deleted. */
-const deletedIn = ({ people }: World): Set<string> =>
+const deletedIn = ({ users: people }: ChaosWorld): Set<string> =>
   new Set(people.flatMap((person) => person.deleted));
 
 /** The runs of the other sessions. */
-function keptRuns(world: World): StreamEvent[][] {
+function keptRuns(world: ChaosWorld): StreamEvent[][] {
   const deleted = deletedIn(world);
-  const runs = [...world.witness.runs.values()];
+  const runs = [...world.logReader.runs.values()];
   return runs.filter(([first]) => first !== undefined && !deleted.has(first.sessionId));
 }
 
 /** Nothing remains of deleted sessions, neither in a server nor in the store, even if an agent was working in them. */
-async function judgeDeleted(world: World): Promise<void> {
-  const { requests, settings, witness } = world;
+async function judgeDeleted(world: ChaosWorld): Promise<void> {
+  const { requests, settings, logReader: witness } = world;
   const deleted = deletedIn(world);
   const { store } = await openPostgres(settings.databaseUrl, { schema: settings.schema });
   try {
@@ -85,13 +85,13 @@ async function judgeDeleted(world: World): Promise<void> {
 }
 
 /** Each message has its turn, once; a message whose sender got no answer may have none. */
-function judgeMessages({ people, witness }: World): void {
+function judgeMessages({ users: people, logReader: witness }: ChaosWorld): void {
   const turns = new Map<string, string[]>();
   for (const run of witness.runs.values()) {
     const message = messageOf(run);
     turns.set(message, [...(turns.get(message) ?? []), run[0]?.turnId ?? '']);
   }
-  const amid = Map.groupBy([...witness.runs.values()].flatMap(saidAmid), ({ id }) => id);
+  const amid = Map.groupBy([...witness.runs.values()].flatMap(steeredMessages), ({ id }) => id);
   const said = people.flatMap(({ sent }) => sent);
   const wrong = said.filter((one) => {
     const own = turns.get(one.message) ?? [];
@@ -122,7 +122,7 @@ function isRight({ outcome, turnId, removed }: Sent, turns: string[]): boolean {
 function isRightAmid(
   { outcome, turnId = '', messageId = '' }: Sent,
   own: readonly string[],
-  amid: readonly SaidAmid[],
+  amid: readonly SteeredMessage[],
 ): boolean {
   const [first] = amid;
   if (amid.length > 1 || own.length > 1) return false;
@@ -132,21 +132,21 @@ function isRightAmid(
 }
 
 /** A steered message. */
-interface SaidAmid {
+interface SteeredMessage {
   id: string;
   turnId: string;
   /** The message was withdrawn to get a turn of its own. */
   isLeft: boolean;
 }
 
-function saidAmid(run: readonly StreamEvent[]): SaidAmid[] {
+function steeredMessages(run: readonly StreamEvent[]): SteeredMessage[] {
   const ended = new Map(
     run.flatMap(({ payload }) => {
       return payload.type === 'item_cancelled' ? [[payload.itemId, payload.reason] as const] : [];
     }),
   );
   return run.flatMap(({ turnId, payload }) => {
-    const before = steeredItem(turnId, '');
+    const before = steeredItemId(turnId, '');
     if (payload.type !== 'item_start' || !payload.itemId.startsWith(before)) return [];
     const { itemId } = payload;
     const isLeft = ended.get(itemId) === 'own_turn';
@@ -165,12 +165,12 @@ function messageOf(run: readonly StreamEvent[]): string {
 }
 
 /** A rejected request gets the reason, in words for users. */
-function judgeRefusals({ people }: World): void {
+function judgeRefusals({ users: people }: ChaosWorld): void {
   expect(people.flatMap(({ refusals }) => [...refusals.keys()])).not.toContain('INTERNAL');
 }
 
 /** The stored runs equal the log, folded from scratch. */
-async function judgeStore(world: World): Promise<void> {
+async function judgeStore(world: ChaosWorld): Promise<void> {
   const { store } = await openPostgres(world.settings.databaseUrl, {
     schema: world.settings.schema,
   });
@@ -184,9 +184,9 @@ async function judgeStore(world: World): Promise<void> {
 }
 
 /** Every server shows every session and every run in that state. */
-async function judgeServers(world: World): Promise<void> {
-  for (const { sessionId } of world.people) {
-    const runs = world.witness.runsOf(sessionId);
+async function judgeServers(world: ChaosWorld): Promise<void> {
+  for (const { sessionId } of world.users) {
+    const runs = world.logReader.runsOf(sessionId);
     const truth = shownOf(runs);
     for (const [index, requests] of world.requests.entries()) {
       const { entries, turns } = await wholeHistory((page) => requests.history(sessionId, page));
@@ -213,14 +213,18 @@ async function wholeHistory(read: (page: { before?: string }) => Promise<History
   }
 }
 
-async function fetchRun({ servers, settings }: World, index: number, runId: string) {
+async function fetchRun({ servers, settings }: ChaosWorld, index: number, runId: string) {
   const headers = { authorization: `Bearer ${settings.token}` };
   const answer = await fetch(`${servers[index]?.origin}/api/run/${runId}`, { headers });
   return Response.parse(await answer.json());
 }
 
 /** Every server shows every fork with the other session's conversation up to that place. */
-async function judgeForks({ people, requests, witness }: World): Promise<void> {
+async function judgeForks({
+  users: people,
+  requests,
+  logReader: witness,
+}: ChaosWorld): Promise<void> {
   for (const server of requests) {
     const projects = await server.listProjects();
     const forks = projects.flatMap(({ sessions }) => sessions.filter((one) => one.forkedFrom));
@@ -247,27 +251,30 @@ const unplaced = (item: UpsertObject): UpsertObject => ({
 });
 
 /** All readers agree, on any server: those that were connected all the time, those that returned, and new ones. */
-async function judgeReaders(world: World): Promise<void> {
+async function judgeReaders(world: ChaosWorld): Promise<void> {
   for (const [at] of world.servers.entries()) {
-    for (const { sessionId } of world.people) {
-      world.watchers.push(await world.watch(sessionId, at));
+    for (const { sessionId } of world.users) {
+      world.subscribers.push(await world.subscribe(sessionId, at));
     }
   }
   const lastIds = new Map(
-    world.people.map(({ sessionId }) => {
-      return [sessionId, world.witness.runsOf(sessionId).at(-1)?.at(-1)?.eventId];
+    world.users.map(({ sessionId }) => {
+      return [sessionId, world.logReader.runsOf(sessionId).at(-1)?.at(-1)?.eventId];
     }),
   );
   const behind = () =>
-    world.watchers.flatMap(({ sessionId, view }, index) => {
+    world.subscribers.flatMap(({ sessionId, view }, index) => {
       const isThere = view.cursor === lastIds.get(sessionId) && view.phase === 'ready';
       return isThere ? [] : [`${index}: ${view.cursor} ${view.phase} ${view.problem?.code}`];
     });
   await expect.poll(behind, patience).toEqual([]);
-  for (const watcher of world.watchers) judgeReader(world, watcher);
+  for (const watcher of world.subscribers) judgeReader(world, watcher);
 }
 
-function judgeReader({ witness }: World, { sessionId, view, seen, faults }: Watcher): void {
+function judgeReader(
+  { logReader: witness }: ChaosWorld,
+  { sessionId, view, seen, faults }: ChaosSubscriber,
+): void {
   expect(faults).toEqual([]);
   const runs = witness.runsOf(sessionId);
   const items = view.turns.flatMap((turn) => turn.items);

@@ -13,21 +13,21 @@ import {
 import { Census } from '../faults/census.ts';
 import { type Fault, play } from './faults.ts';
 import { Member, type MemberSettings, type Ways } from './member.ts';
-import { Person } from './person.ts';
-import { Watcher } from './watcher.ts';
+import { ChaosUser } from './chaos-user.ts';
+import { ChaosSubscriber } from './chaos-subscriber.ts';
 import { Wire } from './wire.ts';
-import { Witness } from './witness.ts';
+import { RedisLogReader } from './redis-log-reader.ts';
 
 /** The longest time from a server's death to the end of its turns, in ms. */
-const LEASE_MS = 2_000;
-const SERVERS = 3;
-const WATCHERS_PER_SESSION = 2;
+const leaseMs = 2_000;
+const servers = 3;
+const subscribersPerSession = 2;
 /** The witness must find everything that was ever written, and the log must be trimmed often. */
 const redisSettings = { 'auto-aof-rewrite-percentage': '0', 'stream-node-max-entries': '10' };
 const token = 'a-token-that-all-servers-share';
 
 /** Three servers and two projectors on a Redis and a database, and all their users. */
-export class World {
+export class ChaosWorld {
   readonly redis: RedisServer;
   readonly postgres: PostgresServer;
   readonly servers: Member[];
@@ -35,9 +35,9 @@ export class World {
   /** For commands, one to each server. */
   readonly wires: Wire[] = [];
   readonly requests: Requests[] = [];
-  readonly watchers: Watcher[] = [];
-  readonly people: Person[] = [];
-  readonly witness: Witness;
+  readonly subscribers: ChaosSubscriber[] = [];
+  readonly users: ChaosUser[] = [];
+  readonly logReader: RedisLogReader;
   readonly census: Census;
   readonly settings: MemberSettings;
   /** The played faults, with times. */
@@ -55,7 +55,7 @@ export class World {
     this.postgres = services.postgres;
     this.settings = settings;
     this.census = census;
-    this.witness = new Witness(services.redis, settings.prefix);
+    this.logReader = new RedisLogReader(services.redis, settings.prefix);
     this.servers = places.map(({ port, ways }, index) => {
       const redisUrl = through(ways.redis, settings.redisUrl);
       const databaseUrl = through(ways.database, settings.databaseUrl);
@@ -67,7 +67,7 @@ export class World {
     );
   }
 
-  static async start(): Promise<World> {
+  static async start(): Promise<ChaosWorld> {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-chaos-')));
     const census = new Census([root]);
     const [redis, postgres] = await Promise.all([
@@ -75,7 +75,7 @@ export class World {
       startPostgres(),
     ]);
     const ways: Ways[] = [];
-    while (ways.length < SERVERS) {
+    while (ways.length < servers) {
       ways.push({ redis: await wayTo(redis.url), database: await wayTo(postgres.url) });
     }
     const places: { port: number; ways: Ways }[] = [];
@@ -88,12 +88,12 @@ export class World {
       prefix: 'chaos',
       databaseUrl: postgres.url,
       schema: 'chaos',
-      leaseMs: LEASE_MS,
+      leaseMs: leaseMs,
       root,
       token,
       port: 0,
     };
-    const world = new World({ redis, postgres }, settings, places, census);
+    const world = new ChaosWorld({ redis, postgres }, settings, places, census);
     await Promise.all([...world.servers, ...world.projectors].map((member) => member.start()));
     for (const { port } of places) {
       const wire = await Wire.open([port], 0);
@@ -107,17 +107,17 @@ export class World {
   async populate(sessions: number, seed: number): Promise<void> {
     for (let index = 0; index < sessions; index += 1) {
       const sessionId = await this.#create(index);
-      const own: Watcher[] = [];
-      while (own.length < WATCHERS_PER_SESSION) {
-        own.push(await this.watch(sessionId, index + own.length));
+      const own: ChaosSubscriber[] = [];
+      while (own.length < subscribersPerSession) {
+        own.push(await this.subscribe(sessionId, index + own.length));
       }
-      this.watchers.push(...own);
+      this.subscribers.push(...own);
       const [watcher] = own;
       if (!watcher) throw new Error('No watcher is connected.');
       const name = `${seed} ${index}`;
-      this.people.push(new Person(name, seed + index, this, watcher));
+      this.users.push(new ChaosUser(name, seed + index, this, watcher));
     }
-    for (const person of this.people) person.start();
+    for (const person of this.users) person.start();
   }
 
   /** Retried, because on a busy machine Redis or the database may seem unreachable. */
@@ -125,7 +125,7 @@ export class World {
     const request = { cliType: 'talking', projectDir: this.settings.root };
     for (let tries = 1; ; tries += 1) {
       try {
-        const made = await this.requests[(index + tries) % SERVERS]?.createSession(request);
+        const made = await this.requests[(index + tries) % servers]?.createSession(request);
         if (made) return made.sessionId;
       } catch (error) {
         if (tries === 10) throw error;
@@ -134,9 +134,9 @@ export class World {
     }
   }
 
-  async watch(sessionId: string, at: number): Promise<Watcher> {
+  async subscribe(sessionId: string, at: number): Promise<ChaosSubscriber> {
     const ports = this.servers.map(({ settings }) => settings.port);
-    return Watcher.open({ ports, token, sessionId, at });
+    return ChaosSubscriber.open({ ports, token, sessionId, at });
   }
 
   /** Plays faults one after the other; they may overlap, but not on the same victim. */
@@ -146,7 +146,7 @@ export class World {
       await delay(fault.gapMs);
       const { kind, who, where, ms } = fault;
       this.note(`${kind} (${who}, ${where}, ${ms} ms)`);
-      if (!kind.startsWith('reader')) for (const watcher of this.watchers) watcher.remember();
+      if (!kind.startsWith('reader')) for (const watcher of this.subscribers) watcher.remember();
       suffering.push(play(this, fault).then(() => this.note(`works again: ${kind} (${who})`)));
     }
     await Promise.all(suffering);
@@ -179,11 +179,11 @@ export class World {
 
   /** Ends everything. */
   async end(): Promise<void> {
-    await Promise.all(this.people.map((person) => person.leave()));
-    await Promise.all(this.watchers.map((watcher) => watcher.close()));
+    await Promise.all(this.users.map((person) => person.leave()));
+    await Promise.all(this.subscribers.map((watcher) => watcher.close()));
     const members = [...this.servers, ...this.projectors];
     await Promise.all(members.map((member) => member.leave()));
-    this.witness.close();
+    this.logReader.close();
     await Promise.all(this.wires.map((wire) => wire.close()));
     await Promise.all([this.redis.stop(), this.postgres.stop()]);
     await this.census.untilEmpty();

@@ -15,10 +15,10 @@ import { onTestFinished } from 'vitest';
 import { Connection } from '../../bench/parts/connection.ts';
 import { LiminalServer } from '../e2e/server.ts';
 import { Census } from '../faults/census.ts';
-import { Reader } from '../faults/reader.ts';
+import { SessionReader } from '../faults/session-reader.ts';
 
 /** The longest time from a server's death to the end of its turns, in ms. */
-const LEASE_MS = 6_000;
+const clusterLeaseMs = 6_000;
 
 const token = 'a-token-that-all-servers-share';
 
@@ -29,7 +29,7 @@ export interface Member {
   /** Each request rejects with `ApiError`, whose `code` is the server's. */
   requests: Requests;
   /** Watches a session with deltas, from its history on. */
-  follow(sessionId: string): Promise<Reader>;
+  follow(sessionId: string): Promise<SessionReader>;
 }
 
 export interface ClusterOptions {
@@ -56,7 +56,7 @@ export class Cluster {
   readonly dataDir: string;
   /** The processes that belong to this test. */
   readonly census: Census;
-  readonly #readers: Reader[] = [];
+  readonly #readers: SessionReader[] = [];
 
   private constructor(
     project: string,
@@ -91,7 +91,7 @@ export class Cluster {
     const file = {
       roots: [project],
       endLimitMs: 0,
-      leaseMs: LEASE_MS,
+      leaseMs: clusterLeaseMs,
       redisPrefix: redis.newPrefix(),
       databaseSchema: postgres.newSchema(),
       ...config,
@@ -127,7 +127,7 @@ export class Cluster {
       client,
       requests: client.requests,
       follow: async (sessionId) => {
-        const reader = await Reader.open(new Connection(server.origin, token), sessionId);
+        const reader = await SessionReader.open(new Connection(server.origin, token), sessionId);
         this.#readers.push(reader);
         return reader;
       },

@@ -16,7 +16,7 @@ test.each(['killed', 'frozen'] as const)(
     const sessionId = await cluster.create(member!);
     const reader = await member!.follow(sessionId);
     const { turnId } = await member!.requests.send(sessionId, 'Hello');
-    await reader.until((seen) => seen.said(turnId) === 'Here I am.');
+    await reader.until((seen) => seen.agentText(turnId) === 'Here I am.');
 
     if (fault === 'killed') await redis.kill();
     else redis.pause();

@@ -38,7 +38,7 @@ test('a session is exported by a server that never owned it, with every event th
   await a.server.restart();
   const [again] = await runsOf(a, imported.sessionId);
   const later = await a.follow(imported.sessionId);
-  await later.until((one) => one.said(again!.run.turnId) === words);
+  await later.until((one) => one.agentText(again!.run.turnId) === words);
   expect(again?.events?.map(({ payload }) => payload)).toEqual(
     events.map(({ payload }) => payload),
   );

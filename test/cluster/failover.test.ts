@@ -67,19 +67,21 @@ async function loseAndGoOn(
   const sessionId = await cluster.create(a!);
   const readers = await Promise.all(cluster.members.map(({ follow }) => follow(sessionId)));
   const { turnId } = await a!.requests.send(sessionId, 'Talk.');
-  await Promise.all(readers.map((reader) => reader.until(() => reader.said(turnId).length > 200)));
+  await Promise.all(
+    readers.map((reader) => reader.until(() => reader.agentText(turnId).length > 200)),
+  );
   await lose(sessionId, turnId);
 
-  const seen = readers.map((reader) => reader.said(turnId));
+  const seen = readers.map((reader) => reader.agentText(turnId));
   const [last, other] = await Promise.all(readers.map((reader) => reader.ended(turnId)));
-  const said = readers[0]!.said(turnId);
-  expect([other?.status, readers[1]!.said(turnId)]).toEqual([last?.status, said]);
+  const said = readers[0]!.agentText(turnId);
+  expect([other?.status, readers[1]!.agentText(turnId)]).toEqual([last?.status, said]);
   expect(said).toBe(last?.status === 'complete' ? words : words.slice(0, said.length));
   expect(seen.every((part) => said.startsWith(part))).toBe(true);
   const next = await whenReached(async () => b!.requests.send(sessionId, 'Go on.'));
   for (const reader of readers) {
     expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
-    expect(reader.said(next.turnId)).toBe('Here I am.');
+    expect(reader.agentText(next.turnId)).toBe('Here I am.');
   }
   for (const { requests } of cluster.members) {
     const { turns, entries } = await requests.history(sessionId);

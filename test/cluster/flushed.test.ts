@@ -39,7 +39,7 @@ test('SAFE: if Redis loses everything during a turn, readers on every server get
     await reader.until(({ items }) => JSON.stringify([...items.values()]).includes('Before.'));
   }
   await ask(redis, 'FLUSHALL');
-  agent.say(sessionId, { type: 'item_delta', itemId: 'said', deltaContent: ' After.' });
+  agent.emit(sessionId, { type: 'item_delta', itemId: 'said', deltaContent: ' After.' });
   agent.finish(sessionId);
   // The events are lost, so readers get the turn's end from history.
   for (const reader of readers) {

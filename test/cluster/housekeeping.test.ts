@@ -20,7 +20,7 @@ test('INV-8 a session that one server deletes while another runs it disappears f
   const readers = await Promise.all([a!.follow(sessionId), b!.follow(sessionId)]);
   const { turnId } = await b!.requests.send(sessionId, 'Talk.');
   await b!.requests.send(sessionId, `Then say ${secret}.`);
-  await readers[1].until((reader) => reader.said(turnId).includes(`${secret}99`));
+  await readers[1].until((reader) => reader.agentText(turnId).includes(`${secret}99`));
   expect(cluster.census.withCommand(sessionId)).not.toEqual([]);
   const { url } = redis;
   expect(await lifetimesInRedis(url, prefix)).toContain(-1);

@@ -15,7 +15,7 @@ test('INV-2 INV-8 the agent of a suspended server ends with its lease, while the
   const sessionId = await cluster.create(a!);
   const reader = await b!.follow(sessionId);
   const { turnId } = await a!.requests.send(sessionId, 'Talk slowly.');
-  await reader.until(() => reader.said(turnId).length > 200);
+  await reader.until(() => reader.agentText(turnId).length > 200);
   const agents = cluster.census.withCommand(sessionId);
   expect(agents.map(({ parent }) => parent)).toContain(a!.server.pid);
 

@@ -51,12 +51,12 @@ test.each(atLength ? kinds : kinds.slice(0, 1))(
     const sessionId = await cluster.create(a!);
     const reader = await c!.follow(sessionId);
     const { turnId } = await b!.requests.send(sessionId, 'Talk.');
-    await reader.until(() => reader.said(turnId).length > 100);
+    await reader.until(() => reader.agentText(turnId).length > 100);
     expect(await a!.requests.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
     expect(await b!.requests.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
     const run = c!.client.run(turnId);
     expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
-    expect(reader.said(turnId)).toBe(words);
+    expect(reader.agentText(turnId)).toBe(words);
     await expect.poll(() => run.getSnapshot().phase).toBe('ended');
     expect(run.getSnapshot().entries.at(-1)).toMatchObject({ content: words, status: 'complete' });
     expect(run.getSnapshot().response).toEqual(await b!.requests.getRun(turnId));
@@ -71,7 +71,7 @@ test.each(atLength ? kinds : kinds.slice(0, 1))(
     const allow = options.find(({ kind }) => kind === 'allow_once');
     await c!.requests.answerApproval(sessionId, approvalId, { optionId: allow!.optionId });
     expect(await reader.ended(asking.turnId)).toMatchObject({ status: 'complete' });
-    expect(reader.said(asking.turnId)).toBe('It is written.');
+    expect(reader.agentText(asking.turnId)).toBe('It is written.');
 
     await loseOwner(cluster, sessionId);
     await check?.(cluster);
@@ -87,16 +87,16 @@ async function loseOwner(cluster: Cluster, sessionId: string): Promise<void> {
   const reader = await other.follow(sessionId);
   const before = reader.turns.map((turn) => [turn.turnId, 'complete']);
   const { turnId } = await owner.requests.send(sessionId, 'Talk slowly.');
-  await reader.until(() => reader.said(turnId).length > 200);
+  await reader.until(() => reader.agentText(turnId).length > 200);
 
-  const seen = reader.said(turnId);
+  const seen = reader.agentText(turnId);
   await owner.server.crash();
   expect(await reader.ended(turnId)).toMatchObject({
     status: 'error',
     error: { code: 'OWNER_LOST' },
   });
   expect(reader.ends(turnId)).toEqual(['turn_error']);
-  expect(reader.said(turnId).startsWith(seen)).toBe(true);
+  expect(reader.agentText(turnId).startsWith(seen)).toBe(true);
   const pids = agents.map(({ pid }) => pid);
   expect(pids).not.toEqual([]);
   await expect
@@ -105,7 +105,7 @@ async function loseOwner(cluster: Cluster, sessionId: string): Promise<void> {
 
   const next = await other.requests.send(sessionId, 'Go on.');
   expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
-  expect(reader.said(next.turnId)).toBe('Here I am.');
+  expect(reader.agentText(next.turnId)).toBe('Here I am.');
   const { turns } = await other.requests.history(sessionId);
   expect(turns.map((turn) => [turn.turnId, turn.status])).toEqual([
     ...before,

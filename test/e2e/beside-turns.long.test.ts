@@ -109,7 +109,7 @@ each(
     await list.getByRole('button', { name: /^Stop .*sleep 600/ }).click();
     await list.waitFor({ state: 'detached' });
     await session.send('And now?');
-    await session.untilSaid('I see.');
+    await session.untilAnswer('I see.');
   },
 );
 
@@ -137,7 +137,7 @@ each(
     const { session } = await begin(agent);
     await session.send('Hello?');
     await session.lastTurn.getByText(waits).first().waitFor();
-    await session.untilSaid('At last.');
+    await session.untilAnswer('At last.');
     await session.untilEnded(1);
     expect(await session.answers.allTextContents()).toEqual(['At last.']);
   },
@@ -183,7 +183,7 @@ each(
     await asked.getByRole('radio', { name: 'large' }).check();
     await session.scrollRequest();
     await asked.getByRole('button', { name: /^Send|^Submit|^Accept/ }).click();
-    await session.untilSaid('Welcome.');
+    await session.untilAnswer('Welcome.');
     await session.untilEnded(1);
     expect(heard()).toMatch(/Ada.*large/s);
   },
@@ -200,7 +200,7 @@ each(
       .getByRole('button', { name: /^Allow/ })
       .first()
       .click();
-    await session.untilSaid('A dot.');
+    await session.untilAnswer('A dot.');
     await session.untilEnded(1);
     await page.reload();
     await session.untilEnded(1);
@@ -222,7 +222,7 @@ test('Claude Code continues by itself when a background task has ended, and show
   ]);
   const { session } = await begin('Claude Code');
   await session.send('Start it.');
-  await session.untilSaid('It is done.');
+  await session.untilAnswer('It is done.');
   await session.untilEnded(2);
   expect(await session.prompts.count()).toBe(1);
   await session.lastTurn
@@ -251,7 +251,7 @@ test('Codex asks a question while it plans, and gets the answer', async () => {
   const asked = session.permission(/^Question: Which colour/);
   await asked.getByRole('radio', { name: 'Blue' }).check();
   await asked.getByRole('button', { name: /^Send|^Submit|^Accept/ }).click();
-  await session.untilSaid('A good colour.');
+  await session.untilAnswer('A good colour.');
   expect(agents.Codex.heard()).toContain('Blue');
 });
 
@@ -265,7 +265,7 @@ test('a patch by Codex is shown, and applied when it is allowed', async () => {
   const request = session.permission('Permission: Change files');
   await request.getByRole('cell', { name: 'fresh' }).waitFor();
   await session.allow();
-  await session.untilSaid('It is there.');
+  await session.untilAnswer('It is there.');
   expect(await readFile(join(folder, 'new.txt'), 'utf8')).toBe('fresh\n');
 });
 
@@ -276,6 +276,6 @@ test('a mentioned file reaches Codex’s model by its path', async () => {
   await session.composer.pressSequentially('Look at @appl');
   await page.getByRole('option', { name: /apples\.ts/ }).click();
   await session.page.keyboard.press('Enter');
-  await session.untilSaid('I have read it.');
+  await session.untilAnswer('I have read it.');
   expect(agents.Codex.heard()).toContain('src/apples.ts');
 });

@@ -15,16 +15,16 @@ testAtLength('a page that is reloaded during a turn has lost nothing and continu
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
   await session.send('Tell me.');
-  await session.untilSaid(/^The first half$/);
+  await session.untilAnswer(/^The first half$/);
   await session.composer.fill('A half-written thought');
 
   await ada.page.reload();
-  await session.untilSaid(/^The first half$/);
+  await session.untilAnswer(/^The first half$/);
   expect(await session.prompts.allTextContents()).toEqual(['Tell me.']);
   expect(await session.composer.inputValue()).toBe('A half-written thought');
   await session.stopButton.waitFor();
   rest.open();
-  await session.untilSaid(/^The first half, the second\.$/);
+  await session.untilAnswer(/^The first half, the second\.$/);
   await session.untilEnded(1);
   expect(await session.answers.count()).toBe(1);
   await session.conversation.getByRole('button', { name: /^Thought/ }).waitFor();
@@ -45,9 +45,9 @@ testAtLength(
     const hers = await ada.startSession({ folder });
     await hers.send('Say it to both.');
     const his = await bob.open('Say it to both.');
-    for (const session of [hers, his]) await session.untilSaid(/^Both can$/);
+    for (const session of [hers, his]) await session.untilAnswer(/^Both can$/);
     rest.open();
-    for (const session of [hers, his]) await session.untilSaid(/^Both can read this\.$/);
+    for (const session of [hers, his]) await session.untilAnswer(/^Both can read this\.$/);
 
     await his.send('Now write.');
     await hers.prompts.filter({ hasText: 'Now write.' }).waitFor();
@@ -56,7 +56,7 @@ testAtLength(
     await his.allow();
     await hers.permission(request).waitFor({ state: 'detached' });
     for (const session of [hers, his]) {
-      await session.untilSaid('Written.');
+      await session.untilAnswer('Written.');
       await session.untilEnded(2);
       expect(await session.permission(request).count()).toBe(0);
     }
@@ -70,7 +70,7 @@ testAtLength('the offline notice appears after a moment and disappears on reconn
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
   await session.send('Go.');
-  await session.untilSaid(/^Before,$/);
+  await session.untilAnswer(/^Before,$/);
 
   stage.expectComplaints(/WebSocket connection to|Failed to load resource/);
   stage.network.down();
@@ -79,7 +79,7 @@ testAtLength('the offline notice appears after a moment and disappears on reconn
   rest.open();
   stage.network.up();
   await ada.page.getByRole('button', { name: 'Try now' }).click();
-  await session.untilSaid(/^Before, and after\.$/);
+  await session.untilAnswer(/^Before, and after\.$/);
   await notice.waitFor({ state: 'detached' });
   expect(await session.answers.allTextContents()).toEqual(['Before, and after.']);
 });
@@ -101,12 +101,12 @@ test('INV-6 INV-8 a server killed during a turn loses nothing that was shown, le
   const session = await ada.startSession({ folder });
   await session.send('Leave one.');
   await session.allow();
-  await session.untilSaid('I left one.');
+  await session.untilAnswer('I left one.');
   await session.send('Talk.');
-  await session.untilSaid('word40');
+  await session.untilAnswer('word40');
   await session.send('Queued meanwhile.');
   await session.queue.getByText('Queued meanwhile.').waitFor();
-  await session.untilSaid('word120');
+  await session.untilAnswer('word120');
 
   stage.expectComplaints(/WebSocket connection to|Failed to load resource/);
   const crashed = stage.server.pid;
@@ -124,8 +124,8 @@ test('INV-6 INV-8 a server killed during a turn loses nothing that was shown, le
   await session.queue.getByText('Queued meanwhile.').waitFor();
 
   await session.send('Go on.');
-  await session.untilSaid('The queued one is answered.');
-  await session.untilSaid('Here I am again.');
+  await session.untilAnswer('The queued one is answered.');
+  await session.untilAnswer('Here I am again.');
   const prompts = ['Leave one.', 'Talk.', 'Queued meanwhile.', 'Go on.'];
   expect(await session.prompts.allTextContents()).toEqual(prompts);
 
@@ -150,23 +150,23 @@ test('TC-7.3a TC-8.3b a session that Claude made without Liminal is in the sideb
   // The user returns from the terminal to a page that was open all the time.
   await ada.lookAgain();
   const session = await ada.open('How many lines are there?');
-  await session.untilSaid('There are two lines.');
+  await session.untilAnswer('There are two lines.');
   expect(await session.prompts.allTextContents()).toEqual(['How many lines are there?']);
   await session.tool('Read notes.txt').getByRole('img', { name: 'done' }).waitFor();
 
   await session.send('Are you sure?');
-  await session.untilSaid('As I said: two.');
+  await session.untilAnswer('As I said: two.');
   const { body } = await stage.api.request(({ prompt }) => prompt === 'Are you sure?');
   expect(JSON.stringify(body.messages)).toContain('There are two lines.');
   await ada.page.reload();
-  await session.untilSaid('As I said: two.');
+  await session.untilAnswer('As I said: two.');
   expect(await session.prompts.allTextContents()).toEqual([
     'How many lines are there?',
     'Are you sure?',
   ]);
 
   await session.send('Count.');
-  await session.untilSaid(/^One,$/);
+  await session.untilAnswer(/^One,$/);
   await session.composer.fill('Not sent yet');
 
   // After a reconnect the page requests agents and projects. The next cut may break that request, and the next
@@ -174,11 +174,11 @@ test('TC-7.3a TC-8.3b a session that Claude made without Liminal is in the sideb
   stage.expectComplaints(/ERR_CONNECTION_RESET.*\/api\/(agents|projects)/);
   stage.network.cut();
   second.open();
-  await session.untilSaid(/^One, two,$/);
+  await session.untilAnswer(/^One, two,$/);
   expect(await ada.page.getByText('Server unreachable').count()).toBe(0);
   stage.network.cut();
   third.open();
-  await session.untilSaid(/^One, two, three\.$/);
+  await session.untilAnswer(/^One, two, three\.$/);
   await session.untilEnded(3);
   expect(await session.answers.allTextContents()).toEqual([
     'There are two lines.',
@@ -197,18 +197,18 @@ testAtLength(
     const ada = await stage.person();
     const claude = await ada.startSession({ folder });
     await claude.send('For Claude.');
-    await claude.untilSaid(/^Claude begins$/);
+    await claude.untilAnswer(/^Claude begins$/);
     await claude.composer.fill('Draft for Claude');
 
     const demo = await ada.startSession({ folder, agent: 'Demo' });
     await demo.choose('Speed', 'Instant');
     await demo.send('explain');
-    await demo.untilSaid('Demo, recorded');
+    await demo.untilAnswer('Demo, recorded');
     expect(await demo.conversation.getByText('Claude begins').count()).toBe(0);
     await demo.composer.fill('Draft for the demo');
 
     await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();
-    await claude.untilSaid(/^Claude begins$/);
+    await claude.untilAnswer(/^Claude begins$/);
     expect(await claude.composer.inputValue()).toBe('Draft for Claude');
     expect(await claude.prompts.allTextContents()).toEqual(['For Claude.']);
     await ada.tabs.getByRole('link', { name: 'explain' }).click();
@@ -218,13 +218,13 @@ testAtLength(
     expect(await demo.composer.inputValue()).toBe('Draft for the demo');
 
     await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();
-    await claude.untilSaid(/^Claude begins and ends\.$/);
+    await claude.untilAnswer(/^Claude begins and ends\.$/);
     await claude.untilEnded(1);
 
     await ada.page.reload();
     expect(await (await ada.session()).composer.inputValue()).toBe('Draft for Claude');
     await ada.tabs.getByRole('link', { name: 'explain' }).click();
-    await demo.untilSaid('Demo, recorded');
+    await demo.untilAnswer('Demo, recorded');
     expect(await demo.composer.inputValue()).toBe('Draft for the demo');
   },
 );

@@ -32,14 +32,14 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is shown while it is written, as
   const { ada, session } = await stage.claude();
 
   await session.send('Tell me something.');
-  await session.untilSaid(/^The first$/);
+  await session.untilAnswer(/^The first$/);
   const place = await session.answers.getAttribute('data-item-id');
   second.open();
-  await session.untilSaid(/^The first and the second$/);
+  await session.untilAnswer(/^The first and the second$/);
   expect(await session.stopButton.isVisible()).toBe(true);
   third.open();
   const whole = 'The first and the second and the third.';
-  await session.untilSaid(new RegExp(`^${whole}$`));
+  await session.untilAnswer(new RegExp(`^${whole}$`));
   await session.untilEnded(1);
 
   // In place: one message from the first word to the last.
@@ -55,13 +55,13 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is shown while it is written, as
   }
 
   await session.send('Go on for ever.');
-  await session.untilSaid(/^I have begun$/);
+  await session.untilAnswer(/^I have begun$/);
   await session.stopButton.click();
   await session.untilEnded(2);
   await session.lastTurn.getByText(/^Stopped/).waitFor();
   expect(await session.answers.allTextContents()).toEqual([whole, 'I have begun']);
   await session.send('Still there?');
-  await session.untilSaid('Still here.');
+  await session.untilAnswer('Still here.');
   await session.untilEnded(3);
 });
 
@@ -126,7 +126,7 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while 
   await session.untilEnded(turns + 1);
   await session.unfold(card);
   await card.getByText('go came', { exact: true }).waitFor();
-  await session.untilSaid('It went.');
+  await session.untilAnswer('It went.');
 
   const calls = ada.received.flatMap((message) =>
     message.type === 'session:upsert' && message.payload.type === 'tool_call'
@@ -152,7 +152,7 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while 
   );
   await stage.project(name, { left: '' });
   await left.getByRole('img', { name: 'done' }).waitFor();
-  await session.untilSaid('Both came.');
+  await session.untilAnswer('Both came.');
   await session.untilEnded(turns + 2);
 
   await session.send('Follow.');
@@ -166,12 +166,12 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while 
   await session.lastTurn.getByText(/^Stopped/).waitFor();
   await expect.poll(() => commandsIn(folder)).not.toContainEqual(expect.stringContaining('never'));
   await session.send('And now?');
-  await session.untilSaid('Done with it.');
+  await session.untilAnswer('Done with it.');
   await session.untilEnded(turns + 4);
 
   await session.send('Change it.');
   await session.allow();
-  await session.untilSaid('Changed.');
+  await session.untilAnswer('Changed.');
   await session.tool('Read greet.txt').getByRole('img', { name: 'done' }).waitFor();
   const edit = session.tool('Edit greet.txt');
   await edit.getByLabel('1 lines added').waitFor();
@@ -189,7 +189,7 @@ testAtLength('a failed tool shows its failure without a click', async () => {
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
   await session.send('Read it.');
-  await session.untilSaid('It is not there.');
+  await session.untilAnswer('It is not there.');
   await session
     .tool('Read missing.txt')
     .getByText(/does not exist/)
@@ -221,7 +221,7 @@ testAtLength('a subagent’s actions are nested below the call that started it',
   await agent.getByRole('group', { name: 'Read notes.txt' }).waitFor();
   await agent.getByRole('article', { name: 'Agent' }).filter({ hasText: 'Looking.' }).waitFor();
   report.open();
-  await session.untilSaid('It says two lines.');
+  await session.untilAnswer('It says two lines.');
   await session.untilEnded(1);
   // The session's own messages are not among those of the subagent.
   expect(await agent.getByText('It says two lines.').count()).toBe(0);
@@ -242,7 +242,7 @@ testAtLength(
     expect(await session.lastTurn.getAttribute('data-status')).toBe('error');
 
     await session.send('Less.');
-    await session.untilSaid('Better now.');
+    await session.untilAnswer('Better now.');
     await session.untilEnded(2);
   },
 );
@@ -265,7 +265,7 @@ testAtLength(
     const ada = await stage.person();
     const session = await ada.startSession({ folder });
     await session.send('Go.');
-    await session.untilSaid('All of it.');
+    await session.untilAnswer('All of it.');
     await session.untilEnded(1);
     expect(await session.answers.allTextContents()).toEqual(['All of it.']);
   },
@@ -314,14 +314,14 @@ testAtLength(
     const session = await ada.startSession({ folder });
     await session.send('Leave one.');
     await session.allow();
-    await session.untilSaid('I left one.');
+    await session.untilAnswer('I left one.');
     await session.untilEnded(1);
     await expect.poll(() => commandsIn(folder)).toContainEqual('sleep 987');
     await ada.endProcess();
     await untilNoProcess(stage.server.pid, { folder });
 
     await session.send('Again.');
-    await session.untilSaid('Again here.');
+    await session.untilAnswer('Again here.');
     await session.untilEnded(2);
     expect(await session.prompts.allTextContents()).toEqual(['Leave one.', 'Again.']);
   },
@@ -347,7 +347,7 @@ testAtLength(
     const ada = await stage.person();
     const session = await ada.startSession({ folder });
     await session.send('First.');
-    await session.untilSaid('Working on it');
+    await session.untilAnswer('Working on it');
     for (const message of ['Second.', 'Third.', 'Fourth.']) await session.send(message);
     const waiting = session.queue.getByRole('listitem');
     await waiting.nth(2).waitFor();
@@ -365,7 +365,7 @@ testAtLength(
     await waiting.filter({ hasText: 'Third.' }).waitFor({ state: 'detached' });
     first.open();
 
-    await session.untilSaid('Fourth done.');
+    await session.untilAnswer('Fourth done.');
     await session.untilEnded(3);
     await session.queue.waitFor({ state: 'detached' });
     expect(await session.prompts.allTextContents()).toEqual([
@@ -396,7 +396,7 @@ testAtLength(
     const ada = await stage.person();
     const session = await ada.startSession({ folder });
     await session.send('Begin.');
-    await session.untilSaid(/^It begins$/);
+    await session.untilAnswer(/^It begins$/);
     for (const { pid, folder: where } of await agentProcesses(stage.server.pid)) {
       if (where === folder) process.kill(pid, 'SIGKILL');
     }
@@ -406,7 +406,7 @@ testAtLength(
     expect(await session.answers.allTextContents()).toEqual(['It begins']);
 
     await session.send('Once more.');
-    await session.untilSaid('It is back.');
+    await session.untilAnswer('It is back.');
     await session.untilEnded(2);
   },
 );

@@ -37,13 +37,13 @@ test('TC-8.2a TC-7.1b TC-8.2b TC-7.1c a session is created, a message sent, and 
   const session = await ada.startSession({ folder, agent: 'Codex' });
 
   await session.send('Tell me something.');
-  await session.untilSaid(/^The first$/);
+  await session.untilAnswer(/^The first$/);
   const place = await session.answers.getAttribute('data-item-id');
   second.open();
-  await session.untilSaid(/^The first and the second$/);
+  await session.untilAnswer(/^The first and the second$/);
   expect(await session.stopButton.isVisible()).toBe(true);
   third.open();
-  await session.untilSaid(/^The first and the second and the third\.$/);
+  await session.untilAnswer(/^The first and the second and the third\.$/);
   await session.untilEnded(1);
 
   expect(await session.answers.count()).toBe(1);
@@ -74,7 +74,7 @@ test('TC-8.2a TC-7.1b TC-8.2b TC-7.1c a session is created, a message sent, and 
     .locator('pre')
     .filter({ hasText: /^half\s+went\s*$/ })
     .waitFor();
-  await session.untilSaid('It went.');
+  await session.untilAnswer('It went.');
   await session.untilEnded(2);
 
   const calls = upserts(ada.received).filter((one) => one.type === 'tool_call');
@@ -114,7 +114,7 @@ testAtLength('a plan is shown as it progresses, and a patch by its changes', asy
   await session.send('Change it.');
   await session.conversation.getByText('Change it', { exact: true }).waitFor();
   looked.open();
-  await session.untilSaid('Changed.');
+  await session.untilAnswer('Changed.');
   await session.untilEnded(1);
 
   const edit = session.tool('Edit greet.txt');
@@ -146,14 +146,14 @@ testAtLength(
     const ada = await stage.person();
     const session = await ada.startSession({ folder, agent: 'Codex' });
     await session.send('Go on for ever.');
-    await session.untilSaid(/^I have begun$/);
+    await session.untilAnswer(/^I have begun$/);
     await session.stopButton.click();
     await session.untilEnded(1);
     await session.lastTurn.getByText(/^Stopped/).waitFor();
     expect(await session.answers.allTextContents()).toEqual(['I have begun']);
 
     await session.send('Still there?');
-    await session.untilSaid('Still here.');
+    await session.untilAnswer('Still here.');
     await session.untilEnded(2);
   },
 );
@@ -181,7 +181,7 @@ testAtLength(
     await card.getByRole('img', { name: 'running' }).waitFor({ state: 'detached' });
 
     await session.send('And now?');
-    await session.untilSaid('Done with it.');
+    await session.untilAnswer('Done with it.');
     // Codex itself lets the command run until it ends.
     await ada.endProcess();
     await expect.poll(() => commandsIn(folder)).toEqual([]);
@@ -207,7 +207,7 @@ testAtLength(
     const session = await ada.startSession({ folder, agent: 'Codex' });
     await session.send('Too much.');
     await session.send('Less.');
-    await session.untilSaid('Better now.');
+    await session.untilAnswer('Better now.');
     await session.untilEnded(2);
     expect(await session.failureOf('first').innerText()).toContain('Quota exceeded.');
     expect(await session.turns.first().getAttribute('data-status')).toBe('error');
@@ -224,17 +224,17 @@ testAtLength('a reload during Codex’s answer loses nothing of it', async () =>
   const ada = await stage.person();
   const session = await ada.startSession({ folder, agent: 'Codex' });
   await session.send('Look.');
-  await session.untilSaid(/^Half of it$/);
+  await session.untilAnswer(/^Half of it$/);
 
   await ada.page.reload();
-  await session.untilSaid(/^Half of it$/);
+  await session.untilAnswer(/^Half of it$/);
   await session.tool('Run echo found').getByRole('img', { name: 'done' }).waitFor();
   rest.open();
-  await session.untilSaid(/^Half of it and the rest\.$/);
+  await session.untilAnswer(/^Half of it and the rest\.$/);
   await session.untilEnded(1);
 
   await ada.page.reload();
-  await session.untilSaid(/^Half of it and the rest\.$/);
+  await session.untilAnswer(/^Half of it and the rest\.$/);
   expect(await session.answers.allTextContents()).toEqual(['Looking.', 'Half of it and the rest.']);
   expect(await session.prompts.allTextContents()).toEqual(['Look.']);
 });
@@ -255,7 +255,7 @@ test('TC-7.3b a session that Codex made without Liminal is in the sidebar after 
   // The user returns from an editor to a page that was open all the time. Only Codex can read its store.
   await ada.lookForSessions('Codex');
   const session = await ada.open('How many lines has it?');
-  await session.untilSaid('There are two lines.');
+  await session.untilAnswer('There are two lines.');
   expect(await session.prompts.allTextContents()).toEqual(['How many lines has it?']);
   await session
     .tool(/wc -l notes\.txt/)
@@ -263,11 +263,11 @@ test('TC-7.3b a session that Codex made without Liminal is in the sidebar after 
     .waitFor();
 
   await session.send('Are you sure?');
-  await session.untilSaid('As I said: two.');
+  await session.untilAnswer('As I said: two.');
   const { body } = await stage.codexApi.request(({ prompt }) => prompt === 'Are you sure?');
   expect(JSON.stringify(body.input)).toContain('There are two lines.');
   await ada.page.reload();
-  await session.untilSaid('As I said: two.');
+  await session.untilAnswer('As I said: two.');
   // Shown once, although Codex reports it to each client that loads the session.
   expect(await session.prompts.allTextContents()).toEqual([
     'How many lines has it?',
@@ -283,33 +283,33 @@ test('TC-8.3a a tab of Claude Code and one of Codex keep their own conversation,
   const ada = await stage.person();
   const claude = await ada.startSession({ folder });
   await claude.send('For Claude.');
-  await claude.untilSaid(/^Claude begins$/);
+  await claude.untilAnswer(/^Claude begins$/);
   await claude.composer.fill('Draft for Claude');
   const codex = await ada.startSession({ folder, agent: 'Codex' });
   await codex.send('For Codex.');
-  await codex.untilSaid(/^Codex begins$/);
+  await codex.untilAnswer(/^Codex begins$/);
   expect(await codex.conversation.getByText('Claude begins').count()).toBe(0);
   await codex.composer.fill('Draft for Codex');
 
   await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();
-  await claude.untilSaid(/^Claude begins$/);
+  await claude.untilAnswer(/^Claude begins$/);
   expect(await claude.composer.inputValue()).toBe('Draft for Claude');
   expect(await claude.prompts.allTextContents()).toEqual(['For Claude.']);
   // Each session continues while the other is shown.
   ofCodex.open();
   await ada.tabs.getByRole('link', { name: 'finished, not seen yet For Codex.' }).waitFor();
   ofClaude.open();
-  await claude.untilSaid(/^Claude begins and ends\.$/);
+  await claude.untilAnswer(/^Claude begins and ends\.$/);
   await ada.tabs.getByRole('link', { name: 'For Codex.' }).click();
-  await codex.untilSaid(/^Codex begins and ends\.$/);
+  await codex.untilAnswer(/^Codex begins and ends\.$/);
   expect(await codex.prompts.allTextContents()).toEqual(['For Codex.']);
   expect(await codex.composer.inputValue()).toBe('Draft for Codex');
 
   await ada.page.reload();
   expect(await (await ada.session()).composer.inputValue()).toBe('Draft for Codex');
-  await codex.untilSaid(/^Codex begins and ends\.$/);
+  await codex.untilAnswer(/^Codex begins and ends\.$/);
   await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();
-  await claude.untilSaid(/^Claude begins and ends\.$/);
+  await claude.untilAnswer(/^Claude begins and ends\.$/);
   expect(await claude.composer.inputValue()).toBe('Draft for Claude');
 });
 

@@ -84,7 +84,7 @@ testAtLength(
       await session.send('approve');
       const request = session.permission('Permission: Run npm run migrate');
       await request.getByRole('button', { name: answer, exact: true }).click();
-      await session.untilSaid(says);
+      await session.untilAnswer(says);
       await session.untilEnded(turns + 1);
       expect(await request.count()).toBe(0);
     }

@@ -19,12 +19,12 @@ test('an editor’s prompt by ACP is shown in a browser, which answers its permi
   const ada = await stage.person();
   const session = await ada.open('Say it to both.');
   expect(session.id).toBe(sessionId);
-  await session.untilSaid(/^Both can$/);
+  await session.untilAnswer(/^Both can$/);
   first.open();
-  await session.untilSaid(/^Both can read this\.$/);
+  await session.untilAnswer(/^Both can read this\.$/);
   const ended = { result: expect.objectContaining({ stopReason: 'end_turn' }) as unknown };
   expect(await answered).toMatchObject(ended);
-  expect(editor.said(sessionId)).toBe('Both can read this.');
+  expect(editor.agentText(sessionId)).toBe('Both can read this.');
 
   const written = editor.prompt(sessionId, 'Now write.');
   const question = await editor.untilAsked();
@@ -43,7 +43,7 @@ test('an editor’s prompt by ACP is shown in a browser, which answers its permi
   void editor.prompt(sessionId, 'Go on.').catch(() => {});
   await editor.untilUpdate('The editor is');
   await editor.kill();
-  await session.untilSaid(/^The editor is$/);
+  await session.untilAnswer(/^The editor is$/);
   const next = await stage.editor('claude-code');
   await next.result('session/load', { sessionId, cwd: folder, mcpServers: [] });
   last.open();
@@ -51,7 +51,7 @@ test('an editor’s prompt by ACP is shown in a browser, which answers its permi
   await session.untilEnded(3);
   const all = 'Both can read this.Written.The editor is gone.';
   expect((await session.answers.allTextContents()).join('')).toBe(all);
-  expect(next.said(sessionId)).toBe(all);
+  expect(next.agentText(sessionId)).toBe(all);
   // For a turn that another client has begun, the editor also gets the message.
   const asked = next.updates(sessionId).filter((one) => one.sessionUpdate === 'user_message_chunk');
   expect(asked.map(({ content }) => (content as { text: string }).text)).toEqual([

@@ -14,7 +14,7 @@ export async function saveEvidence(
   await mkdir(folder, { recursive: true });
   const name = test.replace(/[^\w.-]+/g, '-').slice(0, 80);
   await writeFile(join(folder, `${name}.server.log`), serverLog);
-  for (const [index, { page, complaints }] of people.entries()) {
+  for (const [index, { page, problems: complaints }] of people.entries()) {
     const path = join(folder, `${name}.${index}`);
     await page.screenshot({ path: `${path}.png` }).catch(() => undefined);
     const text = await page

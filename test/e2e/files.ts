@@ -108,7 +108,7 @@ testAtLength(
     ]);
     const tabs = await ada.tabs.getByRole('link').count();
     await session.send('What is set there?');
-    await session.untilSaid('line two');
+    await session.untilAnswer('line two');
     await session.untilEnded(turns + 1);
     const { answers, page } = session;
     const pane = page.getByRole('region', { name: /^File / });
@@ -140,7 +140,7 @@ testAtLength(
     await files.getByRole('option', { name: /^notes/ }).waitFor();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
-    await session.untilSaid('I have read them.');
+    await session.untilAnswer('I have read them.');
 
     await session.untilEnded(turns + 2);
 
@@ -180,7 +180,7 @@ testAtLength(
     await session.choose('Permissions', 'Accept edits');
     for (const n of [1, 2, 3]) {
       await session.send(`Edit ${n}.`);
-      await session.untilSaid(`Edited ${n}.`);
+      await session.untilAnswer(`Edited ${n}.`);
       await session.untilEnded(n);
     }
     expect(readFileSync(a, 'utf8')).toBe('three\n');
@@ -202,7 +202,7 @@ testAtLength(
     expect([readFileSync(a, 'utf8'), existsSync(b)]).toEqual(['one\n', false]);
     await session.untilEnded(4);
     await session.send('Go on.');
-    await session.untilSaid('And on.');
+    await session.untilAnswer('And on.');
     await ada.page.reload();
     await session.untilEnded(5);
     expect(await session.prompts.allTextContents()).toEqual([

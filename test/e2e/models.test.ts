@@ -96,7 +96,7 @@ test.each(firstOf(1, stories))(
     await (await choosing).setFiles({ name: 'dot.png', mimeType: 'image/png', buffer: png });
     await page.getByRole('button', { name: 'Show dot.png' }).waitFor();
     await session.send('Hello');
-    await session.untilSaid('Good morning.');
+    await session.untilAnswer('Good morning.');
     await session.untilEnded(1);
     expect(JSON.stringify(maker.asked())).toContain(png.toString('base64'));
     await session.conversation.getByRole('button', { name: /^Thought/ }).click();
@@ -111,7 +111,7 @@ test.each(firstOf(1, stories))(
     await request.waitFor();
     expect(await readFile(join(folder, 'greet.txt'), 'utf8')).toBe('hello\nworld\n');
     await session.allow();
-    await session.untilSaid('Changed.');
+    await session.untilAnswer('Changed.');
     await session.untilEnded(2);
     expect(await readFile(join(folder, 'greet.txt'), 'utf8')).toBe('hello\nthere\n');
     const edit = session.tool('Edit greet.txt');
@@ -121,7 +121,7 @@ test.each(firstOf(1, stories))(
     const never = gate();
     maker.play([{ say: 'I go on and', after: never }]);
     await session.send('Go on');
-    await session.untilSaid('I go on and');
+    await session.untilAnswer('I go on and');
     await session.stopButton.click();
     await session.untilEnded(3);
     never.open();
@@ -133,7 +133,7 @@ test.each(firstOf(1, stories))(
 
     await page.reload();
     await session.untilEnded(4);
-    await session.untilSaid('I go on and');
+    await session.untilAnswer('I go on and');
 
     maker.play([{ call: 'bash', input: { command: 'echo run > ran.txt' } }]);
     await session.send('Run it');
@@ -146,14 +146,14 @@ test.each(firstOf(1, stories))(
     // The call is shown once, in the turn that continues.
     await expect.poll(() => session.tool('Run echo run > ran.txt').count()).toBe(1);
     await session.allow();
-    await session.untilSaid('It ran.');
+    await session.untilAnswer('It ran.');
     await session.untilEnded(6);
     expect(await readFile(join(folder, 'ran.txt'), 'utf8')).toBe('run\n');
 
     other.play([{ say: 'I know all of it.' }]);
     await session.choose('Model', otherModel);
     await session.send('And you?');
-    await session.untilSaid('I know all of it.');
+    await session.untilAnswer('I know all of it.');
     await session.untilEnded(7);
     const known = JSON.stringify(other.asked());
     for (const said of ['Good morning.', 'Changed.', 'I go on and', 'It ran.']) {

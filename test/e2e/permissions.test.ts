@@ -52,7 +52,7 @@ test('a permission is given by a button, below the proposed change; the next one
   expect(await ada.page.title()).toContain('◆');
 
   await session.allow();
-  await session.untilSaid('That is settled.');
+  await session.untilAnswer('That is settled.');
   await session.untilEnded(turns + 1);
   expect(await readFile(file, 'utf8')).toBe('fresh\n');
   expect(await request.count()).toBe(0);
@@ -68,7 +68,7 @@ test('a permission is given by a button, below the proposed change; the next one
       return another.isVisible();
     })
     .toBe(false);
-  await session.untilSaid('Then not.');
+  await session.untilAnswer('Then not.');
   await session.untilEnded(turns + 2);
   await expect(readFile(join(folder, 'other.txt'))).rejects.toThrow('ENOENT');
 
@@ -86,7 +86,7 @@ test('a permission is given by a button, below the proposed change; the next one
   ).toBe(0);
   await session.scrollRequest();
   await form.getByRole('button', { name: 'Answer' }).click();
-  await session.untilSaid('So be it.');
+  await session.untilAnswer('So be it.');
   const { toolResults } = await stage.api.request((one) => 'toolu_question' in one.toolResults);
   expect(toolResults['toolu_question']).toMatch(/="PostgreSQL".*="Here, There".*="At noon"/s);
 });
@@ -100,7 +100,7 @@ testAtLength('a permission is rejected by a button, and nothing is done', async 
     .permission('Permission: Write new.txt')
     .getByRole('button', { name: 'Reject', exact: true })
     .click();
-  await session.untilSaid('That is settled.');
+  await session.untilAnswer('That is settled.');
   await session.untilEnded(1);
   await expect(readFile(file)).rejects.toThrow('ENOENT');
   await session.tool('Edit new.txt').getByText('Rejected').waitFor();
@@ -123,7 +123,7 @@ testAtLength.each([
       return request.isVisible();
     })
     .toBe(false);
-  await session.untilSaid('That is settled.');
+  await session.untilAnswer('That is settled.');
   await session.untilEnded(1);
   const content = await readFile(file, 'utf8').catch(() => undefined);
   expect(content).toBe(exists ? 'fresh\n' : undefined);
@@ -143,7 +143,7 @@ testAtLength('a plan is shown as text before it is accepted, and then carried ou
   await card.getByRole('heading', { name: 'The plan' }).waitFor();
   expect(await card.getByRole('listitem').allInnerTexts()).toEqual(['Write it.', 'Test it.']);
   await card.getByRole('button', { name: 'Approve, ask before edits' }).click();
-  await session.untilSaid('Done as planned.');
+  await session.untilAnswer('Done as planned.');
   const mode = ada.page.getByRole('combobox', { name: 'Permissions' });
   await mode.getByText('Ask first').waitFor();
 
@@ -152,7 +152,7 @@ testAtLength('a plan is shown as text before it is accepted, and then carried ou
   await untilNoProcess(stage.server.pid, { folder });
   stage.api.play([reply('I am back.')]);
   await session.send('Go on.');
-  await session.untilSaid('I am back.');
+  await session.untilAnswer('I am back.');
   expect(await mode.innerText()).toBe('Ask first');
 });
 
@@ -209,7 +209,7 @@ testAtLength.each(agents)(
     const his = await bob.session();
     await his.lastTurn.getByText('Sent, not read yet').waitFor();
     await session.allow();
-    await session.untilSaid('With that in mind.');
+    await session.untilAnswer('With that in mind.');
     await session.untilEnded(turns + 2);
 
     expect(asked()[before]).toContain('Call it otherwise.');
@@ -259,7 +259,7 @@ test('Codex asks for permission: a command is allowed, and runs, while a queued 
   await second.getByRole('button', { name: 'Send now' }).click();
   await second.waitFor({ state: 'detached' });
   await request.getByRole('button', { name: 'Allow', exact: true }).click();
-  await session.untilSaid('It is made.');
+  await session.untilAnswer('It is made.');
   expect(await request.count()).toBe(0);
   expect(await readFile(join(folder, 'new.txt'), 'utf8')).toBe('fresh\n');
   await session
@@ -276,7 +276,7 @@ test('Codex asks for permission: a command is allowed, and runs, while a queued 
   const requests = asked().length;
   await session.composer.fill('Not in this folder.');
   await next.getByRole('button', { name: 'Reject with this note' }).click();
-  await session.untilSaid('Then otherwise.');
+  await session.untilAnswer('Then otherwise.');
   await session.untilEnded(2);
   expect(asked()[requests]).toContain('The user refused this, and says: Not in this folder.');
   expect(await shown(session)).toEqual(['Make it.', 'Second.', 'First.']);
@@ -327,7 +327,7 @@ testAtLength.each(agents)(
     await session.composer.fill('Not in this folder.');
 
     await request.getByRole('button', { name: 'Reject with this note' }).click();
-    await session.untilSaid('Then otherwise.');
+    await session.untilAnswer('Then otherwise.');
     await session.untilEnded(1);
 
     expect(asked()[before]).toContain('The user refused this, and says: Not in this folder.');
@@ -368,12 +368,12 @@ testAtLength(
     await session.send('Make it.');
     await session.permission(request).getByRole('button', { name: 'Reject', exact: true }).click();
     // Codex reports the rejection to its model, and shows no command that did not run.
-    await session.untilSaid('It is made.');
+    await session.untilAnswer('It is made.');
     await session.untilEnded(1);
     await expect(readFile(file)).rejects.toThrow('ENOENT');
 
     await session.send('And now?');
-    await session.untilSaid('On we go.');
+    await session.untilAnswer('On we go.');
     await session.untilEnded(2);
     expect(await session.answers.allTextContents()).toEqual([
       'I would make it.',

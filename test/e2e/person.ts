@@ -13,13 +13,13 @@ export interface NewSession {
 export class Person {
   readonly page: Page;
   /** The page's errors, failed requests, and requests to other hosts. */
-  readonly complaints: string[];
+  readonly problems: string[];
   /** The messages over the page's WebSockets, in order. */
   readonly received: ServerMessage[] = [];
 
   constructor(page: Page, origin: string) {
     this.page = page;
-    this.complaints = watchPage(page, origin);
+    this.problems = watchPage(page, origin);
     page.on('websocket', (socket) => {
       socket.on('framereceived', ({ payload }) => {
         this.received.push(ServerMessage.parse(JSON.parse(payload.toString())));

@@ -57,7 +57,7 @@ test.each([
     }
 
     await question.getByRole('button', { name: 'Start without them', exact: true }).click();
-    await session.untilSaid('Hello.');
+    await session.untilAnswer('Hello.');
     expect(await readdir(marks)).toEqual([]);
 
     await ada.page.setViewportSize({ width: 1280, height: 800 });
@@ -67,7 +67,7 @@ test.each([
     await asked.getByText('open-the-door').waitFor();
     await session.scrollRequest();
     await use.click();
-    await other.untilSaid('Hello.');
+    await other.untilAnswer('Hello.');
     expect((await readdir(marks)).toSorted()).toEqual(['prompt', 'start']);
   },
 );

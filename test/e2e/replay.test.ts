@@ -137,7 +137,7 @@ test('a run of Claude Code is exported without its secret, is the same on a clea
   await page.getByRole('combobox', { name: 'Speed' }).selectOption('max');
   await page.getByRole('button', { name: 'Play' }).click();
   await expect.poll(at).toBe(total);
-  expect(viewer.complaints).toEqual([]);
+  expect(viewer.problems).toEqual([]);
   await viewer.leave();
   playing.kill('SIGTERM');
   expect(await once(playing, 'close')).toEqual([0, null]);

@@ -98,7 +98,7 @@ export class SessionTab {
   }
 
   /** Resolves when the agent's messages contain `text`. */
-  async untilSaid(text: string | RegExp): Promise<void> {
+  async untilAnswer(text: string | RegExp): Promise<void> {
     await this.answers.filter({ hasText: text }).first().waitFor();
   }
 

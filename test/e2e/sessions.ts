@@ -25,7 +25,7 @@ const questions = <Reply>(play: (said: string) => Reply): Record<string, Reply> 
   Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((n) => [`Question ${n}.`, play(`Answer ${n}.`)]));
 
 /** The questions and answers in a request to a model. */
-const told = (request: unknown): string[] =>
+const exchangesIn = (request: unknown): string[] =>
   JSON.stringify(request).match(/(Question|Answer) \d\./g) ?? [];
 
 const exchanges = (...numbers: number[]): string[] =>
@@ -56,7 +56,8 @@ const agents: Record<string, Agent> = {
           'Made alone.': [reply('Alone.')],
         }),
       ),
-    lastRequest: () => told(stage.api.requests.findLast(({ kind }) => kind === 'main')?.body),
+    lastRequest: () =>
+      exchangesIn(stage.api.requests.findLast(({ kind }) => kind === 'main')?.body),
     alone: async (prompt, folder) => runClaudeAlone(prompt, { folder, env: stage.env }),
     ownStore: '.claude/projects',
   },
@@ -71,7 +72,7 @@ const agents: Record<string, Agent> = {
           'Made alone.': [answer('Alone.')],
         }),
       ),
-    lastRequest: () => told(stage.codexApi.requests.at(-1)?.body.input),
+    lastRequest: () => exchangesIn(stage.codexApi.requests.at(-1)?.body.input),
     alone: async (prompt, folder) => runCodexAlone(prompt, { folder, home: home() }),
     ownStore: '.codex/sessions',
   },
@@ -110,7 +111,7 @@ testAtLength.each(Object.entries(agents))(
     const session = await ada.startSession({ folder, agent });
     const ask = async (question: number, turns: number): Promise<void> => {
       await session.send(`Question ${question}.`);
-      await session.untilSaid(`Answer ${question}.`);
+      await session.untilAnswer(`Answer ${question}.`);
       await session.untilEnded(turns);
     };
     for (const n of [1, 2, 3, 4]) await ask(n, n);
@@ -141,7 +142,7 @@ testAtLength.each(Object.entries(agents))(
     await put.untilEnded(1);
     const doomed = await ada.startSession({ folder: doomedFolder, agent });
     await doomed.send('Delete me.');
-    await doomed.untilSaid(/^Not yet,$/);
+    await doomed.untilAnswer(/^Not yet,$/);
     await doomed.send('Never said.');
     const { id } = doomed;
     await bob.open('Delete me.');
@@ -151,7 +152,7 @@ testAtLength.each(Object.entries(agents))(
     const lookAgain = async (person: Person) =>
       agent === 'Codex' ? person.lookForSessions(agent) : person.lookAgain();
     await alone('Made alone.', folder);
-    const before = await untilKept(ownStore, 'Made alone.');
+    const before = await untilStored(ownStore, 'Made alone.');
     await lookAgain(ada);
     await fromRow(ada, 'Made alone.', 'Archive');
     await section(ada, 'Archived').waitFor();
@@ -188,14 +189,14 @@ testAtLength.each(Object.entries(agents))(
     await lookAgain(bob);
     await look(bob);
     expect(await row(bob, 'Made alone.').count()).toBe(0);
-    expect(await untilKept(ownStore, 'Made alone.')).toBe(before);
-    expect(await untilKept(ownStore, 'Delete me.')).toContain('Delete me.');
+    expect(await untilStored(ownStore, 'Made alone.')).toBe(before);
+    expect(await untilStored(ownStore, 'Delete me.')).toContain('Delete me.');
 
     // A message restores the archived session; its agent continues where it was.
     const back = await bob.open('Put me away.');
     await bob.page.getByText('This session is archived.').waitFor();
     await back.send('Come back.');
-    await back.untilSaid('Here I am.');
+    await back.untilAnswer('Here I am.');
     await section(bob, 'Archived').waitFor({ state: 'detached' });
     expect(await back.prompts.allTextContents()).toEqual(['Put me away.', 'Come back.']);
 
@@ -212,7 +213,7 @@ testAtLength.each(Object.entries(agents))(
 );
 
 /** Resolves with the agent's own file of the session with that message. */
-async function untilKept(ownStore: string, said: string): Promise<string> {
+async function untilStored(ownStore: string, said: string): Promise<string> {
   let found: string | undefined;
   await expect
     .poll(async () => {

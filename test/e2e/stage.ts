@@ -142,7 +142,7 @@ export function useStage({
     const there = editors.splice(0).filter((editor) => !editor.wasKilled);
     const left = there.map(async (editor) => editor.end());
     if (task.result?.state === 'fail') await saveEvidence(task.name, people, set().server.log);
-    const complaints = people.flatMap((person) => person.complaints);
+    const complaints = people.flatMap((person) => person.problems);
     const stays = (person: Person) => task.result?.state === 'pass' && !guests.has(person);
     await Promise.all(people.map(async (person) => stays(person) || person.leave()));
     waiting = [...people.filter(stays), ...waiting];
@@ -181,7 +181,7 @@ export function useStage({
       await back.closeTabs();
       back.received.length = 0;
       // Drops complaints about other tests' changes to the server.
-      back.complaints.length = 0;
+      back.problems.length = 0;
       return back;
     }
     const address = new URL(set().server.link);

@@ -8,7 +8,7 @@ interface Moment {
   /** The model's answers. */
   replies: () => Reply[];
   /** The agent's text when it is killed. */
-  said: string;
+  agentText: string;
   /** Whether short runs include this moment. */
   isShort?: boolean;
 }
@@ -17,23 +17,23 @@ const moments: Moment[] = [
   {
     moment: 'before its first word',
     replies: () => [held(gate(), reply('Too late.'))],
-    said: '',
+    agentText: '',
   },
   {
     moment: 'while it speaks',
     replies: () => [reply(text(['So far', gate(), ' so good.']))],
-    said: 'So far',
+    agentText: 'So far',
     isShort: true,
   },
   {
     moment: 'while it waits for a permission',
     replies: () => [reply([text('May I?'), toolUse('Bash', { command: 'touch here' })])],
-    said: 'May I?',
+    agentText: 'May I?',
   },
   {
     moment: 'while a tool runs',
     replies: () => [reply([text('I follow.'), toolUse('Bash', { command: 'tail -f /dev/null' })])],
-    said: 'I follow.',
+    agentText: 'I follow.',
     isShort: true,
   },
 ];
@@ -42,7 +42,7 @@ const shared = shareServer(() => ({}));
 
 test.each(moments.filter(({ isShort }) => atLength || isShort))(
   'INV-2 INV-3 INV-8 an agent killed $moment ends its turn at once with all its messages, and the conversation continues',
-  async ({ moment, replies, said }) => {
+  async ({ moment, replies, agentText }) => {
     const { faults, sessionId } = shared;
     const [remember, begin, goOn] = ['Remember', 'Begin', 'Go on'].map(
       (what) => `${what} ${moment}.`,
@@ -60,26 +60,26 @@ test.each(moments.filter(({ isShort }) => atLength || isShort))(
     await faults.untilStored(sessionId, `I do ${moment}.`);
     const { turnId } = await faults.requests.send(sessionId, begin);
     await faults.api.request(({ prompt }) => prompt === begin);
-    await reader.until(() => reader.said(turnId) === said);
+    await reader.until(() => reader.agentText(turnId) === agentText);
 
     process.kill(faults.agentPid(sessionId), 'SIGKILL');
     const turn = await reader.ended(turnId);
 
     expect(turn).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
     expect(reader.ends(turnId)).toEqual(['turn_error']);
-    expect(reader.said(turnId)).toBe(said);
+    expect(reader.agentText(turnId)).toBe(agentText);
     expect(turn.items.filter((item) => !['complete', 'error'].includes(item.status))).toEqual([]);
     await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
 
     const next = await faults.requests.send(sessionId, goOn);
     expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
-    expect(reader.said(next.turnId)).toBe('Here I am.');
+    expect(reader.agentText(next.turnId)).toBe('Here I am.');
     const { body } = await faults.api.request(({ prompt }) => prompt.includes(goOn));
     expect(JSON.stringify(body.messages)).toContain(remember);
 
     // A new reader gets the same.
     const late = await faults.follow(sessionId);
     expect(late.turn(turnId)).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
-    expect(late.said(turnId)).toBe(said);
+    expect(late.agentText(turnId)).toBe(agentText);
   },
 );

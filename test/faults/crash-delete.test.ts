@@ -33,7 +33,7 @@ test(
       });
       await reader.ended(first.turnId);
       const second = await requests.send(sessionId, 'Talk.');
-      await reader.until(() => reader.said(second.turnId).length > 100);
+      await reader.until(() => reader.agentText(second.turnId).length > 100);
       // The server may be killed before it answers.
       const deleting = requests.deleteSession(sessionId).then(
         () => true,

@@ -52,7 +52,7 @@ test('INV-2 INV-6 a script that waits for a permission continues after its serve
   const { approvalId } = await reader.approval(last);
   await requests.answerApproval(sessionId, approvalId, { optionId: 'allow' });
   expect(await reader.ended(last)).toMatchObject({ status: 'complete' });
-  expect(reader.said(last)).toBe('It is written.');
+  expect(reader.agentText(last)).toBe('It is written.');
   expect(await file('a.txt')).toBe('whole');
   expect(await file('log.txt')).toBe('once\n');
   const told = JSON.stringify(api.requests.at(-1)?.body.messages);

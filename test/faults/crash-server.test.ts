@@ -28,7 +28,7 @@ test(
     for (const moment of moments) {
       const reader = await faults.follow(sessionId);
       const { turnId } = await faults.requests.send(sessionId, 'Talk.');
-      await reader.until(() => reader.said(turnId).length >= moment);
+      await reader.until(() => reader.agentText(turnId).length >= moment);
       await faults.server.crash();
       await reader.closed.promise;
       // At once, while its guard is still at work.
@@ -37,21 +37,21 @@ test(
 
       const stored = await faults.run(turnId);
       expect(stored).toMatchObject({ status: 'error', error: { code: 'OWNER_LOST' } });
-      const said = stored.outputItems.map(saidIn).join('');
+      const said = stored.outputItems.map(agentTextOf).join('');
       expect(words.startsWith(said)).toBe(true);
-      expect(said.startsWith(reader.said(turnId))).toBe(true);
+      expect(said.startsWith(reader.agentText(turnId))).toBe(true);
       expect(stored.outputItems[0]).toMatchObject({ origin: 'user', content: 'Talk.' });
 
       turnIds.push(turnId);
       const late = await faults.follow(sessionId);
       expect(late.turns.map((turn) => turn.turnId)).toEqual(turnIds);
-      expect(late.said(turnId)).toBe(said);
+      expect(late.agentText(turnId)).toBe(said);
       late.close();
     }
     const reader = await faults.follow(sessionId);
     const { turnId } = await faults.requests.send(sessionId, 'Go on.');
     expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
-    expect(reader.said(turnId)).toBe('Here I am.');
+    expect(reader.agentText(turnId)).toBe('Here I am.');
   },
 );
 
@@ -71,11 +71,11 @@ testAtLength(
     const reader = await faults.follow(sessionId);
     const { turnId } = await faults.requests.send(sessionId, 'Go on.');
     expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
-    expect(reader.said(turnId)).toBe('Here I am.');
+    expect(reader.agentText(turnId)).toBe('Here I am.');
   },
 );
 
 /** The agent's text in an item. */
-function saidIn(item: OutputItem): string {
+function agentTextOf(item: OutputItem): string {
   return item.type === 'message' && item.origin === 'agent' ? item.content : '';
 }

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { LiminalServer } from '../e2e/server.ts';
 import { length, patience, seed } from './length.ts';
 
-const SESSIONS = 5;
+const sessions = 5;
 /** The columns with JSON, and the condition for rows of the session `?`, which stays undamaged. */
 const columns = [
   ['sessions', 'record', 'session_id = ?'],
@@ -54,7 +54,7 @@ beforeAll(async () => {
   };
   whole = await make('instant', 'explain', 'tools');
   ids = [];
-  for (let at = 1; at < SESSIONS; at += 1) ids.push(await make('instant', 'explain', 'tools'));
+  for (let at = 1; at < sessions; at += 1) ids.push(await make('instant', 'explain', 'tools'));
   // A running turn, and a queued message.
   ids.push(await make('normal', 'slow', 'explain'));
   wholeHistory = await historyOf(requests, whole);

@@ -6,11 +6,11 @@ import { byPrompt, gate, reply, text } from '@liminal/testkit';
 import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { fillDisk, freeDisk, onFullDisk } from './disk.ts';
-import { type Reader, textOf } from './reader.ts';
+import { type SessionReader, textOf } from './session-reader.ts';
 import { refusedStart } from './refused-start.ts';
 import { FaultServer, shareServer } from './server.ts';
 
-const codes = (reader: Reader) =>
+const codes = (reader: SessionReader) =>
   reader.messages.flatMap((message) => (message.type === 'session:error' ? message.code : []));
 
 /** Text that the server's own log must never contain. */
@@ -31,7 +31,7 @@ test('INV-6 INV-2 INV-8 a disk that fills during a turn loses nothing: readers g
   faults.api.play(script);
   const reader = await faults.follow(sessionId);
   const { turnId } = await requests.send(sessionId, 'Begin.');
-  await reader.until(() => reader.said(turnId) === 'Before. ');
+  await reader.until(() => reader.agentText(turnId) === 'Before. ');
 
   fillDisk(server.pid);
   full.open();
@@ -45,15 +45,15 @@ test('INV-6 INV-2 INV-8 a disk that fills during a turn loses nothing: readers g
   await expect(requests.rename(sessionId, 'Refused')).rejects.toMatchObject({ status: 507 });
   // Reading still works, as far as the log has the turn.
   const late = await faults.follow(sessionId);
-  expect(late.said(turnId)).toBe('Before. ');
-  expect(reader.said(turnId)).toBe('Before. ');
+  expect(late.agentText(turnId)).toBe('Before. ');
+  expect(reader.agentText(turnId)).toBe('Before. ');
 
   freeDisk(server.pid);
-  await reader.until(() => reader.said(turnId) === 'Before. Meanwhile. ');
+  await reader.until(() => reader.agentText(turnId) === 'Before. Meanwhile. ');
   free.open();
   for (const each of [reader, late]) {
     expect(await each.ended(turnId)).toMatchObject({ status: 'complete' });
-    expect(each.said(turnId)).toBe('Before. Meanwhile. After.');
+    expect(each.agentText(turnId)).toBe('Before. Meanwhile. After.');
     expect(each.ends(turnId)).toEqual(['turn_complete']);
   }
   const next = await requests.send(sessionId, 'Go on.');
@@ -64,7 +64,7 @@ test('INV-6 INV-2 INV-8 a disk that fills during a turn loses nothing: readers g
   const before = await stored();
 
   const { turnId: lost } = await requests.send(sessionId, 'Once more.');
-  await reader.until(() => reader.said(lost) === 'Before. ');
+  await reader.until(() => reader.agentText(lost) === 'Before. ');
   const told = codes(reader).length;
   fillDisk(server.pid);
   fullAgain.open();
@@ -77,7 +77,7 @@ test('INV-6 INV-2 INV-8 a disk that fills during a turn loses nothing: readers g
   await server.restart();
   expect(await stored()).toEqual(before);
   const after = await faults.follow(sessionId);
-  expect(after.turns.map((turn) => after.said(turn.turnId))).toEqual([
+  expect(after.turns.map((turn) => after.agentText(turn.turnId))).toEqual([
     'Before. Meanwhile. After.',
     'Here I am.',
     'Before. ',
@@ -97,7 +97,7 @@ test('INV-6 SAFE: a server whose own log is on the full disk loses only lines of
   const sessionId = await faults.create();
   const reader = await faults.follow(sessionId);
   const { turnId } = await requests.send(sessionId, 'Begin.');
-  await reader.until(() => reader.said(turnId) === 'Before. ');
+  await reader.until(() => reader.agentText(turnId) === 'Before. ');
   const signOut = async () => {
     const answer = await fetch(server.origin + serverOperations.signOut.path, {
       method: 'POST',
@@ -123,7 +123,7 @@ test('INV-6 SAFE: a server whose own log is on the full disk loses only lines of
   freeDisk(server.pid);
   free.open();
   expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
-  expect(reader.said(turnId)).toBe('Before. Meanwhile. ');
+  expect(reader.agentText(turnId)).toBe('Before. Meanwhile. ');
   await expect
     .poll(() => server.log, { timeout: 60_000 })
     .toMatch(/"lost":\d+.*log lines were lost/);
@@ -149,12 +149,12 @@ testAtLength(
     const sessionId = await faults.create();
     const reader = await faults.follow(sessionId);
     const { turnId } = await requests.send(sessionId, 'Begin.');
-    await reader.until(() => reader.said(turnId) === 'Before. ');
+    await reader.until(() => reader.agentText(turnId) === 'Before. ');
     fillDisk(server.pid);
     full.open();
     await reader.until(() => codes(reader).includes('LOG_UNAVAILABLE'));
     await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
-    expect(reader.said(turnId)).toBe('Before. ');
+    expect(reader.agentText(turnId)).toBe('Before. ');
 
     freeDisk(server.pid);
     expect(await reader.ended(turnId)).toMatchObject({
@@ -196,7 +196,7 @@ test('a server whose disk is full from the start reports that and does not start
   const reader = await faults.follow(sessionId);
   const { turnId } = await requests.send(sessionId, 'explain');
   await reader.ended(turnId);
-  const said = reader.said(turnId);
+  const said = reader.agentText(turnId);
   expect(said).not.toBe('');
   // During a turn, so that the next start has something to write.
   await requests.setConfig(sessionId, 'pace', 'normal');
@@ -212,7 +212,7 @@ test('a server whose disk is full from the start reports that and does not start
   }
   await server.restart();
   const after = await faults.follow(sessionId);
-  expect(after.said(turnId)).toBe(said);
+  expect(after.agentText(turnId)).toBe(said);
   expect(after.turn(open.turnId)).toMatchObject({ error: { code: 'OWNER_LOST' } });
 });
 

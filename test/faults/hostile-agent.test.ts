@@ -24,8 +24,8 @@ const says = (update: string): Step => ({
 /** Two turns; returns the stored turns, and the history of a new reader. */
 async function play(stage: Awaited<ReturnType<typeof serverStage>>) {
   const sessionId = await stage.create();
-  await stage.say(sessionId, 'Go.');
-  await stage.say(sessionId, 'On.');
+  await stage.runTurn(sessionId, 'Go.');
+  await stage.runTurn(sessionId, 'On.');
   const reader = new Reader(stage.runtime, sessionId);
   await reader.untilType('session:history');
   const shown = JSON.stringify([...reader.items.values()]);

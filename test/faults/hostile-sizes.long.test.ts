@@ -75,12 +75,12 @@ test.each(inputs)(
     });
     const stage = await serverStage(projectDir, provide);
     const [hostile, healthy] = [await stage.create(), await stage.create()];
-    await stage.say(healthy, 'Hello.');
+    await stage.runTurn(healthy, 'Hello.');
     const stalls = monitorEventLoopDelay({ resolution: 5 });
     stalls.enable();
-    await Promise.all([stage.say(hostile, 'Go.'), stage.say(healthy, 'Hello again.')]);
+    await Promise.all([stage.runTurn(hostile, 'Go.'), stage.runTurn(healthy, 'Hello again.')]);
     stalls.disable();
-    await stage.say(hostile, 'On.');
+    await stage.runTurn(hostile, 'On.');
     const reader = new Reader(stage.runtime, hostile);
     await reader.untilType('session:history');
     expect(JSON.stringify([...reader.items.values()])).toContain('And again.');

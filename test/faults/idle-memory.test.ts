@@ -8,10 +8,10 @@ import { Connection } from '../../bench/parts/connection.ts';
 import { Measured } from '../../bench/parts/process.ts';
 
 const script = fileURLToPath(new URL('../../bench/parts/source-server.ts', import.meta.url));
-const SESSIONS = atLength ? 5 : 2;
+const sessions = atLength ? 5 : 2;
 /** Deltas of one long answer, of 16 characters each. */
-const DELTAS = 200_000;
-const ANSWER_MIB = (DELTAS * 16) / 2 ** 20;
+const deltas = 200_000;
+const answerMib = (deltas * 16) / 2 ** 20;
 
 test('messages of idle sessions are not kept in memory, because history has them', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-idle-memory-'));
@@ -20,11 +20,11 @@ test('messages of idle sessions are not kept in memory, because history has them
     const connection = new Connection(`http://127.0.0.1:${server.firstLine}`);
     await playOne(connection, dataDir);
     const first = await usedAtRest(server);
-    for (let count = 1; count < SESSIONS; count += 1) await playOne(connection, dataDir);
+    for (let count = 1; count < sessions; count += 1) await playOne(connection, dataDir);
     // A busy server reports the end before it has stored the answer and released its memory.
     await expect
       .poll(async () => (await server.usedMiB()) - first, { timeout: 20_000 })
-      .toBeLessThan(ANSWER_MIB);
+      .toBeLessThan(answerMib);
   } finally {
     await server.end();
     await rm(dataDir, { recursive: true });
@@ -48,7 +48,7 @@ async function playOne(connection: Connection, dataDir: string): Promise<void> {
     if (message.type !== 'session:turn') return;
     if (message.payload.type === 'turn_complete') ended.resolve();
   });
-  await connection.post(`${sessionId}/send`, { message: `${DELTAS} 0` });
+  await connection.post(`${sessionId}/send`, { message: `${deltas} 0` });
   await ended.promise;
   socket.close();
 }

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { Connection } from '../../bench/parts/connection.ts';
 import { type RawAnswer, rawRequest } from '../../packages/server/test/raw-request.ts';
 import { LiminalServer } from '../e2e/server.ts';
-import { Reader } from './reader.ts';
+import { SessionReader } from './session-reader.ts';
 
 /** A request as it is sent. */
 export interface Wire {
@@ -89,8 +89,8 @@ export class InputStage {
     return (await this.requests.createSession(made)).sessionId;
   }
 
-  async follow(sessionId: string): Promise<Reader> {
-    return Reader.open(new Connection(this.server.origin, this.server.token), sessionId);
+  async follow(sessionId: string): Promise<SessionReader> {
+    return SessionReader.open(new Connection(this.server.origin, this.server.token), sessionId);
   }
 
   /** Sends a message and waits for the end of its turn; returns the turn's id. */

@@ -6,11 +6,11 @@ import { length } from './length.ts';
 const { items, turns } = length;
 
 /** A factor for noise: other programs may slow one measurement and not another. */
-const NOISE = 10;
+const noise = 10;
 /** CPU time is less affected. */
-const CPU_NOISE = 3;
+const cpuNoise = 3;
 /** A stored text is JSON with ids and times. */
-const STORED = 2;
+const stored = 2;
 
 describe(`a session of ${items} items in ${turns} turns, compared with its own beginning`, () => {
   let first: Standing;
@@ -33,16 +33,16 @@ describe(`a session of ${items} items in ${turns} turns, compared with its own b
 
   test('the store grows in proportion to the text', () => {
     const text = last.textMiB - first.textMiB;
-    expect((last.storeMiB - first.storeMiB) / text).toBeLessThan(STORED);
+    expect((last.storeMiB - first.storeMiB) / text).toBeLessThan(stored);
   });
 
   test('a turn takes as long as one of the first turns, and so does its first character', () => {
-    expect(last.turnCpuMs / first.turnCpuMs).toBeLessThan(CPU_NOISE);
-    expect(last.firstFrameMs / first.firstFrameMs).toBeLessThan(NOISE);
+    expect(last.turnCpuMs / first.turnCpuMs).toBeLessThan(cpuNoise);
+    expect(last.firstFrameMs / first.firstFrameMs).toBeLessThan(noise);
   });
 
   test('opening the session takes as long as at its beginning', () => {
-    expect(last.openCpuMs / first.openCpuMs).toBeLessThan(CPU_NOISE);
-    expect(last.openMs / first.openMs).toBeLessThan(NOISE);
+    expect(last.openCpuMs / first.openCpuMs).toBeLessThan(cpuNoise);
+    expect(last.openMs / first.openMs).toBeLessThan(noise);
   });
 });

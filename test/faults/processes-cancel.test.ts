@@ -26,16 +26,16 @@ test('INV-2 a turn that is cancelled twice at once ends once, and a cancel with 
     ['Work.', 'I work.'],
   ] as const) {
     const { turnId } = await send(sessionId, message);
-    await reader.until(() => reader.said(turnId) === said);
+    await reader.until(() => reader.agentText(turnId) === said);
     await Promise.all([cancel(sessionId), cancel(sessionId), cancel(sessionId)]);
     expect(await reader.ended(turnId)).toMatchObject({ status: 'aborted' });
     // After the turn has ended.
     await cancel(sessionId);
-    expect(reader.said(turnId)).toBe(said);
+    expect(reader.agentText(turnId)).toBe(said);
 
     const next = await send(sessionId, 'Go on.');
     expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
-    expect(reader.said(next.turnId)).toBe('Here I am.');
+    expect(reader.agentText(next.turnId)).toBe('Here I am.');
     expect([reader.ends(turnId), reader.ends(next.turnId)]).toEqual([
       ['turn_complete'],
       ['turn_complete'],
@@ -68,7 +68,7 @@ test(
       expect({ first, second, status: turn.status }).toEqual({ first, second, status: 'aborted' });
       const next = await faults.requests.send(sessionId, 'Go on.');
       await reader.ended(next.turnId);
-      expect(reader.said(next.turnId)).toBe('Here I am.');
+      expect(reader.agentText(next.turnId)).toBe('Here I am.');
       expect(reader.ends(turnId)).toEqual(['turn_complete']);
     }
     await faults.requests.kill(sessionId);

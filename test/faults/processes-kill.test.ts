@@ -5,7 +5,7 @@ import { byPrompt, gate, reply, text, toolUse } from '@liminal/testkit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { length, patience, seed } from './length.ts';
-import type { Reader } from './reader.ts';
+import type { SessionReader } from './session-reader.ts';
 import { type FaultServer, shareServer } from './server.ts';
 
 const shared = shareServer(() => ({
@@ -18,14 +18,17 @@ const shared = shareServer(() => ({
 }));
 
 /** The agent's answer to a message, by a new process if needed. */
-async function ask(faults: FaultServer, sessionId: string, reader: Reader): Promise<string> {
+async function ask(faults: FaultServer, sessionId: string, reader: SessionReader): Promise<string> {
   const { turnId } = await faults.requests.send(sessionId, 'Go on.');
   await reader.ended(turnId);
-  return reader.said(turnId);
+  return reader.agentText(turnId);
 }
 
 /** The outcome of sending a message: its turn's end, or the error code. */
-async function outcome(sending: Promise<{ turnId: string }>, reader: Reader): Promise<string> {
+async function outcome(
+  sending: Promise<{ turnId: string }>,
+  reader: SessionReader,
+): Promise<string> {
   try {
     const { turnId } = await sending;
     const { status } = await reader.ended(turnId);
@@ -86,13 +89,13 @@ testAtLength(
     const { faults, sessionId } = shared;
     const reader = await faults.follow(sessionId);
     const { turnId } = await faults.requests.send(sessionId, 'Wait.');
-    await reader.until(() => reader.said(turnId) === 'I wait');
+    await reader.until(() => reader.agentText(turnId) === 'I wait');
     const queued = await faults.requests.send(sessionId, 'Talk.');
     await Promise.all([faults.requests.kill(sessionId), faults.requests.kill(sessionId)]);
     expect(faults.others).toEqual([]);
     expect(await reader.ended(turnId)).toMatchObject({ status: 'aborted' });
     expect(reader.ends(turnId)).toEqual(['turn_complete']);
-    expect(reader.said(turnId)).toBe('I wait');
+    expect(reader.agentText(turnId)).toBe('I wait');
     await faults.requests.kill(sessionId);
     expect(await faults.requests.status(sessionId)).toMatchObject({ isAlive: false });
 

@@ -18,13 +18,13 @@ exec ${realClaude} "$@"
 `;
 
 /** Programs that do not become an agent, and the error messages for them. */
-const broken: { text?: string; mode?: number; told: RegExp }[] = [
-  { told: /not found. Reinstall/ },
-  { text: works, mode: 0o644, told: /failed to launch/ },
-  { text: 'exit 4', told: /exited with code 4/ },
+const broken: { text?: string; mode?: number; expected: RegExp }[] = [
+  { expected: /not found. Reinstall/ },
+  { text: works, mode: 0o644, expected: /failed to launch/ },
+  { text: 'exit 4', expected: /exited with code 4/ },
   {
     text: '#!/bin/sh\nsetsid -f tail -f /dev/null\necho "Out of luck." >&2\nexit 3\n',
-    told: /exited with code 3.*Out of luck/,
+    expected: /exited with code 3.*Out of luck/,
   },
 ];
 
@@ -56,7 +56,7 @@ test('INV-8 an agent whose program is missing or ends at its start is rejected w
   const { faults, sessionId } = shared;
   const reader = await faults.follow(sessionId);
   await faults.requests.kill(sessionId);
-  for (const { text: program, mode, told } of broken) {
+  for (const { text: program, mode, expected } of broken) {
     await installation.putClaude(program, mode);
     const refusals = [
       await refusal(faults.create()),
@@ -66,7 +66,7 @@ test('INV-8 an agent whose program is missing or ends at its start is rejected w
       expect({ code, status, message }).toEqual({
         code: 'SESSION_CREATE_FAILED',
         status: 502,
-        message: expect.stringMatching(told),
+        message: expect.stringMatching(expected),
       });
     }
     expect(faults.others).toEqual([]);
@@ -75,7 +75,7 @@ test('INV-8 an agent whose program is missing or ends at its start is rejected w
   await installation.putClaude(works);
   const { turnId } = await faults.requests.send(sessionId, 'Go on.');
   await reader.ended(turnId);
-  expect(reader.said(turnId)).toBe('Here I am.');
+  expect(reader.agentText(turnId)).toBe('Here I am.');
   // A rejected message was not sent later.
   expect(reader.turns).toHaveLength(1);
 });
@@ -86,16 +86,16 @@ test('INV-2 INV-8 an agent killed while a child of it holds its output ends its 
   await installation.putClaude(holder);
   const reader = await faults.follow(sessionId);
   const { turnId } = await faults.requests.send(sessionId, 'Talk.');
-  await reader.until(() => reader.said(turnId) === 'So far');
+  await reader.until(() => reader.agentText(turnId) === 'So far');
   process.kill(faults.agentPid(sessionId), 'SIGKILL');
   const turn = await reader.ended(turnId);
   expect(turn).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
-  expect(reader.said(turnId)).toBe('So far');
+  expect(reader.agentText(turnId)).toBe('So far');
   await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
 
   const next = await faults.requests.send(sessionId, 'Go on.');
   await reader.ended(next.turnId);
-  expect(reader.said(next.turnId)).toBe('Here I am.');
+  expect(reader.agentText(next.turnId)).toBe('Here I am.');
   await faults.requests.kill(sessionId);
   expect(faults.others).toEqual([]);
   await installation.putClaude(works);

@@ -2,7 +2,7 @@ import { byPrompt, reply, toolUse } from '@liminal/testkit';
 import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { length } from './length.ts';
-import type { Reader } from './reader.ts';
+import type { SessionReader } from './session-reader.ts';
 import { FaultServer } from './server.ts';
 import { stubborn, type Way } from './stubborn.ts';
 
@@ -11,7 +11,7 @@ class Scene {
   readonly faults: FaultServer;
   readonly sessionId: string;
   readonly turnId: string;
-  readonly reader: Reader;
+  readonly reader: SessionReader;
   readonly programs: ReadonlyMap<Way, string>;
 
   private constructor(
@@ -48,11 +48,11 @@ class Scene {
   }
 
   /** The agent's answer to the next message, by a new process if needed. */
-  async goOn(): Promise<string> {
+  async resumeSession(): Promise<string> {
     const reader = await this.faults.follow(this.sessionId);
     const { turnId } = await this.faults.requests.send(this.sessionId, 'Go on.');
     await reader.ended(turnId);
-    return reader.said(turnId);
+    return reader.agentText(turnId);
   }
 }
 
@@ -86,7 +86,7 @@ const ends = {
     const { server, census } = scene.faults;
     process.kill(scene.faults.agentPid(scene.sessionId), 'SIGKILL');
     await scene.reader.ended(scene.turnId);
-    await scene.goOn();
+    await scene.resumeSession();
     // No process of the first agent ran at the same time as the second.
     expect(scene.faults.others).toHaveLength(1);
     expect(await server.stop()).toBe(0);
@@ -128,7 +128,7 @@ test.each(stories)(
     for (const name of all) {
       const scene = await Scene.set(faults, sessionId);
       await ends[name](scene);
-      expect(await scene.goOn()).toBe('Here I am.');
+      expect(await scene.resumeSession()).toBe('Here I am.');
     }
   },
 );

@@ -14,18 +14,18 @@ import { length } from './length.ts';
 const serverScript = fileURLToPath(new URL('../../bench/parts/source-server.ts', import.meta.url));
 
 /** The memory that one reader may cost: its connection's buffer of 1 MiB and the message that filled it. */
-const EACH_MIB = 2;
+const eachMib = 2;
 /** The variation of a server's memory from one flood to the next. */
-const NOISE_MIB = 96;
+const noiseMib = 96;
 /** The memory in use that all readers together may cost: waiting messages are shared, and few. */
-const USED_MIB = 24;
+const usedMib = 24;
 /** The bytes that a connection takes before it is full: the system's buffers on both sides, and the server's own. */
-const CONNECTION_MIB = 7;
-const SAMPLE_MS = 800;
+const connectionMib = 7;
+const sampleMs = 800;
 
-const FLOOD = `${length.flood.deltas} ${length.flood.rate}`;
+const flood = `${length.flood.deltas} ${length.flood.rate}`;
 /** As fast as possible. */
-const WARMING = '200000 0';
+const warming = '200000 0';
 
 let dataDir: string;
 let server: Measured;
@@ -133,8 +133,8 @@ testAtLength(
   { timeout: 240_000 + 5 * length.flood.lastsMs },
   async () => {
     // Memory that the first flood leaves in use is not caused by readers.
-    await playAlone(WARMING);
-    const alone = await mostMemory(playAlone(FLOOD));
+    await playAlone(warming);
+    const alone = await mostMemory(playAlone(flood));
     const sessionId = await connection.create('source', dataDir);
     const healthy = await Follower.start(sessionId);
     const stalled = await Promise.all(
@@ -142,19 +142,19 @@ testAtLength(
     );
     for (const reader of stalled) reader.pause();
     const begun = performance.now();
-    await connection.post(`${sessionId}/send`, { message: FLOOD });
+    await connection.post(`${sessionId}/send`, { message: flood });
     const most = await mostMemory(healthy.ended.promise);
     expect(performance.now() - begun).toBeGreaterThanOrEqual(length.flood.lastsMs);
     const cost = most.resident - alone.resident;
-    expect(cost).toBeLessThan(length.stalled * EACH_MIB + NOISE_MIB);
-    expect(most.used - alone.used).toBeLessThan(USED_MIB);
+    expect(cost).toBeLessThan(length.stalled * eachMib + noiseMib);
+    expect(most.used - alone.used).toBeLessThan(usedMib);
     for (const reader of stalled) reader.resume();
     await Promise.all(stalled.map(async (reader) => reader.ended.promise));
     expect(new Set(stalled.map((reader) => reader.text))).toEqual(new Set([healthy.text]));
     // Apart from what the connection buffered, they got only the newest state.
     const appended = stalled.map((reader) => reader.appended / 2 ** 20);
-    expect(Math.max(...appended)).toBeLessThan(CONNECTION_MIB);
-    expect(healthy.appended / 2 ** 20).toBeGreaterThan(CONNECTION_MIB);
+    expect(Math.max(...appended)).toBeLessThan(connectionMib);
+    expect(healthy.appended / 2 ** 20).toBeGreaterThan(connectionMib);
     for (const reader of [healthy, ...stalled]) reader.leave();
   },
 );
@@ -178,7 +178,7 @@ async function mostMemory(during: Promise<void>): Promise<{ resident: number; us
     const used = await server.usedMiB();
     // Writing a turn's end does not depend on its readers.
     if (!isOver) most.used = Math.max(most.used, used);
-    await Promise.race([over, setTimeout(SAMPLE_MS)]);
+    await Promise.race([over, setTimeout(sampleMs)]);
   }
   return most;
 }

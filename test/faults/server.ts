@@ -14,7 +14,7 @@ import { Connection } from '../../bench/parts/connection.ts';
 import { LiminalServer } from '../e2e/server.ts';
 import { Census } from './census.ts';
 import type { Entry } from './process-table.ts';
-import { Reader } from './reader.ts';
+import { SessionReader } from './session-reader.ts';
 
 export interface FaultServerOptions {
   /** The model's answers to Claude Code. Default: none. */
@@ -49,7 +49,7 @@ export class FaultServer {
   readonly requests: Requests;
   /** The processes that belong to this test. */
   readonly census: Census;
-  readonly #readers: Reader[] = [];
+  readonly #readers: SessionReader[] = [];
 
   private constructor(folders: Folders, api: MessagesApi, server: LiminalServer, census: Census) {
     this.folders = folders;
@@ -140,9 +140,9 @@ export class FaultServer {
   }
 
   /** Watches a session with deltas, from its history on. */
-  async follow(sessionId: string): Promise<Reader> {
+  async follow(sessionId: string): Promise<SessionReader> {
     const connection = new Connection(this.server.origin, this.server.token);
-    const reader = await Reader.open(connection, sessionId);
+    const reader = await SessionReader.open(connection, sessionId);
     this.#readers.push(reader);
     return reader;
   }

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const run = (prompt: string, ...args: string[]): Command => home.start(['run', prompt, ...args]);
 const begin = (prompt: string): Command => run(prompt, '--agent', 'local');
-const sessionOf = async (command: Command) => (await command.says(/^Session (\S+)$/m))[1]!;
+const sessionOf = async (command: Command) => (await command.untilOutput(/^Session (\S+)$/m))[1]!;
 
 test('a conversation has several turns, also with tools, and survives /compact', async () => {
   const first = begin(prompts.text);
@@ -45,7 +45,7 @@ test('a conversation has several turns, also with tools, and survives /compact',
 
 test('SIGINT stops the model itself', async () => {
   const command = begin(prompts.slow);
-  await command.says(/On and on and on/);
+  await command.untilOutput(/On and on and on/);
   expect(await llama.isBusy()).toBe(true);
   command.signal('SIGINT');
   expect(await command.exitCode).toBe(1);

@@ -85,20 +85,20 @@ describe.each([...sharing, ...real])('%s', (_, makeStage) => {
   test('an editor’s turns are in history before the next message, whether or not the server ran in between', async () => {
     const stage = await makeStage();
     const sessionId = await stage.create();
-    await stage.say(sessionId, 'One here.');
+    await stage.runTurn(sessionId, 'One here.');
     await stage.restart();
     await stage.inEditor(sessionId, 'Two there.');
 
     await stage.runtime.loadSession(sessionId);
     expect((await stage.runtime.status(sessionId)).isAlive).toBe(false);
-    await stage.say(sessionId, 'Three here.');
+    await stage.runTurn(sessionId, 'Three here.');
     const all = exchange('One here.', 'Two there.', 'Three here.');
     expect(await stage.history(sessionId)).toEqual(all);
     const { turns } = await stage.runtime.history(sessionId);
     expect(turns.map(({ madeElsewhere }) => madeElsewhere)).toEqual([undefined, true, undefined]);
 
     await stage.restart();
-    await stage.say(sessionId, 'Four here.');
+    await stage.runTurn(sessionId, 'Four here.');
     expect(await stage.history(sessionId)).toEqual([...all, ...exchange('Four here.')]);
     expect(stage.warnings).toEqual([]);
   });
@@ -109,7 +109,7 @@ describe.each([...sharing, ...real])('%s', (_, makeStage) => {
     const sessionId = await stage.create();
     const kill = vi.spyOn(server!, 'killSession');
     for (const message of ['One.', 'Two.', 'Three.']) {
-      await stage.say(sessionId, message);
+      await stage.runTurn(sessionId, message);
       await stage.runtime.loadSession(sessionId);
     }
     expect(kill).not.toHaveBeenCalled();
@@ -124,13 +124,13 @@ describe.each(atLength ? sharing : sharing.slice(0, 1))(
     test('an open page gets the editor’s turn before the next message, and the running agent is restarted to know it', async () => {
       const stage = await makeStage();
       const sessionId = await stage.create();
-      await stage.say(sessionId, 'One here.');
+      await stage.runTurn(sessionId, 'One here.');
       const reader = stage.watch(sessionId);
       await reader.untilType('session:history');
       expect((await stage.runtime.status(sessionId)).isAlive).toBe(true);
       await stage.inEditor(sessionId, 'Two there.');
 
-      await stage.say(sessionId, 'Three here.');
+      await stage.runTurn(sessionId, 'Three here.');
       const all = exchange('One here.', 'Two there.', 'Three here.');
       await reader.until(({ items }) => [...items.values()].flatMap(words).length === all.length);
       expect([...reader.items.values()].flatMap(words)).toEqual(all);
@@ -141,7 +141,7 @@ describe.each(atLength ? sharing : sharing.slice(0, 1))(
     test('a page that is opened while the agent runs shows the editor’s turn', async () => {
       const stage = await makeStage();
       const sessionId = await stage.create();
-      await stage.say(sessionId, 'One here.');
+      await stage.runTurn(sessionId, 'One here.');
       await stage.inEditor(sessionId, 'Two there.');
       await stage.runtime.loadSession(sessionId);
       const all = exchange('One here.', 'Two there.');
@@ -149,7 +149,7 @@ describe.each(atLength ? sharing : sharing.slice(0, 1))(
       await vi.waitFor(async () => {
         expect((await stage.runtime.status(sessionId)).isAlive).toBe(true);
       });
-      await stage.say(sessionId, 'Three here.');
+      await stage.runTurn(sessionId, 'Three here.');
       expect(await stage.history(sessionId)).toEqual([...all, ...exchange('Three here.')]);
     });
   },
@@ -171,13 +171,21 @@ describe('an agent whose store gets a new date', () => {
       new Date(clock.now).toISOString(),
     );
     const sessionId = await stage.create();
-    await stage.say(sessionId, 'One.');
+    await stage.runTurn(sessionId, 'One.');
     return Object.assign(stage, { control, kill, sessionId, clock });
   }
 
   test('shortly after each turn and setting of Liminal keeps running, and its store is not read', async () => {
-    const { say, sessionId, kill, runtime, providers, control, history, clock } =
-      await datedStage();
+    const {
+      runTurn: say,
+      sessionId,
+      kill,
+      runtime,
+      providers,
+      control,
+      history,
+      clock,
+    } = await datedStage();
     const [server] = providers;
     const late = (): void => void (clock.now = Date.now() + 1_000);
     server!.onTurn(sessionId, ({ type }) => type === 'turn_complete' && late());
@@ -197,7 +205,7 @@ describe('an agent whose store gets a new date', () => {
 
   test('without new turns keeps running, and an editor’s later turns are still found', async () => {
     const stage = await datedStage();
-    const { say, sessionId, kill, inEditor, control, history, clock } = stage;
+    const { runTurn: say, sessionId, kill, inEditor, control, history, clock } = stage;
     clock.now += hour;
     await say(sessionId, 'Two.');
     expect(kill).not.toHaveBeenCalled();
@@ -214,7 +222,7 @@ describe('an agent whose store gets a new date', () => {
 
   test('keeps running with its memory if no other process of it can start', async () => {
     const stage = await datedStage();
-    const { say, sessionId, kill, control, history, clock } = stage;
+    const { runTurn: say, sessionId, kill, control, history, clock } = stage;
     await control.play({ onStart: [{ exit: { code: 1 } }] });
     clock.now += hour;
 

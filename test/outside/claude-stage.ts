@@ -65,7 +65,7 @@ export async function claudeStage() {
       closed.push(end);
       return {
         end,
-        async say(message: string): Promise<void> {
+        async runTurn(message: string): Promise<void> {
           const content = { role: 'user', content: message };
           child.stdin.write(`${JSON.stringify({ type: 'user', message: content })}\n`);
           for (;;) {
@@ -77,7 +77,7 @@ export async function claudeStage() {
       };
     },
     /** The texts that the model got with a prompt, with their roles. */
-    async told(message: string): Promise<string[]> {
+    async modelTexts(message: string): Promise<string[]> {
       const { body } = await api.request(({ prompt }) => prompt === message);
       return body.messages.flatMap(({ role, content }) => {
         if (role === 'system') return [];

@@ -8,20 +8,22 @@ const exchange = (...prompts: string[]): string[] =>
   prompts.flatMap((prompt) => [`user: ${prompt}`, `agent: So: ${prompt}`]);
 
 /** The texts that a model gets whose last prompt is unanswered. */
-const told = (...prompts: string[]): string[] =>
+const modelTexts = (...prompts: string[]): string[] =>
   prompts.flatMap((prompt) => [prompt, `So: ${prompt}`]).slice(0, -1);
 
 test('INV-7 an open page gets the terminal’s turns before the next message is sent, and the running agent is restarted to know them; a page that was away while the server restarted continues from its cursor, and shows them once', async () => {
   const stage = await claudeStage();
   const sessionId = await stage.create();
-  await stage.say(sessionId, 'One here.');
+  await stage.runTurn(sessionId, 'One here.');
   const reader = stage.watch(sessionId);
   await reader.untilType('session:history');
   expect((await stage.runtime.status(sessionId)).isAlive).toBe(true);
   await stage.inTerminal(sessionId, 'Two there.');
 
-  await stage.say(sessionId, 'Three here.');
-  expect(await stage.told('Three here.')).toEqual(told('One here.', 'Two there.', 'Three here.'));
+  await stage.runTurn(sessionId, 'Three here.');
+  expect(await stage.modelTexts('Three here.')).toEqual(
+    modelTexts('One here.', 'Two there.', 'Three here.'),
+  );
   const all = exchange('One here.', 'Two there.', 'Three here.');
   await reader.until(({ items }) => [...items.values()].flatMap(words).length === all.length);
   expect([...reader.items.values()].flatMap(words)).toEqual(all);
@@ -46,9 +48,9 @@ test('INV-7 an open page gets the terminal’s turns before the next message is 
   expect(history?.entries.flatMap(words)).toEqual(exchange('Four there.'));
   expect(back.cursor).toBe(after.cursor);
 
-  await stage.say(sessionId, 'Five here.');
+  await stage.runTurn(sessionId, 'Five here.');
   const prompts = ['One here.', 'Two there.', 'Three here.', 'Four there.', 'Five here.'];
-  expect(await stage.told('Five here.')).toEqual(told(...prompts));
+  expect(await stage.modelTexts('Five here.')).toEqual(modelTexts(...prompts));
   expect(await stage.history(sessionId)).toEqual(exchange(...prompts));
   await stage.restart();
   await stage.runtime.loadSession(sessionId);
@@ -61,14 +63,18 @@ testAtLength(
   async () => {
     const stage = await claudeStage();
     const sessionId = await stage.create();
-    await stage.say(sessionId, 'One here.');
+    await stage.runTurn(sessionId, 'One here.');
     const terminal = stage.openTerminal(sessionId);
-    await terminal.say('Two there.');
-    await stage.say(sessionId, 'Three here.');
-    expect(await stage.told('Three here.')).toEqual(told('One here.', 'Two there.', 'Three here.'));
+    await terminal.runTurn('Two there.');
+    await stage.runTurn(sessionId, 'Three here.');
+    expect(await stage.modelTexts('Three here.')).toEqual(
+      modelTexts('One here.', 'Two there.', 'Three here.'),
+    );
     // The terminal does not know the messages that were sent here in the meantime.
-    await terminal.say('Four there.');
-    expect(await stage.told('Four there.')).toEqual(told('One here.', 'Two there.', 'Four there.'));
+    await terminal.runTurn('Four there.');
+    expect(await stage.modelTexts('Four there.')).toEqual(
+      modelTexts('One here.', 'Two there.', 'Four there.'),
+    );
 
     await stage.runtime.loadSession(sessionId);
     const [notice] = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
@@ -78,9 +84,9 @@ testAtLength(
       notice,
       ...exchange('Four there.'),
     ]);
-    await stage.say(sessionId, 'Five here.');
-    expect(await stage.told('Five here.')).toEqual(
-      told('One here.', 'Two there.', 'Three here.', 'Five here.'),
+    await stage.runTurn(sessionId, 'Five here.');
+    expect(await stage.modelTexts('Five here.')).toEqual(
+      modelTexts('One here.', 'Two there.', 'Three here.', 'Five here.'),
     );
   },
 );
@@ -90,20 +96,20 @@ testAtLength(
   async () => {
     const stage = await claudeStage();
     const sessionId = await stage.create();
-    await stage.say(sessionId, 'One here.');
+    await stage.runTurn(sessionId, 'One here.');
     const terminal = stage.openTerminal(sessionId);
-    await terminal.say('Two there.');
-    await stage.say(sessionId, 'Three here.');
+    await terminal.runTurn('Two there.');
+    await stage.runTurn(sessionId, 'Three here.');
     await stage.restart();
-    await terminal.say('Four there.');
+    await terminal.runTurn('Four there.');
     await terminal.end();
 
     await stage.runtime.loadSession(sessionId);
     const [notice] = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
     expect(notice).toContain('The agent now knows that continuation');
-    await stage.say(sessionId, 'Five here.');
-    expect(await stage.told('Five here.')).toEqual(
-      told('One here.', 'Two there.', 'Four there.', 'Five here.'),
+    await stage.runTurn(sessionId, 'Five here.');
+    expect(await stage.modelTexts('Five here.')).toEqual(
+      modelTexts('One here.', 'Two there.', 'Four there.', 'Five here.'),
     );
     expect(await stage.history(sessionId)).toEqual([
       ...exchange('One here.', 'Two there.', 'Three here.'),
@@ -118,12 +124,12 @@ testAtLength(
   async () => {
     const stage = await claudeStage();
     const sessionId = await stage.create();
-    await stage.say(sessionId, 'One here.');
+    await stage.runTurn(sessionId, 'One here.');
     const terminal = stage.openTerminal(sessionId);
-    await terminal.say('Two there.');
-    await stage.say(sessionId, 'Three here.');
-    await terminal.say('Four there.');
-    await stage.say(sessionId, 'Five here.');
+    await terminal.runTurn('Two there.');
+    await stage.runTurn(sessionId, 'Three here.');
+    await terminal.runTurn('Four there.');
+    await stage.runTurn(sessionId, 'Five here.');
     await stage.restart();
     await terminal.end();
 
@@ -132,9 +138,9 @@ testAtLength(
     const notices = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
     expect(notices).toHaveLength(2);
     expect(notices[1]).toContain('now continues from “Four there.”');
-    await stage.say(sessionId, 'Six here.');
-    expect(await stage.told('Six here.')).toEqual(
-      told('One here.', 'Two there.', 'Four there.', 'Six here.'),
+    await stage.runTurn(sessionId, 'Six here.');
+    expect(await stage.modelTexts('Six here.')).toEqual(
+      modelTexts('One here.', 'Two there.', 'Four there.', 'Six here.'),
     );
   },
 );
@@ -149,15 +155,15 @@ testAtLength('commands and the agent’s own turns do not count as turns of a te
     const command = 'sleep 0.5; echo over';
     return reply(toolUse('Bash', { command, run_in_background: true }));
   });
-  await stage.say(sessionId, '/context all');
+  await stage.runTurn(sessionId, '/context all');
   const reader = stage.watch(sessionId);
   await stage.runtime.setConfig(sessionId, 'mode', 'acceptEdits');
   await stage.runtime.send(sessionId, 'Start it.');
   // The second turn is the agent's own, about the ended task.
   await reader.untilTurn('turn_complete', 2);
   await idle(stage.runtime, sessionId);
-  await stage.say(sessionId, '/compact');
-  await stage.say(sessionId, 'Go on.');
+  await stage.runTurn(sessionId, '/compact');
+  await stage.runTurn(sessionId, 'Go on.');
   const before = await stage.history(sessionId);
   await stage.runtime.loadSession(sessionId);
   await stage.restart();
@@ -172,7 +178,7 @@ testAtLength(
   async () => {
     const stage = await claudeStage();
     const sessionId = await stage.create();
-    await stage.say(sessionId, 'One here.');
+    await stage.runTurn(sessionId, 'One here.');
     const terminal = stage.openTerminal(sessionId);
     const rest = gate();
     stage.api.play(({ prompt }) =>
@@ -182,7 +188,7 @@ testAtLength(
     await reader.untilType('session:info');
     await stage.runtime.send(sessionId, 'Two here.');
     await reader.until(({ items }) => [...items.values()].flatMap(words).includes('agent: So: '));
-    await terminal.say('Three there.');
+    await terminal.runTurn('Three there.');
     rest.open();
     await idle(stage.runtime, sessionId);
 
@@ -194,8 +200,10 @@ testAtLength(
       notice,
       ...exchange('Three there.'),
     ]);
-    await stage.say(sessionId, 'Four here.');
-    expect(await stage.told('Four here.')).toEqual(told('One here.', 'Two here.', 'Four here.'));
+    await stage.runTurn(sessionId, 'Four here.');
+    expect(await stage.modelTexts('Four here.')).toEqual(
+      modelTexts('One here.', 'Two here.', 'Four here.'),
+    );
   },
 );
 
@@ -225,7 +233,7 @@ test('a session that was compacted twice in a terminal is imported completely, a
   const { hits } = await stage.runtime.search('walrus sings', { limit: 10 });
   expect(hits.map((hit) => hit.sessionId)).toContain(sessionId);
   // The session continues, and no turn is shown twice.
-  await stage.say(sessionId, 'Five here.');
+  await stage.runTurn(sessionId, 'Five here.');
   expect((await stage.history(sessionId)).slice(0, 1)).toEqual(['user: The walrus sings.']);
   expect(await stage.history(sessionId)).toHaveLength(said.length + 2);
 });

@@ -89,13 +89,13 @@ test.each(kinds)(
     const { projectDir, provide, forget } = await make();
     const stage = await serverStage(projectDir, provide);
     const sessionId = await stage.create();
-    await stage.say(sessionId, 'Before.');
+    await stage.runTurn(sessionId, 'Before.');
     const before = await stage.history(sessionId);
     expect(before).toContain('user: Before.');
     await stage.restart();
     await forget();
 
-    await stage.say(sessionId, 'After.');
+    await stage.runTurn(sessionId, 'After.');
     const after = (await stage.history(sessionId)).slice(before.length);
     expect(after[0]).toBe('user: After.');
     expect(after[1]).toMatch(/^system: .*does not know what was said before/);
@@ -103,7 +103,7 @@ test.each(kinds)(
 
     // The agent remembers the messages since then.
     await stage.restart();
-    await stage.say(sessionId, 'Again.');
+    await stage.runTurn(sessionId, 'Again.');
     const history = await stage.history(sessionId);
     expect(history.slice(0, before.length + 3)).toEqual([...before, ...after]);
     expect(history.slice(before.length + 3)[0]).toBe('user: Again.');
@@ -116,7 +116,7 @@ test.each(kinds.slice(0, 3))(
     const { projectDir, provide, forget } = await make();
     const elsewhere = await serverStage(projectDir, provide);
     const own = await elsewhere.create();
-    await elsewhere.say(own, 'Before.');
+    await elsewhere.runTurn(own, 'Before.');
     const sessionId = await elsewhere.agentSession(own);
     const stage = await serverStage(projectDir, provide);
     await stage.runtime.findSessions(stage.cliType);
@@ -125,7 +125,7 @@ test.each(kinds.slice(0, 3))(
     await forget();
     await stage.restart();
 
-    await stage.say(sessionId, 'After.');
+    await stage.runTurn(sessionId, 'After.');
     const history = await stage.history(sessionId);
     expect(history.slice(0, before.length)).toEqual(before);
     expect(history[before.length + 1]).toMatch(/does not know what was said before/);

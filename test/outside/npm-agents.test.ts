@@ -84,7 +84,7 @@ describe.each(['gemini', 'qwen'] as const)('%s', (agent) => {
     const stage = await npmStage(agent);
     const sessionId = await stage.create();
     const prompts = ['First message.', 'Second message.', 'Third message.'];
-    for (const prompt of prompts) await stage.say(sessionId, prompt);
+    for (const prompt of prompts) await stage.runTurn(sessionId, prompt);
     expect(stage.killed).toEqual([]);
     const answers = ['First answer.', 'Second answer.', 'Third answer.', 'Fourth answer.'];
     const all = [...prompts, 'Fourth message.'].flatMap((prompt, at) => [
@@ -95,7 +95,7 @@ describe.each(['gemini', 'qwen'] as const)('%s', (agent) => {
     expect(await stage.history(sessionId)).toEqual(all.slice(0, 7));
 
     await stage.restart(stage.age);
-    await stage.say(sessionId, 'Fourth message.');
+    await stage.runTurn(sessionId, 'Fourth message.');
 
     expect(await stage.history(sessionId)).toEqual(all);
     expect(stage.warnings).toEqual([]);

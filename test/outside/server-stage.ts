@@ -69,7 +69,7 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
       return JSON.stringify(await Promise.all(runs.map(({ id }) => storage.store.getResponse(id))));
     },
     /** Plays one turn in Liminal, to its end. */
-    async say(sessionId: string, message: string): Promise<void> {
+    async runTurn(sessionId: string, message: string): Promise<void> {
       const reader = new Reader(runtime, sessionId);
       await reader.untilType('session:info');
       const { turnId } = await runtime.send(sessionId, message);

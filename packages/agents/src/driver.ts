@@ -14,7 +14,7 @@ import type {
 } from '@liminal/protocol';
 import type { ClientFiles } from './client-files.ts';
 import type { ClientTerminals } from './client-terminals.ts';
-import type { StartLimit } from './base/start-limit.ts';
+import type { Semaphore } from './base/semaphore.ts';
 import type { ProjectTrust } from './project-settings.ts';
 import type {
   AgentCapabilities,
@@ -48,7 +48,7 @@ export interface EarlierSession<Memory = unknown> {
   /** Whether the session has had an answer before. */
   hasAnswered?: (() => Promise<boolean>) | undefined;
   /** Whether a turn was cut off while it waited for a person: the session then resumes the turn. */
-  goesOn?: boolean | undefined;
+  resuming?: boolean | undefined;
   /** The conversation as Liminal has stored it. */
   stored?: StoredConversation | undefined;
 }
@@ -88,7 +88,7 @@ export interface AgentSession<Memory = unknown> {
   /** Further data that the driver needs to open the session again. Liminal keeps the data after the session ends. */
   readonly memory?: Memory;
   /** The earlier turns that the agent reported when it loaded the session, if it did. */
-  readonly told?: Promise<StoredTurn[]>;
+  readonly reportedTurns?: Promise<StoredTurn[]>;
   /** The kinds of content that a message may have besides text and links; only text if absent. */
   readonly accepts?: AcceptedContent;
 
@@ -154,7 +154,7 @@ export interface AgentDriver<Memory = unknown> extends AgentCapabilities {
   /** The name that people see. */
   readonly name: string;
   /** Limits how many sessions open at once; default two. Everything else that starts programs shares the limit. */
-  readonly starts?: StartLimit;
+  readonly starts?: Semaphore;
 
   /** Opens a session, new or earlier. `SESSION_CREATE_FAILED`, `SESSION_NOT_FOUND`. */
   open(opening: SessionOpening<Memory>): Promise<AgentSession<Memory>>;

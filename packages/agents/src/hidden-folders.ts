@@ -45,7 +45,7 @@ export class HiddenFolders {
     // A new name changes the file's `ctime`: a scan that began later has seen all of the file's present names.
     // If the clock was set back, the last scan seems to lie in the future, so scan again.
     if (this.#lookedAt <= ctimeMs + clockLagMs || Date.now() < this.#lookedAt) this.#look();
-    return (await this.#files).has(idOf({ dev, ino }));
+    return (await this.#files).has(inodeKey({ dev, ino }));
   }
 
   #realPath(folder: string): string {
@@ -71,7 +71,7 @@ export function contains(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-const idOf = ({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): string => `${dev}:${ino}`;
+const inodeKey = ({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): string => `${dev}:${ino}`;
 
 /** The files in these folders that have more than one name. */
 async function linkedFiles(folders: readonly string[]): Promise<ReadonlySet<string>> {
@@ -84,7 +84,7 @@ async function linkedFiles(folders: readonly string[]): Promise<ReadonlySet<stri
     for (let at = 0; at < files.length; at += batch) {
       const some = files.slice(at, at + batch).map(async ({ parentPath, name }) => {
         const stat = await lstat(join(parentPath, name)).catch(() => undefined);
-        if (stat !== undefined && stat.nlink > 1) found.add(idOf(stat));
+        if (stat !== undefined && stat.nlink > 1) found.add(inodeKey(stat));
       });
       await Promise.all(some);
     }

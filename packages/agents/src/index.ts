@@ -1,6 +1,6 @@
 /** How Liminal runs agents: the contract, and what all providers share. Each kind of agent has its own entry point. */
 export * from './base/driver-provider.ts';
-export * from './base/start-limit.ts';
+export * from './base/semaphore.ts';
 export type * from './client-files.ts';
 export type * from './client-terminals.ts';
 export type * from './driver.ts';

@@ -57,7 +57,7 @@ export interface LoadSessionOptions {
    */
   hasAnswered?: () => Promise<boolean>;
   /** Whether a turn was cut off while it waited for a person's answer: the session then resumes the turn. */
-  goesOn?: boolean;
+  resuming?: boolean;
   /** The conversation as Liminal has stored it. */
   stored?: StoredConversation;
   grants?: ProjectGrants;
@@ -92,14 +92,14 @@ export interface ConversationRewind {
   /** The turns that are removed, oldest first. */
   turnIds: readonly string[];
   /** The remaining conversation, as `StoredConversation` returns it from then on. */
-  kept: StoredConversation;
+  remaining: StoredConversation;
 }
 
 export interface ProviderSession {
   sessionId: string;
   cliType: string;
   /** The earlier turns that the agent reported when it loaded the session, if it did. */
-  told?: Promise<StoredTurn[]>;
+  reportedTurns?: Promise<StoredTurn[]>;
 }
 
 export interface SendMessageResult {
@@ -230,7 +230,7 @@ export interface CliProvider extends AgentCapabilities {
 
   /** Optional methods, besides those of `AgentCapabilities`. */
   /**
-   * Sends a message into the running turn and resolves when its item (`steeredItem`) has been emitted.
+   * Sends a message into the running turn and resolves when its item (`steeredItemId`) has been emitted.
    * `NOT_SUPPORTED`, `NOTHING_TO_STEER`, `CONTENT_NOT_SUPPORTED`, `PROCESS_CRASH`.
    */
   steer?(
@@ -309,7 +309,7 @@ export interface AgentCapabilities {
   readonly usesGrants?: boolean;
   /**
    * Whether a turn that waits for a person survives the end of agent and server: a session that is opened again repeats the
-   * questions, with the same ids, in a new turn (`EarlierSession.goesOn`).
+   * questions, with the same ids, in a new turn (`EarlierSession.resuming`).
    */
   readonly resumes?: boolean;
   /**
@@ -357,7 +357,7 @@ export interface AgentCapabilities {
    */
   fork?(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork>;
   /** Whether the file at a real path has the output of a background command of this session. */
-  keepsOutput?(agentSessionId: string, path: string): boolean;
+  isTaskOutput?(agentSessionId: string, path: string): boolean;
   /** Sets the title, in the agent's own store, of a stored session that is not open. */
   renameStored?(agentSessionId: string, projectDir: string, title: string): Promise<void>;
 }

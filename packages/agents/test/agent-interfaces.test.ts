@@ -20,7 +20,7 @@ import {
 } from '../../../scripts/agent-interfaces/row.ts';
 import { ClaudeSession, type ClaudeSessionOptions } from '../src/claude-code/claude-session.ts';
 import { ProjectInUse } from '../src/claude-code/project-in-use.ts';
-import type { Sdk } from '../src/claude-code/sdk.ts';
+import type { ClaudeSdk } from '../src/claude-code/sdk.ts';
 import { askOutput } from '../src/claude-code/task-output.ts';
 import type { AppServer } from '../src/codex/app-server.ts';
 import { CodexSession } from '../src/codex/codex-session.ts';
@@ -113,7 +113,7 @@ async function startClaude(more: Partial<ClaudeSessionOptions> = {}) {
       ...more,
     },
     new AbortController().signal,
-    async () => ({ query }) as unknown as Sdk,
+    async () => ({ query }) as unknown as ClaudeSdk,
   );
   onTestFinished(() => session.close());
   const say = async (...all: unknown[]): Promise<void> => {

@@ -15,10 +15,10 @@ import { rolldown } from 'rolldown';
 import { bundleOfSources, bundles, root } from './bundle.js';
 
 /** How many bundles are kept: a running server still loads parts of its own. */
-const kept = 5;
+const maxBundles = 5;
 
 /** Keeps a module's own path (`import.meta.url`, `__dirname`, `__filename`) as in the sources. */
-const places = {
+const keepPaths = {
   name: 'places',
   transform(/** @type {string} */ code, /** @type {string} */ file) {
     const place = { __dirname: dirname(file), __filename: file };
@@ -45,7 +45,7 @@ async function make(/** @type {string} */ bundle) {
       platform: 'node',
       // The first library finds its program beside itself. The second may be missing, and modifies other libraries.
       external: ['@anthropic-ai/claude-agent-sdk', '@traceloop/node-server-sdk'],
-      plugins: [places],
+      plugins: [keepPaths],
       logLevel: 'silent',
     });
     await made.write({
@@ -62,7 +62,7 @@ async function make(/** @type {string} */ bundle) {
 function removeOld() {
   const made = readdirSync(bundles).map((name) => `${bundles}/${name}`);
   const age = (/** @type {string} */ folder) => -statSync(folder).mtimeMs;
-  for (const old of made.toSorted((a, b) => age(a) - age(b)).slice(kept)) {
+  for (const old of made.toSorted((a, b) => age(a) - age(b)).slice(maxBundles)) {
     rmSync(old, { recursive: true, force: true });
   }
 }

@@ -3,10 +3,10 @@ import { closeSync, openSync, readFileSync, readSync, realpathSync, writeSync } 
 import { basename, delimiter, join } from 'node:path';
 
 /** Keep the process mark set by an outer Liminal: it needs the mark to end us. */
-const kept = ['LIMINAL_MARK'];
+const keptVariables = ['LIMINAL_MARK'];
 
 /** @param {string} name */
-const isOwn = (name) => name.startsWith('LIMINAL_') && !kept.includes(name);
+const isOwn = (name) => name.startsWith('LIMINAL_') && !keptVariables.includes(name);
 
 /**
  * Removes Liminal's own variables, including the token, from an environment that agents will inherit.
@@ -63,7 +63,7 @@ export function takeOwnEnvironment() {
 
 function overwriteShown() {
   try {
-    const { cmdline, environ } = shownPlaces();
+    const { cmdline, environ } = shownRanges();
     const memory = openSync('/proc/self/mem', 'r+');
     try {
       overwrite(memory, 'environ', environ, blankVariables);
@@ -77,7 +77,7 @@ function overwriteShown() {
 }
 
 /** The memory addresses: the fields arg_start, arg_end, env_start and env_end of proc_pid_stat(5). */
-function shownPlaces() {
+function shownRanges() {
   const stat = readFileSync('/proc/self/stat', 'latin1');
   // The second field is the program's name in brackets; the name may contain spaces and brackets.
   const fields = stat

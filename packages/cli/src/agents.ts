@@ -75,17 +75,20 @@ function modelProviders(
 }
 
 function modelServer({ cliType: name, ...config }: ModelConfig): ModelServer {
-  const client = new LazyClient(config.type, async () => clientOf(config));
+  const client = new LazyClient(config.type, async () => createModelClient(config));
   return { ...config, name, client, takesAudio: takesAudio(config) };
 }
 
 /** Only Chat Completions accepts audio. OpenAI's own server also has the Responses API, which is its default here. */
 function takesAudio({ type, baseUrl, api }: Omit<ModelConfig, 'cliType'>): boolean {
-  const spoken = api ?? (baseUrl === undefined ? 'responses' : 'chat');
-  return type === 'openai' && spoken === 'chat';
+  const apiInUse = api ?? (baseUrl === undefined ? 'responses' : 'chat');
+  return type === 'openai' && apiInUse === 'chat';
 }
 
-async function clientOf({ type, ...config }: Omit<ModelConfig, 'cliType'>): Promise<ModelClient> {
+async function createModelClient({
+  type,
+  ...config
+}: Omit<ModelConfig, 'cliType'>): Promise<ModelClient> {
   if (type === 'openai') {
     const { OpenAiClient } = await import('@liminal/agents/openai');
     return new OpenAiClient(config);

@@ -3,11 +3,11 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { describeFile, type Requests } from '@liminal/client';
 import {
-  BLOB_MAX,
-  BLOBS_TOGETHER_MAX,
-  BLOCKS_MAX,
+  blobMax,
+  blobsTogetherMax,
+  blocksMax,
   type ContentBlock,
-  messageOf,
+  thrownMessage,
   whyTooLarge,
 } from '@liminal/protocol';
 import mime from 'mime';
@@ -21,16 +21,16 @@ export interface AttachedFile {
 
 /** Reads the files before anything is started. Throws ConfigError if a file cannot be attached. */
 export async function readAttachments(paths: readonly string[]): Promise<AttachedFile[]> {
-  if (paths.length > BLOCKS_MAX)
-    throw new ConfigError(`--attach accepts at most ${BLOCKS_MAX} files.`);
+  if (paths.length > blocksMax)
+    throw new ConfigError(`--attach accepts at most ${blocksMax} files.`);
   const files: AttachedFile[] = [];
-  let together = 0;
+  let totalSize = 0;
   for (const path of paths) {
-    const size = await sizeOf(path);
-    together += size;
+    const size = await fileSize(path);
+    totalSize += size;
     const why =
-      whyTooLarge(size, BLOB_MAX, `"${path}"`) ??
-      whyTooLarge(together, BLOBS_TOGETHER_MAX, 'The total of the attached files');
+      whyTooLarge(size, blobMax, `"${path}"`) ??
+      whyTooLarge(totalSize, blobsTogetherMax, 'The total of the attached files');
     if (why !== undefined) throw new ConfigError(`--attach: ${why}`);
     files.push({ name: basename(path), bytes: new Uint8Array(await readFile(path)) });
   }
@@ -45,22 +45,22 @@ export async function uploadAttachments(
   return Promise.all(
     files.map(async ({ name, bytes }) => {
       const described = { name, bytes, type: mime.getType(name) ?? '' };
-      const type = typeOf(describeFile(described, ''));
+      const type = mediaTypeOf(describeFile(described, ''));
       const { uri } = await requests.putBlob(new Blob([bytes]), { mimeType: type });
       return describeFile(described, uri);
     }),
   );
 }
 
-function typeOf(block: ContentBlock): string {
+function mediaTypeOf(block: ContentBlock): string {
   return (block.type === 'resource' ? block.resource.mimeType : block.mimeType) ?? '';
 }
 
-async function sizeOf(path: string): Promise<number> {
+async function fileSize(path: string): Promise<number> {
   const found = await stat(path).catch((error: unknown) => {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     if (isMissing) throw new ConfigError(`--attach: the file "${path}" does not exist.`);
-    throw new ConfigError(`--attach: "${path}" cannot be read: ${messageOf(error)}`);
+    throw new ConfigError(`--attach: "${path}" cannot be read: ${thrownMessage(error)}`);
   });
   if (!found.isFile()) throw new ConfigError(`--attach: "${path}" is not a file.`);
   if (found.size === 0) throw new ConfigError(`--attach: "${path}" is empty.`);

@@ -6,7 +6,7 @@ import { ConfigError } from './config/errors.ts';
  * command, which would otherwise be read as an argument of the default command.
  */
 export function commandFirst(program: Command, args: readonly string[]): string[] {
-  const at = placeOfCommand(args, [
+  const at = indexOfCommand(args, [
     ...program.options,
     ...program.commands.flatMap((command) => command.options),
   ]);
@@ -20,7 +20,7 @@ export function commandFirst(program: Command, args: readonly string[]): string[
 }
 
 /** Index of the first word that is neither an option nor an option's value, or of the first unknown option. */
-function placeOfCommand(args: readonly string[], options: readonly Option[]): number {
+function indexOfCommand(args: readonly string[], options: readonly Option[]): number {
   let at = 0;
   for (;;) {
     const [flag = '', value] = (args[at] ?? '').split('=');

@@ -2,7 +2,7 @@ import { createClient, type LiminalClient } from '@liminal/client';
 import type { Config } from './config/load.ts';
 import { findServer } from './data/server-file.ts';
 
-export interface Connection {
+export interface ServerConnection {
   client: LiminalClient;
   /** Without a trailing slash. */
   url: string;
@@ -13,7 +13,7 @@ export interface Connection {
 }
 
 /** Connects to the server that runs on the data folder. Without one, starts a server that ends with the command. */
-export async function connect(config: Config): Promise<Connection> {
+export async function connect(config: Config): Promise<ServerConnection> {
   const running = await findServer(config.dataDir);
   if (running) {
     const { url } = running;
@@ -34,7 +34,7 @@ export async function connect(config: Config): Promise<Connection> {
 }
 
 /** Like `connect`, but also loads the session: only an agent's own store may have it. */
-export async function connectTo(sessionId: string, config: Config): Promise<Connection> {
+export async function connectTo(sessionId: string, config: Config): Promise<ServerConnection> {
   const connection = await connect(config);
   try {
     await connection.client.requests.loadSession(sessionId);

@@ -17,11 +17,11 @@ export function exposedSecrets(own: Record<string, string>): string | undefined 
   const texts = secrets.filter((name) => own[name]).map((name) => `${name}=${own[name]}`);
   if (texts.length === 0 || process.platform !== 'linux') return undefined;
   for (let pid = process.pid; pid > 0; pid = parentOf(pid)) {
-    const shown = new Set(read(pid, 'environ').split('\0'));
+    const shown = new Set(readProcFile(pid, 'environ').split('\0'));
     const found = texts.find((text) => shown.has(text));
     if (found === undefined) continue;
     const name = found.slice(0, found.indexOf('='));
-    const where = `Agents can read ${name} in the environment of process ${pid} (${read(pid, 'comm').trim()})`;
+    const where = `Agents can read ${name} in the environment of process ${pid} (${readProcFile(pid, 'comm').trim()})`;
     return pid === process.pid
       ? `${where}: this system lets no program hide its environment.`
       : `${where}, which keeps running. Set it only for ./liminal: ${name}=… ./liminal`;
@@ -30,11 +30,11 @@ export function exposedSecrets(own: Record<string, string>): string | undefined 
 }
 
 function parentOf(pid: number): number {
-  const stat = read(pid, 'stat');
+  const stat = readProcFile(pid, 'stat');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
 }
 
-function read(pid: number, what: 'environ' | 'comm' | 'stat'): string {
+function readProcFile(pid: number, what: 'environ' | 'comm' | 'stat'): string {
   try {
     return readFileSync(`/proc/${pid}/${what}`, 'utf8');
   } catch {

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { inspect } from 'node:util';
 import { Command, CommanderError, Option } from 'commander';
-import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
+import { hideUrlSecrets, LiminalError, thrownMessage } from '@liminal/protocol';
 import { takeOwnEnvironment } from '../bin/own-environment.js';
 import { commandFirst } from './command-first.ts';
 import type { ExportFlags } from './commands/export.ts';
@@ -48,7 +48,9 @@ export async function main(args: readonly string[]): Promise<number> {
     await program.parseAsync(commandFirst(program, args), { from: 'user' });
     const failure = outputFailure();
     if (failure === undefined) return exitCode;
-    console.error(`The output could not be written: ${messageOf(failure)}. Some of it is lost.`);
+    console.error(
+      `The output could not be written: ${thrownMessage(failure)}. Some of it is lost.`,
+    );
     return 1;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageError;
@@ -150,11 +152,11 @@ const emptyProgram = (): Command =>
     .description('Runs coding agents and stores everything they say.')
     .version(version)
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(inWords(text)) })
+    .configureOutput({ outputError: (text, write) => write(explainUsageError(text)) })
     .showHelpAfterError('(./liminal --help lists the commands)');
 
 /** Replaces commander's error for a common mistake by what to do. */
-const inWords = (text: string): string =>
+const explainUsageError = (text: string): string =>
   text.replace(
     /^error: missing required argument 'session(?:Id)?'/,
     `Give the session’s id: ${listHint}`,

@@ -5,7 +5,7 @@ import { findServer, type ServerFile } from './data/server-file.ts';
 import { link } from './link.ts';
 
 /** Time limit for a response, in ms. */
-const patience = 10_000;
+const responseTimeoutMs = 10_000;
 
 type Server = Pick<ServerFile, 'url' | 'token'>;
 
@@ -21,16 +21,16 @@ export async function runningServer({ dataDir, token }: Config): Promise<Server>
 
 /** A link that signs in one browser, once. Throws a LiminalError with the server's message. */
 export async function linkTo(server: Server): Promise<string> {
-  const { code } = SignInLink.parse(await ask(server, serverOperations.createSignInLink.path));
+  const { code } = SignInLink.parse(await post(server, serverOperations.createSignInLink.path));
   return link(server.url, code);
 }
 
-export async function ask({ url, token }: Server, path: string, body?: object): Promise<unknown> {
+export async function post({ url, token }: Server, path: string, body?: object): Promise<unknown> {
   const response = await fetch(`${url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body ?? {}),
-    signal: AbortSignal.timeout(patience),
+    signal: AbortSignal.timeout(responseTimeoutMs),
   });
   if (response.ok) return response.json();
   throw new LiminalError('REFUSED', `The server at ${url} answered ${response.status} to ${path}.`);

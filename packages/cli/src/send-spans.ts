@@ -1,11 +1,11 @@
 import { refusalOfProxy, throughProxy } from '@liminal/agents/proxy';
 import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
 import { z } from 'zod';
-import { isHttpAddress } from './http-address.ts';
+import { isHttpUrl } from './http-url.ts';
 
 /** In ms, OpenTelemetry's default. */
-const TIMEOUT_MS = 10_000;
-const Answer = z.object({
+const timeoutMs = 10_000;
+const OtlpResponse = z.object({
   partialSuccess: z
     .object({ rejectedSpans: z.coerce.number().default(0), errorMessage: z.string().default('') })
     .optional(),
@@ -21,28 +21,31 @@ export async function sendSpans(request: object, env: NodeJS.ProcessEnv): Promis
   const headers = { ...headersIn(env), 'content-type': 'application/json' };
   const body = JSON.stringify(request);
   const ms = Number(env['OTEL_EXPORTER_OTLP_TRACES_TIMEOUT'] || env['OTEL_EXPORTER_OTLP_TIMEOUT']);
-  const signal = AbortSignal.timeout(ms > 0 ? ms : TIMEOUT_MS);
+  const signal = AbortSignal.timeout(ms > 0 ? ms : timeoutMs);
   // A redirect could send the headers to another server.
-  const asked = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
-  const answer = await fetch(url, asked).catch((error: unknown) => {
-    throw notSent(`${url.origin} cannot be reached${throughProxy(url)}: ${reasonOf(error)}`);
+  const requestInit = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
+  const response = await fetch(url, requestInit).catch((error: unknown) => {
+    throw notSent(
+      `${url.origin} cannot be reached${throughProxy(url)}: ${fetchErrorReason(error)}`,
+    );
   });
-  const text = await answer.text();
-  if (!answer.ok) throw notSent(`${url.origin} answered ${answer.status}. ${text.slice(0, 300)}`);
-  const { partialSuccess } = readAnswer(text);
+  const text = await response.text();
+  if (!response.ok)
+    throw notSent(`${url.origin} answered ${response.status}. ${text.slice(0, 300)}`);
+  const { partialSuccess } = readOtlpResponse(text);
   if (!partialSuccess || partialSuccess.rejectedSpans === 0) return;
   const { rejectedSpans, errorMessage: why } = partialSuccess;
   throw notSent(`${url.origin} rejected ${rejectedSpans} of them. ${why}`);
 }
 
 function endpointIn(env: NodeJS.ProcessEnv): URL {
-  const whole = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
-  const base = env['OTEL_EXPORTER_OTLP_ENDPOINT'];
-  if (!whole && !base) {
+  const tracesUrl = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+  const baseUrl = env['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  if (!tracesUrl && !baseUrl) {
     throw notSent('Set OTEL_EXPORTER_OTLP_ENDPOINT, for example to http://localhost:4318.');
   }
-  const given = whole || `${base?.replace(/(?<!\/)\/+$/, '')}/v1/traces`;
-  if (isHttpAddress(given)) return new URL(given);
+  const given = tracesUrl || `${baseUrl?.replace(/(?<!\/)\/+$/, '')}/v1/traces`;
+  if (isHttpUrl(given)) return new URL(given);
   throw notSent('OTEL_EXPORTER_OTLP_ENDPOINT is not an http:// or https:// address.');
 }
 
@@ -64,19 +67,19 @@ function headersIn(env: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 /** Some servers answer with an empty body, or in another format. */
-function readAnswer(text: string): z.infer<typeof Answer> {
+function readOtlpResponse(text: string): z.infer<typeof OtlpResponse> {
   try {
-    return Answer.parse(JSON.parse(text));
+    return OtlpResponse.parse(JSON.parse(text));
   } catch {
     return {};
   }
 }
 
 /** The reason of an error of `fetch`, which is its cause. */
-export function reasonOf(error: unknown): string {
+export function fetchErrorReason(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
-  const said = cause instanceof Error ? cause.message || cause.name : String(cause);
-  return refusalOfProxy(error) ?? hideUrlSecrets(said);
+  const message = cause instanceof Error ? cause.message || cause.name : String(cause);
+  return refusalOfProxy(error) ?? hideUrlSecrets(message);
 }
 
 function notSent(why: string): LiminalError {

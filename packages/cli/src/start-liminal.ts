@@ -5,9 +5,9 @@ import { createCredentials, createServer, listen, Metrics } from '@liminal/serve
 import { createAgents } from './agents.ts';
 import { ConfigError } from './config/errors.ts';
 import type { Config } from './config/load.ts';
-import { learntStores } from './data/learnt-stores.ts';
+import { agentSessionsFile } from './data/agent-sessions-file.ts';
 import { shareSignedOut } from './data/shared-signed-out.ts';
-import { keptSignedOut } from './data/signed-out.ts';
+import { openSignedOut } from './data/signed-out.ts';
 import { dataFolderToken } from './data/token.ts';
 import { usingDataDir } from './data/using-data-dir.ts';
 import { link } from './link.ts';
@@ -45,14 +45,14 @@ type Closers = (() => Promise<unknown>)[];
 export async function startLiminal(config: Config): Promise<Liminal> {
   const closers: Closers = [];
   try {
-    return await start(config, closers);
+    return await startParts(config, closers);
   } catch (error) {
     await closeAll(closers);
     throw error;
   }
 }
 
-async function start(config: Config, closers: Closers) {
+async function startParts(config: Config, closers: Closers) {
   const { dataDir, host } = config;
   if (config.tools.workers === true && config.shared === undefined) {
     throw new ConfigError(
@@ -62,14 +62,14 @@ async function start(config: Config, closers: Closers) {
   const secrets = ownSecrets(config, process.env);
   const { logger, close: closeLog } = openLog(config.logLevel, secrets);
   closers.push(async () => closeLog());
-  const rejectionsEndUs = outliveRejections(logger);
-  closers.push(async () => rejectionsEndUs());
+  const stopOutliving = outliveRejections(logger);
+  closers.push(async () => stopOutliving());
   const telemetry = await startTelemetry(config.telemetry, logger, 'server');
   // Closed last, since everything else sends its last spans while it closes.
   if (telemetry) closers.push(telemetry.close);
   const storage = await openStorage(config);
   closers.push(() => storage.close());
-  for (const sentence of storage.setAside ?? []) {
+  for (const sentence of storage.damageReports ?? []) {
     logger.warn({}, `${sentence} It is left unchanged; everything else was loaded.`);
   }
   const token = config.token ?? (await usingDataDir(dataDir, () => dataFolderToken(dataDir)));
@@ -93,14 +93,14 @@ async function start(config: Config, closers: Closers) {
       settings,
       meter: metrics,
       secrets,
-      learntStores: learntStores(dataDir),
+      sessionListStorage: agentSessionsFile(dataDir),
       endAgentsAt: guard.endAt,
       ...tracing,
     }),
   );
   // Close agents first, so that clients still see how their turns end.
   const closeRuntime = () => runtime.close();
-  const signedOut = await usingDataDir(dataDir, () => keptSignedOut(dataDir));
+  const signedOut = await usingDataDir(dataDir, () => openSignedOut(dataDir));
   if (storage.coordination) {
     const onProblem = (error: unknown) =>
       logger.warn({ err: error }, 'sign-outs could not be shared with the other servers');

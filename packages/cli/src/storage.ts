@@ -16,16 +16,19 @@ import { linkTo } from './running-server.ts';
  */
 export async function openStorage(config: Config): Promise<OpenedStorage> {
   const { dataDir, shared } = config;
-  refuseToKeep(config);
+  refuseEventArchive(config);
   try {
     return shared ? await openWithDataDir(dataDir, shared) : await openSqliteStorage(dataDir);
   } catch (error) {
-    throw await whereTaken(dataDir, error);
+    throw await withServerAddress(dataDir, error);
   }
 }
 
 /** Throws `ConfigError` if events must be kept but the database cannot keep them. */
-export function refuseToKeep({ shared, settings }: Pick<Config, 'shared' | 'settings'>): void {
+export function refuseEventArchive({
+  shared,
+  settings,
+}: Pick<Config, 'shared' | 'settings'>): void {
   if (settings.keepEvents !== true || !shared || !isConvex(shared.databaseUrl)) return;
   throw new ConfigError(
     'The configuration has "keepEvents": true, but a Convex deployment keeps no events: use PostgreSQL, or remove "keepEvents".',
@@ -73,7 +76,7 @@ async function openWithDataDir(dataDir: string, shared: SharedConfig): Promise<O
   }
 }
 
-async function whereTaken(dataDir: string, error: unknown): Promise<unknown> {
+async function withServerAddress(dataDir: string, error: unknown): Promise<unknown> {
   const other = readServerFile(dataDir);
   const isTaken = error instanceof LiminalError && error.code === 'DATA_DIR_IN_USE';
   if (!isTaken || !other) return error;

@@ -2,7 +2,7 @@
 import type { JoinedTurn } from '@liminal/client';
 import type { UpsertObject } from '@liminal/protocol';
 
-export type Line =
+export type TranscriptLine =
   /** An item in its last state. */
   | { kind: 'item'; item: UpsertObject }
   /** A waiting permission request. */
@@ -11,16 +11,16 @@ export type Line =
 
 /** Remembers what was printed, so that each item, request and turn is returned once. */
 export class Transcript {
-  readonly #said = new Set<string>();
+  readonly #returned = new Set<string>();
 
   /** The lines not returned before. An item is returned when it, or its turn, has ended. */
-  read({ turns }: { turns: readonly JoinedTurn[] }): Line[] {
+  read({ turns }: { turns: readonly JoinedTurn[] }): TranscriptLine[] {
     return turns.flatMap((turn) => this.#readTurn(turn));
   }
 
-  #readTurn(turn: JoinedTurn): Line[] {
+  #readTurn(turn: JoinedTurn): TranscriptLine[] {
     const isOver = turn.status !== 'in_progress';
-    const lines: Line[] = [];
+    const lines: TranscriptLine[] = [];
     for (const item of turn.items) {
       if (isFinished(item) || isOver)
         lines.push(...this.#once(item.itemId, { kind: 'item', item }));
@@ -32,9 +32,9 @@ export class Transcript {
     return lines;
   }
 
-  #once(key: string, line: Line): Line[] {
-    if (this.#said.has(key)) return [];
-    this.#said.add(key);
+  #once(key: string, line: TranscriptLine): TranscriptLine[] {
+    if (this.#returned.has(key)) return [];
+    this.#returned.add(key);
     return [line];
   }
 }

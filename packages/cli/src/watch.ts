@@ -13,7 +13,7 @@ export async function watch(
 ): Promise<void> {
   const store = client.session(sessionId);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const look = () => {
+  const check = () => {
     const view = store.getSnapshot();
     if (view.phase === 'failed') {
       reject(new LiminalError(view.problem?.code ?? 'UNKNOWN', view.problem?.message ?? 'Failed.'));
@@ -22,11 +22,11 @@ export async function watch(
     } else if (view.phase === 'ready' && isDone(view)) resolve();
   };
   const undo = [
-    store.subscribe(look),
-    client.connection.subscribe(() => checkDoor(client, reject)),
+    store.subscribe(check),
+    client.connection.subscribe(() => rejectIfRefused(client, reject)),
   ];
   signal?.addEventListener('abort', () => resolve());
-  look();
+  check();
   try {
     await promise;
   } finally {
@@ -34,7 +34,7 @@ export async function watch(
   }
 }
 
-function checkDoor(client: LiminalClient, reject: (error: Error) => void): void {
+function rejectIfRefused(client: LiminalClient, reject: (error: Error) => void): void {
   if (client.connection.getSnapshot().state !== 'refused') return;
   reject(
     new LiminalError(

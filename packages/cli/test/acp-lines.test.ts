@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { connectLines } from '../src/acp/lines.ts';
+import { connectLines } from '../src/acp/line-connection.ts';
 
 /** Starts a server that handles every connection with `handle`. */
 async function place(handle: (socket: Socket) => void) {

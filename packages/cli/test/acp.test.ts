@@ -133,7 +133,7 @@ describe('without a server', () => {
     expect(await editor.exitCode).toBe(1);
     expect(editor.stderr).toMatch(/^The Liminal server did not start\..*none\.json/);
     expect(editor.stderr.trimEnd().split('\n')).toHaveLength(1);
-    expect(editor.heard).toEqual([]);
+    expect(editor.received).toEqual([]);
   });
 });
 
@@ -167,7 +167,7 @@ describe('with a server', () => {
     const a = await editor();
     const sessionId = await a.newSession(home.project, instant);
     expect(await a.prompt(sessionId, 'fix')).toMatchObject(endTurn);
-    expect(a.said(sessionId)).toContain('Demo, recorded');
+    expect(a.agentText(sessionId)).toContain('Demo, recorded');
     const { turns } = await client.requests.history(sessionId);
     expect(turns).toEqual([expect.objectContaining({ status: 'complete' })]);
     expect(home.server.pid).toBe(pid);
@@ -182,9 +182,9 @@ describe('with a server', () => {
       ['[]', -32_600],
       ['1', -32_600],
     ] as const) {
-      const before = a.heard.length;
-      a.say(line);
-      const answer = await a.until((message) => a.heard.indexOf(message) >= before);
+      const before = a.received.length;
+      a.sendLine(line);
+      const answer = await a.until((message) => a.received.indexOf(message) >= before);
       expect(answer).toMatchObject({ id: null, error: { code } });
     }
     expect(await a.ask('session/list', {})).toMatchObject({ result: {} });
@@ -205,7 +205,7 @@ describe('with a server', () => {
     const one = home.editor(args);
     expect(await one.exitCode).toBe(code);
     expect(one.stderr).toMatch(told);
-    expect([one.heard, one.complaints]).toEqual([[], []]);
+    expect([one.received, one.problems]).toEqual([[], []]);
   });
 
   test('a turn continues when its editor has left, and the last message has arrived', async () => {
@@ -220,7 +220,7 @@ describe('with a server', () => {
     await eventually(turns).toEqual([expect.objectContaining({ status: 'complete' })]);
     const b = await editor();
     await b.result('session/load', { sessionId, cwd: home.project, mcpServers: [] });
-    expect(b.said(sessionId)).toContain('Demo, recorded');
+    expect(b.agentText(sessionId)).toContain('Demo, recorded');
   });
 
   test('two editors see the same, both are asked, the first answer counts, and the other’s dialog is closed', async () => {
@@ -234,9 +234,9 @@ describe('with a server', () => {
     await a.until(isCancelled(first));
     a.choose(first, 'reject');
     expect(await pending).toMatchObject(endTurn);
-    expect(a.said(sessionId)).toContain('You allowed it');
-    await eventually(() => b.said(sessionId)).toBe(a.said(sessionId));
-    expect(b.heard.filter(({ method }) => method === '$/cancel_request')).toEqual([]);
+    expect(a.agentText(sessionId)).toContain('You allowed it');
+    await eventually(() => b.agentText(sessionId)).toBe(a.agentText(sessionId));
+    expect(b.received.filter(({ method }) => method === '$/cancel_request')).toEqual([]);
     // A client that has not sent the message also gets it.
     const kinds = (one: AcpEditor) => one.updates(sessionId).map((update) => update.sessionUpdate);
     expect(kinds(b)).toContain('user_message_chunk');
@@ -252,7 +252,7 @@ describe('with a server', () => {
     const sessionId = await a.newSession(home.project, ['pace', 'fast']);
     void a.prompt(sessionId, 'fix').catch(() => {});
     await a.untilUpdate('agent_message_chunk');
-    a.deafen();
+    a.stopReading();
     expect(await a.exitCode).toBe(0);
     expect(a.stderr).toBe('');
   });

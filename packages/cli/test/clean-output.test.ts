@@ -90,9 +90,9 @@ test('SAFE: run and tail output no terminal controls, and tail --json escapes th
   expect(command.stderr).toMatch(/^~ Hm ‹U\+202E›gnp/m);
   expect(command.stderr).toMatch(/^\* Delete ‹U\+001B›\]0;t.* failed: No ‹U\+202E›gnp/m);
 
-  const [, sessionId = ''] = await command.says(/^Session (\S+)$/m);
+  const [, sessionId = ''] = await command.untilOutput(/^Session (\S+)$/m);
   const tail = home.start(['tail', sessionId]);
-  await tail.says(/^Done\.$/m);
+  await tail.untilOutput(/^Done\.$/m);
   tail.signal('SIGINT');
   expect(await tail.exitCode).toBe(0);
   expect(tail.stdout).toContain(said);
@@ -100,7 +100,7 @@ test('SAFE: run and tail output no terminal controls, and tail --json escapes th
   expect(tail.stdout).toMatch(/^\? Delete ‹U\+001B›.*: Reject ‹U\+001B›\]0;t/m);
 
   const json = home.start(['tail', sessionId, '--json']);
-  await json.says(/"type":"turn"/);
+  await json.untilOutput(/"type":"turn"/);
   json.signal('SIGINT');
   expect(await ended(json)).toBe(0);
   const items = json.stdout
@@ -121,7 +121,7 @@ testAtLength(
     expect(await ended(failed)).toBe(1);
     expect(failed.stderr).toMatch(/^! The turn failed: .*broken ‹U\+202E›gnp/m);
 
-    const [, sessionId = ''] = await failed.says(/^Session (\S+)$/m);
+    const [, sessionId = ''] = await failed.untilOutput(/^Session (\S+)$/m);
     const asJson = home.start(['run', 'fail', '--json', '--session', sessionId]);
     expect(await ended(asJson)).toBe(1);
     expect(asJson.stdout).toContain('\\u202egnp');

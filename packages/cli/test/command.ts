@@ -92,7 +92,7 @@ export class Home {
   /** Starts a server on a free port. */
   async serve(args: string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Server> {
     const command = this.start(['serve', '--port', '0', '--no-open', ...args], env);
-    const [line] = await command.says(/^Liminal is at \S+$/m);
+    const [line] = await command.untilOutput(/^Liminal is at \S+$/m);
     const link = line.split(' ').at(-1)!;
     return { command, link, url: new URL(link).origin, token: this.server.token };
   }
@@ -137,7 +137,7 @@ export const clientOf = ({ url, token }: Pick<Server, 'url' | 'token'>): Liminal
   createClient({ baseUrl: url, token });
 
 /** Makes a session of the demo with these prompts, without a process for each. */
-export async function talked(
+export async function createSessionWithTurns(
   { requests }: LiminalClient,
   projectDir: string,
   ...prompts: string[]
@@ -163,7 +163,7 @@ export class Command {
   stderr = '';
   readonly #child: ChildProcess;
   readonly #exited: Promise<number>;
-  #heard = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
   #isOver = false;
 
   constructor(args: string[], cwd: string, env: NodeJS.ProcessEnv) {
@@ -174,15 +174,15 @@ export class Command {
     });
     this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
-      this.#tell();
+      this.#notify();
     });
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
-      this.#tell();
+      this.#notify();
     });
     this.#exited = once(this.#child, 'close').then(([code, signal]) => {
       this.#isOver = true;
-      this.#tell();
+      this.#notify();
       return typeof code === 'number' ? code : Promise.reject(new Error(`ended by ${signal}`));
     });
     this.#exited.catch(() => {});
@@ -198,13 +198,13 @@ export class Command {
   }
 
   /** Waits for a text on either output. */
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
+  async untilOutput(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
       if (found) return found;
       if (this.#isOver)
         throw new Error(`The command ended without ${pattern}:\n${this.stdout}${this.stderr}`);
-      await this.#heard.promise;
+      await this.#changed.promise;
     }
   }
 
@@ -218,9 +218,9 @@ export class Command {
     await this.#exited.catch(() => {});
   }
 
-  #tell(): void {
-    this.#heard.resolve();
-    this.#heard = Promise.withResolvers();
+  #notify(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 }
 

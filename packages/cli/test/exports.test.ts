@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import type { LiminalClient } from '@liminal/client';
 import { plantedSecrets } from '@liminal/protocol/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientOf, Home, type Server, talked } from './command.ts';
+import { clientOf, Home, type Server, createSessionWithTurns } from './command.ts';
 
 let home: Home;
 let server: Server;
@@ -28,7 +28,7 @@ afterAll(async () => {
 test('a session moves from one server to another in a file without secrets, which only its owner can read', async () => {
   const planted = plantedSecrets.map(({ around, secret }) => around.replace('¤', () => secret));
   const prompt = ['fix', ...planted, `my ${known} and ${server.token}`].join('\n');
-  const sessionId = await talked(client, home.project, prompt);
+  const sessionId = await createSessionWithTurns(client, home.project, prompt);
   const file = join(home.folder, 'bug.jsonl.gz');
   const exporting = home.start(['export', sessionId, '--out', file]);
   expect(await exporting.exitCode).toBe(0);

@@ -120,12 +120,12 @@ test('a turn that waits across its server’s end is shown as one turn, live and
   const { sessionId } = await before.requests.createSession(made);
   const tail = home.start(['tail', sessionId]);
   await before.requests.send(sessionId, 'Make it');
-  await tail.says(/waits for an answer/);
+  await tail.untilOutput(/waits for an answer/);
   before.close();
   await first.command.end('SIGKILL');
 
   const client = clientOf(await home.serve(['--port', new URL(first.url).port]));
-  await tail.says(/The server stopped here; the turn continues below/);
+  await tail.untilOutput(/The server stopped here; the turn continues below/);
   const asked = async () => {
     const { entries } = await client.requests.history(sessionId);
     return entries.flatMap((item) =>
@@ -135,12 +135,12 @@ test('a turn that waits across its server’s end is shown as one turn, live and
   await eventually(async () => (await asked()).length).toBe(1);
   const [approvalId = ''] = await asked();
   await client.requests.answerApproval(sessionId, approvalId, { optionId: 'allow' });
-  await tail.says(/It is made/);
+  await tail.untilOutput(/It is made/);
 
   const all = home.start(['tail', sessionId]);
-  await all.says(/It is made/);
+  await all.untilOutput(/It is made/);
   const json = home.start(['tail', sessionId, '--json']);
-  await json.says(/It is made/);
+  await json.untilOutput(/It is made/);
   client.close();
   await api.close();
   expect(all.stdout.trimEnd().split('\n')).toEqual([

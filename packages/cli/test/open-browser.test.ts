@@ -36,7 +36,7 @@ function desktop() {
 test('SAFE: the browser opens a page that only its user can read, and that leads to the link', async () => {
   const { seen, env } = desktop();
   const server = home.start(['serve', '--port', '0'], env);
-  await server.says(/^Liminal is at \S+$/m);
+  await server.untilOutput(/^Liminal is at \S+$/m);
   await eventually(() => existsSync(seen)).toBe(true);
 
   const page = fileURLToPath(readFileSync(seen, 'utf8').trim());
@@ -77,6 +77,6 @@ test('a start whose browser fails asks the user to open the link', async () => {
   // Without this machine's own programs, one of which might open pages.
   const env = { DISPLAY: ':0', BROWSER: '/bin/false', XDG_DATA_DIRS: home.folder };
   const server = home.start(['serve', '--port', '0'], env);
-  await server.says(/^No browser could be opened: open the link yourself\.$/m);
+  await server.untilOutput(/^No browser could be opened: open the link yourself\.$/m);
   expect(server.stdout).toMatch(/^Liminal is at \S+$/m);
 });

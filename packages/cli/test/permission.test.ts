@@ -322,7 +322,7 @@ test('SAFE: nothing is written below a question, and a second question waits for
   const tail = home.start(['tail', sessionId]);
   agent.control.open('below');
   // Once `tail` shows the thought, `run` has received it as well.
-  await tail.says(/^~ \? List the files of src/m);
+  await tail.untilOutput(/^~ \? List the files of src/m);
   tail.signal('SIGINT');
   await tail.exitCode;
   expect(question(terminal).slice(-4)).toEqual(own('Terminal'));

@@ -51,7 +51,7 @@ function toolOf(run: Tool<{ text: string }>['run'], name = 'act'): Tool {
     description: 'Acts.',
     kind: 'execute',
     input: Input,
-    face: async ({ text }) => ({ title: text }),
+    describe: async ({ text }) => ({ title: text }),
     needs: () => undefined,
     run,
   };
@@ -63,7 +63,12 @@ const done: ToolResult = { output: 'done', success: true };
 /** Starts a worker in this process; it ends with the test. */
 function work(queue: ToolQueue, tools: readonly Tool[], atOnce?: number) {
   const stop = new AbortController();
-  const options = { worker: 'worker', signal: stop.signal, patience, ...(atOnce && { atOnce }) };
+  const options = {
+    worker: 'worker',
+    signal: stop.signal,
+    timeouts: patience,
+    ...(atOnce && { atOnce }),
+  };
   const ended = serveTools(tools, queue, options);
   const end = async () => {
     stop.abort();
@@ -148,8 +153,8 @@ describe.each([
     const [bash] = toolsForWorkers({});
     const [remote] = remoteTools([bash!], queue);
     const input = { command: 'npm test' };
-    expect(await remote!.face(input, { projectDir: '/' })).toEqual(
-      await bash!.face(input, { projectDir: '/' }),
+    expect(await remote!.describe(input, { projectDir: '/' })).toEqual(
+      await bash!.describe(input, { projectDir: '/' }),
     );
     expect(await remote!.needs(input, { projectDir: '/' })).toEqual(
       await bash!.needs(input, { projectDir: '/' }),
@@ -200,9 +205,9 @@ describe.each([
     let alive = Math.ceil((1.5 * patience.silentMs) / patience.aliveMs);
     const watched: ToolQueue = {
       ...bound(queue),
-      say: async (...said) => {
+      sendMessage: async (...said) => {
         if (--alive === 0) enough.resolve();
-        return queue.say(...said);
+        return queue.sendMessage(...said);
       },
     };
     const calling = call(watched, tool, { text: '' });
@@ -285,7 +290,7 @@ describe.each([
     };
     expect(await lost(async () => {})).toContain('nothing was done');
     const taken = JSON.stringify({ type: 'taken', worker: 'it' });
-    expect(await lost(async (taskId) => queue.say(taskId, 'worker', taken))).toContain(
+    expect(await lost(async (taskId) => queue.sendMessage(taskId, 'worker', taken))).toContain(
       'Whether it was done, or how far, is unknown',
     );
   });
@@ -297,8 +302,8 @@ describe.each([
     const outlooks: string[] = [];
     const watched: ToolQueue = {
       ...bound(queue),
-      outlook: async (taskId) => {
-        const outlook = await queue.outlook(taskId);
+      stateOf: async (taskId) => {
+        const outlook = await queue.stateOf(taskId);
         if (outlooks.push(outlook) === 2) looked.resolve();
         return outlook;
       },
@@ -376,7 +381,7 @@ describe.each([
     const following = new AbortController();
     for await (const text of queue.follow(taskId, 'worker', following.signal)) {
       const { worker } = JSON.parse(text) as { worker: string };
-      await queue.say(taskId, 'asker', JSON.stringify({ type: 'go', worker }));
+      await queue.sendMessage(taskId, 'asker', JSON.stringify({ type: 'go', worker }));
       break;
     }
     const inside = await begun;
@@ -391,8 +396,8 @@ function bound(queue: ToolQueue): ToolQueue {
   return {
     offer: async (body) => queue.offer(body),
     take: (worker, signal) => queue.take(worker, signal),
-    outlook: async (taskId) => queue.outlook(taskId),
-    say: async (...said) => queue.say(...said),
+    stateOf: async (taskId) => queue.stateOf(taskId),
+    sendMessage: async (...said) => queue.sendMessage(...said),
     follow: (...of) => queue.follow(...of),
     withdraw: async (taskId) => queue.withdraw(taskId),
   };

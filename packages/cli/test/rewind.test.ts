@@ -5,7 +5,7 @@ import type { LiminalClient } from '@liminal/client';
 import { takenBack } from '@liminal/protocol';
 import { claudeEnvironment, reply, startMessagesApi, toolUse } from '@liminal/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientOf, eventually, Home, talked } from './command.ts';
+import { clientOf, eventually, Home, createSessionWithTurns } from './command.ts';
 
 let home: Home;
 let client: LiminalClient;
@@ -146,7 +146,7 @@ test.each([
 ])(
   'rewind %j for an agent without rewind is refused in a sentence',
   async (args, exitCode, problem) => {
-    const sessionId = await talked(client, home.project, 'fix');
+    const sessionId = await createSessionWithTurns(client, home.project, 'fix');
     const outcome = await home.play('rewind', sessionId, ...args);
     expect(outcome).toMatchObject({ exitCode, stdout: '' });
     expect(outcome.stderr).toMatch(problem);

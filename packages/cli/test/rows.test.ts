@@ -133,7 +133,7 @@ test.each(Object.entries(printing))(
 
 test('SAFE: tail makes no row from a line break', async () => {
   const tail = home.start(['tail', sessionId]);
-  await tail.says(/! The turn failed/);
+  await tail.untilOutput(/! The turn failed/);
   tail.signal('SIGINT');
   expect(await tail.exitCode).toBe(0);
   for (const start of ['> a text', '~ a text', '* a text', '[ ] a text', '? a text⏎']) {

@@ -4,7 +4,14 @@ import type { LiminalClient } from '@liminal/client';
 import { blobIn, type ContentBlock, UpsertObject } from '@liminal/protocol';
 import { partOf } from '@liminal/testkit/at-length';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { clientOf, type Command, eventually, Home, type Server, talked } from './command.ts';
+import {
+  clientOf,
+  type Command,
+  eventually,
+  Home,
+  type Server,
+  createSessionWithTurns,
+} from './command.ts';
 
 /** A home folder with a running server. */
 let home: Home;
@@ -24,7 +31,7 @@ afterAll(async () => {
 const demo = (prompt: string, pace: 'normal' | 'instant' = 'instant') =>
   home.start(['run', prompt, '--agent', 'demo', '--set', `pace=${pace}`]);
 
-const sessionOf = async (command: Command) => (await command.says(/^Session (\S+)$/m))[1]!;
+const sessionOf = async (command: Command) => (await command.untilOutput(/^Session (\S+)$/m))[1]!;
 
 const state = async (sessionId: string) => (await client.requests.status(sessionId)).state;
 
@@ -54,7 +61,7 @@ test.each([
 test('SIGINT stops the turn', async () => {
   const command = demo('slow', 'normal');
   const sessionId = await sessionOf(command);
-  await command.says(/Demo, recorded/);
+  await command.untilOutput(/Demo, recorded/);
   command.signal('SIGINT');
   expect(await command.exitCode).toBe(1);
   expect(command.stderr).toContain('! The turn was stopped.');
@@ -64,10 +71,10 @@ test('SIGINT stops the turn', async () => {
 test('SIGINT pauses the queue behind its turn, as the list shows, and removes the message of a waiting turn from the queue', async () => {
   const command = demo('slow', 'normal');
   const sessionId = await sessionOf(command);
-  await command.says(/Demo, recorded/);
+  await command.untilOutput(/Demo, recorded/);
   await client.requests.send(sessionId, 'fix');
   const waiting = home.start(['run', 'plan', '--session', sessionId]);
-  await waiting.says(/^Session /m);
+  await waiting.untilOutput(/^Session /m);
   const listed = async () =>
     (await home.play('sessions')).stdout.split('\n').find((line) => line.includes(sessionId));
   waiting.signal('SIGINT');
@@ -83,10 +90,10 @@ test('SIGINT pauses the queue behind its turn, as the list shows, and removes th
 });
 
 test('tail follows a session as lines, until a signal, and as JSON', async () => {
-  const sessionId = await talked(client, home.project, 'plan');
+  const sessionId = await createSessionWithTurns(client, home.project, 'plan');
   const [tail, json] = [home.start(['tail', sessionId]), home.start(['tail', sessionId, '--json'])];
-  await tail.says(/^> plan$/m);
-  await json.says(/"type":"turn"/);
+  await tail.untilOutput(/^> plan$/m);
+  await json.untilOutput(/"type":"turn"/);
   const lines = json.stdout
     .trimEnd()
     .split('\n')
@@ -97,11 +104,11 @@ test('tail follows a session as lines, until a signal, and as JSON', async () =>
   expect(lines.map((line) => line.type)).toContain('plan');
 
   await client.requests.send(sessionId, 'fix');
-  await tail.says(/^> fix$/m);
-  await tail.says(/^\* Run /m);
+  await tail.untilOutput(/^> fix$/m);
+  await tail.untilOutput(/^\* Run /m);
   await eventually(() => json.stdout.match(/"type":"turn"/g)?.length).toBe(2);
   await client.requests.send(sessionId, 'error');
-  await tail.says(/! The turn failed/);
+  await tail.untilOutput(/! The turn failed/);
   tail.signal('SIGINT');
   json.signal('SIGINT');
   expect(await tail.exitCode).toBe(0);

@@ -24,7 +24,7 @@ async function endsInOrder(command: Command, signal: NodeJS.Signals): Promise<vo
 describe('serve', () => {
   test('prints one line with the link, even without a command; keeps secrets from other users; a second server names the first, or reports the port in use; ends in order on SIGINT', async () => {
     const command = home.start(['--port', '0', '--no-open']);
-    const [, link = ''] = await command.says(/Liminal is at (\S+)/);
+    const [, link = ''] = await command.untilOutput(/Liminal is at (\S+)/);
     expect(link).toContain('/?code=');
     expect(command.stdout).toBe(`Liminal is at ${link}\n`);
     const { hostname, origin, port } = new URL(link);
@@ -58,11 +58,11 @@ describe('serve', () => {
     writeFileSync(join(home.folder, 'config.json'), '{"endLimitMs": 600000}');
     const first = await home.serve(['--config', '../config.json']);
     const run = home.start(['run', 'slow', '--agent', 'demo']);
-    const [, sessionId = ''] = await run.says(/Session (\S+)/);
+    const [, sessionId = ''] = await run.untilOutput(/Session (\S+)/);
     const client = clientOf(first);
     await eventually(() => client.requests.status(sessionId)).toMatchObject({ state: 'running' });
     first.command.signal('SIGTERM');
-    await first.command.says(/Turns are still running: they have 600 s to finish/);
+    await first.command.untilOutput(/Turns are still running: they have 600 s to finish/);
     await expect(client.requests.send(sessionId, 'And now?')).rejects.toMatchObject({
       code: 'SHUTTING_DOWN',
       status: 503,
@@ -103,7 +103,7 @@ describe('serve', () => {
     const { command, link, token } = server;
     expect(token).toBe('given-by-a-variable');
     await fetch(link, { redirect: 'manual', headers: { accept: 'text/html' } });
-    await command.says(/request completed/);
+    await command.untilOutput(/request completed/);
     expect(command.stderr).not.toContain(token);
     const children = childrenOf(command.pid);
     expect(children).toHaveLength(process.platform === 'linux' ? 1 : 0);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { LiminalClient } from '@liminal/client';
 import { SessionSummary } from '@liminal/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { clientOf, Home, talked } from './command.ts';
+import { clientOf, Home, createSessionWithTurns } from './command.ts';
 
 let home: Home;
 let client: LiminalClient;
@@ -41,9 +41,9 @@ describe('a list of sessions', () => {
   const idsIn = (lines: string) => lines.split('\n').flatMap((line) => line.split('  ')[0] || []);
 
   test('lists archived sessions separately and pinned ones first; a message unarchives a session; a deleted session is not listed, and its tail ends', async () => {
-    const a = await talked(client, home.project, 'explain');
-    const b = await talked(client, home.project, 'fix');
-    const c = await talked(client, home.project, 'plan');
+    const a = await createSessionWithTurns(client, home.project, 'explain');
+    const b = await createSessionWithTurns(client, home.project, 'fix');
+    const c = await createSessionWithTurns(client, home.project, 'plan');
     await played('archive', b);
     await played('pin', a);
     const lines = await done('sessions');
@@ -61,7 +61,7 @@ describe('a list of sessions', () => {
     await client.requests.archive(b);
     await client.requests.send(b, 'fix');
     const tail = home.start(['tail', c]);
-    await tail.says(/^> plan$/m);
+    await tail.untilOutput(/^> plan$/m);
     await done('delete', c, '--yes');
     expect(await tail.exitCode).toBe(1);
     expect(tail.stderr).toBe(`Session ${c} was deleted.\n`);
@@ -69,7 +69,7 @@ describe('a list of sessions', () => {
   });
 
   test('has columns for the model and the cost if the terminal is wide enough', async () => {
-    const sessionId = await talked(client, home.project, 'explain');
+    const sessionId = await createSessionWithTurns(client, home.project, 'explain');
     const wide = home.atTerminal(['sessions'], 160);
     await wide.shows(new RegExp(`${sessionId}.*  idle  -  -  /`));
     const narrow = home.atTerminal(['sessions'], 139);
@@ -90,7 +90,7 @@ describe('a list of sessions', () => {
 describe('fork', () => {
   let sessionId: string;
   beforeAll(async () => {
-    sessionId = await talked(client, home.project, 'fix', 'plan', 'build');
+    sessionId = await createSessionWithTurns(client, home.project, 'fix', 'plan', 'build');
   });
 
   /** The user's messages of a session, from the server. */

@@ -173,7 +173,7 @@ test('an unreachable destination delays nothing and is reported once, and conten
   const turns = [await turnOf(server), await turnOf(server)];
   const unsampled = { traceparent: `00-${traceId}-${caller}-00` };
   await turnOf(server, unsampled);
-  await server.command.says(/spans could not be sent/);
+  await server.command.untilOutput(/spans could not be sent/);
   await server.command.end('SIGTERM');
   const { stderr } = server.command;
   expect(stderr.match(/spans could not be sent/g)).toHaveLength(1);

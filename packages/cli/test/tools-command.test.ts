@@ -32,7 +32,7 @@ async function stage(config: object = {}) {
   const env = { LIMINAL_REDIS_URL: redis.url, LIMINAL_DATABASE_URL: noDatabase };
   const worker = async (): Promise<Command> => {
     const command = home.start(['tools'], env);
-    await command.says(/^The worker for tools is running\.$/m);
+    await command.untilOutput(/^The worker for tools is running\.$/m);
     return command;
   };
   const opened = await openRedis({ url: redis.url, prefix });

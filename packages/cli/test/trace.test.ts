@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { LiminalClient } from '@liminal/client';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { clientOf, eventually, Home, type Server, talked } from './command.ts';
+import { clientOf, eventually, Home, type Server, createSessionWithTurns } from './command.ts';
 
 let home: Home;
 let server: Server;
@@ -105,7 +105,7 @@ test('a request with a trace is sent as one waterfall, with the ids of its event
 });
 
 test('a session’s runs are printed as waterfalls, or as OTLP on one line', async () => {
-  const sessionId = await talked(client, home.project, 'explain', 'fix');
+  const sessionId = await createSessionWithTurns(client, home.project, 'explain', 'fix');
   const told = await traced([sessionId]);
   expect(told).toMatchObject({ exitCode: 0, stderr: '' });
   const shown = told.stdout.split('\n\n');
@@ -120,7 +120,7 @@ test('a session’s runs are printed as waterfalls, or as OTLP on one line', asy
 });
 
 test('a failure to send is reported in a sentence', async () => {
-  const sessionId = await talked(client, home.project, 'explain');
+  const sessionId = await createSessionWithTurns(client, home.project, 'explain');
   const refusing = await receiver(401, { message: 'who are you' });
   const choosing = await receiver(200, { partialSuccess: { rejectedSpans: '3' } });
   const endpoints = [

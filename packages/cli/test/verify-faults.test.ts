@@ -21,7 +21,7 @@ import {
   configure,
   foldersLeft,
   localModel,
-  said,
+  answerText,
   sharedStorage,
   streamed,
 } from './verify-stage.ts';
@@ -75,24 +75,25 @@ test('a wrong command line is refused with the valid values, before anything is 
 });
 
 /** Faults of agents, with the failure that must be reported. */
-const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> = {
+const ofAgents: Record<string, { play: () => Promise<string[]>; expected: RegExp }> = {
   'a missing variable of the key': {
     play: async () => failures(await home.play('verify', '--agent', 'openai'), 'openai'),
-    told: /^Agent openai: OpenAI models is not set up\. Set OPENAI_API_KEY before Liminal is started\.$/,
+    expected:
+      /^Agent openai: OpenAI models is not set up\. Set OPENAI_API_KEY before Liminal is started\.$/,
   },
   'a destination of traces with missing variables': {
     play: async () => {
       const command = home.start(['verify', '--agent', 'demo'], { LANGFUSE_PUBLIC_KEY: 'pk' });
       return failures(await outcomeOf(command), 'demo');
     },
-    told: /^LANGFUSE_SECRET_KEY and LANGFUSE_HOST are not set: nothing is sent to Langfuse/,
+    expected: /^LANGFUSE_SECRET_KEY and LANGFUSE_HOST are not set: nothing is sent to Langfuse/,
   },
   'a program that is not installed': {
     play: async () => {
       configure(home, { agents: { gone: { command: 'no-such-agent' } } });
       return failures(await home.play('verify', '--agent', 'gone'), 'gone');
     },
-    told: /^Agent gone: gone is not set up\. .*no-such-agent.*\.$/,
+    expected: /^Agent gone: gone is not set up\. .*no-such-agent.*\.$/,
   },
   'an unreachable model’s server': {
     play: async () => {
@@ -100,7 +101,7 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
       configure(home, { models: { local: { type: 'openai', baseUrl } } });
       return failures(await home.play('verify', '--agent', 'local'));
     },
-    told: /at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\. Check that it runs/,
+    expected: /at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\. Check that it runs/,
   },
   'a model’s server that is unreachable for longer than the check takes': {
     play: async () => {
@@ -108,15 +109,17 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
       configure(home, { models: { local: { type: 'openai', baseUrl, model: 'm' } } });
       return failures(await home.play('verify', '--agent', 'local', '--timeout', '6'));
     },
-    told: /^The run did not end within 6 s \(.*The agent waits: .* at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\. Check that it runs/,
+    expected:
+      /^The run did not end within 6 s \(.*The agent waits: .* at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\. Check that it runs/,
   },
   'a model that answers with an error': {
     play: async () => withModel(httpError(400, 'There is no model m.')),
-    told: /^The turn failed \([A-Z_]+\): .*There is no model m\./,
+    expected: /^The turn failed \([A-Z_]+\): .*There is no model m\./,
   },
   'an answer that does not stream': {
-    play: async () => withModel(answer(message([pause(500), said]))),
-    told: /^The answer came whole, in one item_delta, instead of streaming: the model’s server, or a proxy in front of it, buffers the text\.$/,
+    play: async () => withModel(answer(message([pause(500), answerText]))),
+    expected:
+      /^The answer came whole, in one item_delta, instead of streaming: the model’s server, or a proxy in front of it, buffers the text\.$/,
   },
   'a model that never answers': {
     play: async () => {
@@ -124,18 +127,21 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
       onTestFinished(() => never.open());
       return withModel(held(never, streamed), '--timeout', '1.5');
     },
-    told: /^The run did not end within 1\.5 s \((?:\d+|no) events read by GET \/api\/run\/.+\/events\)\. Check the agent\. Use --timeout to wait longer\.$/,
+    expected:
+      /^The run did not end within 1\.5 s \((?:\d+|no) events read by GET \/api\/run\/.+\/events\)\. Check the agent\. Use --timeout to wait longer\.$/,
   },
   'a model that uses a tool': {
     play: async () => withModel(answer(functionCall('bash', { command: 'touch made' }))),
-    told: /^The agent asked for a permission, which a check cannot give: “touch made”\. Choose a --prompt that needs no tools\.$/,
+    expected:
+      /^The agent asked for a permission, which a check cannot give: “touch made”\. Choose a --prompt that needs no tools\.$/,
   },
   'roots in which no folder can be made': {
     play: async () => {
       configure(home, { roots: ['/proc'] });
       return failures(await home.play('verify', '--agent', 'demo'), 'demo');
     },
-    told: /^No project folder can be made below the allowed roots \(\/proc\): .*\. Make one of them writable, or name another in "roots"\.$/,
+    expected:
+      /^No project folder can be made below the allowed roots \(\/proc\): .*\. Make one of them writable, or name another in "roots"\.$/,
   },
 };
 
@@ -144,8 +150,8 @@ const played = [
   'a model’s server that is unreachable for longer than the check takes',
   'a model that uses a tool',
 ] as const;
-test.for(partOf(ofAgents, played))('FR-001-33: %s is reported', async ([, { play, told }]) => {
-  expect(await play()).toEqual([expect.stringMatching(told)]);
+test.for(partOf(ofAgents, played))('FR-001-33: %s is reported', async ([, { play, expected }]) => {
+  expect(await play()).toEqual([expect.stringMatching(expected)]);
 });
 
 const instant = ['--agent', 'demo', '--set', 'pace=instant'];
@@ -221,10 +227,11 @@ testAtLength('a run that no projector stores is reported', async () => {
   ]);
 });
 
-const between: Record<string, { front: Front; told: RegExp }> = {
+const between: Record<string, { front: Front; expected: RegExp }> = {
   'a proxy that drops traceparent': {
     front: { onRequest: (headers) => delete headers['traceparent'] },
-    told: /^Event 0 belongs to trace [0-9a-f]{32}, not to that of the request\. A proxy in front of the server must forward traceparent\. The same is true of \d+ more\.$/,
+    expected:
+      /^Event 0 belongs to trace [0-9a-f]{32}, not to that of the request\. A proxy in front of the server must forward traceparent\. The same is true of \d+ more\.$/,
   },
   'history that differs from the events': {
     front: {
@@ -233,7 +240,8 @@ const between: Record<string, { front: Front; told: RegExp }> = {
         change: (body) => body.replace('"status":"complete"', '"status":"aborted"'),
       },
     },
-    told: /^History does not match the run’s events: “status” differs\. This is a bug in Liminal: please report it\.$/,
+    expected:
+      /^History does not match the run’s events: “status” differs\. This is a bug in Liminal: please report it\.$/,
   },
   'a session that cannot be deleted': {
     front: {
@@ -242,16 +250,17 @@ const between: Record<string, { front: Front; told: RegExp }> = {
           ? { error: { code: 'STORE_WRITE_FAILED', message: 'The disk is full.' } }
           : undefined,
     },
-    told: /^Session (\S+) could not be deleted: The disk is full\. Once this is fixed, run: \.\/liminal delete \1 --yes$/,
+    expected:
+      /^Session (\S+) could not be deleted: The disk is full\. Once this is fixed, run: \.\/liminal delete \1 --yes$/,
   },
 };
 
-for (const [name, { front, told }] of Object.entries(between)) {
+for (const [name, { front, expected }] of Object.entries(between)) {
   testAtLength(`${name} is reported`, async () => {
     configure(home, { models: (await localModel(() => streamed)).models });
     await putBefore(await home.serve(), home, front);
     expect(failures(await home.play('verify', '--agent', 'local'))).toEqual([
-      expect.stringMatching(told),
+      expect.stringMatching(expected),
     ]);
   });
 }
@@ -295,7 +304,7 @@ testAtLength(
 testAtLength('FR-001-37: Ctrl-C ends the check, and nothing is left behind', async () => {
   const server = await home.serve();
   const command = home.start(['verify', '--agent', 'demo', '--prompt', 'slow']);
-  await command.says(/^trace_id: /m);
+  await command.untilOutput(/^trace_id: /m);
   command.signal('SIGINT');
   const outcome = { exitCode: await command.exitCode, stdout: command.stdout, stderr: '' };
   expect(failures(outcome, 'demo')).toEqual(['The check was stopped.']);

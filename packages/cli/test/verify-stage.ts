@@ -20,10 +20,11 @@ import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import type { Home } from './command.ts';
 
-export const said = 'Very small things come in lumps, and nobody knows which until they look.';
+export const answerText =
+  'Very small things come in lumps, and nobody knows which until they look.';
 /** Text arrives as from a model: a few characters at a time. */
 const pace = { chunk: 12, delayMs: 40 };
-export const streamed = answer(message(said, pace));
+export const streamed = answer(message(answerText, pace));
 
 /** A bare model named `local` that answers with `script`. */
 export async function localModel(script: Parameters<typeof startResponsesApi>[0]['script']) {
@@ -39,7 +40,7 @@ const modelAt = ({ url }: Pick<ResponsesApi, 'url'>) => ({
 /** The environment of the real Claude Code and Codex, and models for all agents. */
 export async function allAgents({ folder }: Home) {
   const { api, models } = await localModel(() => streamed);
-  const messages = await startMessagesApi({ script: () => reply(text(said, pace)) });
+  const messages = await startMessagesApi({ script: () => reply(text(answerText, pace)) });
   onTestFinished(() => messages.close());
   await makeCodexHome(join(folder, '.codex'), api.url);
   mkdirSync(join(folder, 'tmp'), { recursive: true });

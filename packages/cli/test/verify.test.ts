@@ -9,7 +9,7 @@ import {
   configure,
   foldersLeft,
   localModel,
-  said,
+  answerText,
   sharedStorage,
   streamed,
 } from './verify-stage.ts';
@@ -126,6 +126,6 @@ testAtLength.each(Object.entries(matrix))(
     configure(home, { models, ...(await storage()) });
     const lines = await passes(home.start(['verify', '--agent', agent], env), agent);
     expect(lines).toContainEqual(expect.stringMatching(kinds));
-    if (agent !== 'demo') expect(lines.join('\n')).toContain(said.slice(0, 20));
+    if (agent !== 'demo') expect(lines.join('\n')).toContain(answerText.slice(0, 20));
   },
 );

@@ -18,7 +18,7 @@ async function done(...args: string[]): Promise<string> {
 
 test('run streams the answer to standard output and the rest to standard error, continues a session, and fails when the turn fails; other commands fork, steer, tail and delete the session', async () => {
   const first = home.start(['run', 'fix', '--agent', 'demo', '--set', 'pace=fast']);
-  await first.says(/Demo, recorded/);
+  await first.untilOutput(/Demo, recorded/);
   const early = first.stdout;
   expect(await first.exitCode).toBe(0);
   expect(first.stdout.startsWith(early)).toBe(true);
@@ -28,11 +28,11 @@ test('run streams the answer to standard output and the rest to standard error, 
   expect(first.stdout).not.toContain('* Edit');
   expect(first.stderr).toContain('* Edit');
 
-  const [, id = ''] = await first.says(/^Session (\S+)$/m);
+  const [, id = ''] = await first.untilOutput(/^Session (\S+)$/m);
   const second = home.start(['run', 'error', '--session', id, '--set', 'pace=instant']);
   expect(await second.exitCode).toBe(1);
   expect(second.stderr).toContain('! The turn failed: ');
-  expect((await second.says(/^Session (\S+)$/m))[1]).toBe(id);
+  expect((await second.untilOutput(/^Session (\S+)$/m))[1]).toBe(id);
 
   const fork = await done('fork', id, '--turn', '2');
   expect(fork).not.toBe(id);
@@ -52,7 +52,7 @@ test('run streams the answer to standard output and the rest to standard error, 
 
 testAtLength('run stops the turn on SIGINT', async () => {
   const command = home.start(['run', 'slow', '--agent', 'demo', '--set', 'pace=normal']);
-  await command.says(/Demo, recorded/);
+  await command.untilOutput(/Demo, recorded/);
   command.signal('SIGINT');
   expect(await command.exitCode).toBe(1);
   expect(command.stderr).toContain('! The turn was stopped.');

@@ -1,7 +1,7 @@
 /** Commands about a session with invalid input: each is refused in a sentence or two. */
 import type { LiminalClient } from '@liminal/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { clientOf, Home, talked } from './command.ts';
+import { clientOf, Home, createSessionWithTurns } from './command.ts';
 
 let home: Home;
 let client: LiminalClient;
@@ -10,7 +10,7 @@ let demo: string;
 beforeAll(async () => {
   home = new Home();
   client = clientOf(await home.serve());
-  demo = await talked(client, home.project, 'fix');
+  demo = await createSessionWithTurns(client, home.project, 'fix');
 });
 afterAll(async () => {
   client.close();

@@ -1,7 +1,7 @@
 import { Files } from './files/files.ts';
 import { type FileStorage, memoryFiles } from './files/storage.ts';
 import { ApiError } from './http/api-error.ts';
-import { closeSilentConnections, Lifeline } from './http/lifeline.ts';
+import { closeSilentConnections, RequestAborter } from './http/request-aborter.ts';
 import { createRequests, type Requests } from './http/requests.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { memoryOutbox, type OutboxStorage } from './outbox/storage.ts';
@@ -48,15 +48,15 @@ export interface LiminalClient {
 
 export function createClient(options: ClientOptions = {}): LiminalClient {
   const baseUrl = (options.baseUrl ?? '').replace(/\/$/, '');
-  const lifeline = new Lifeline();
-  const requests = createRequests({ baseUrl, token: options.token, key: options.key, lifeline });
+  const aborter = new RequestAborter();
+  const requests = createRequests({ baseUrl, token: options.token, key: options.key, aborter });
   const socket = new LiveSocket({
     open: () => openSocket(baseUrl, options),
     isRefused: () => isRefused(requests),
   });
-  lifeline.slow.on(() => socket.check());
+  aborter.slowRequest.on(() => socket.check());
   socket.wentSilent.on(() => {
-    lifeline.cut();
+    aborter.abort();
     void closeSilentConnections(baseUrl);
   });
   const connection = new Cell<ConnectionStatus>(socket.status);
@@ -118,8 +118,11 @@ function openSocket(baseUrl: string, { token, key }: ClientOptions): WebSocket {
   const base = baseUrl === '' ? location.origin : baseUrl;
   const url = `${base.replace(/^http/, 'ws')}/ws`;
   if (token === undefined) {
-    const kept = key?.();
-    return new WebSocket(url, kept === undefined ? [] : ['liminal', `liminal.key.${kept}`]);
+    const storedKey = key?.();
+    return new WebSocket(
+      url,
+      storedKey === undefined ? [] : ['liminal', `liminal.key.${storedKey}`],
+    );
   }
   return new SocketWithHeaders(url, { headers: { authorization: `Bearer ${token}` } });
 }

@@ -34,7 +34,7 @@ export class Cell<T> implements Store<T> {
 }
 
 /** The interval in a hidden page, ms: often enough for its title and icon. */
-const hiddenPace = 200;
+const hiddenInterval = 200;
 
 /**
  * Makes `flush` run at most once per frame, however often it is requested: text arrives thirty times a second or more
@@ -56,5 +56,5 @@ function perFrame(flush: () => void): () => void {
 function schedule(run: () => void): void {
   if (typeof document === 'undefined') setTimeout(run, 0);
   else if (document.visibilityState === 'visible') requestAnimationFrame(run);
-  else setTimeout(run, hiddenPace);
+  else setTimeout(run, hiddenInterval);
 }

@@ -10,7 +10,7 @@ import { ApiError, createClient, type LiminalClient, type Store } from '@liminal
 class Stage {
   readonly http: Server;
   readonly sockets: ServerSocket[] = [];
-  readonly heard: ClientMessage[] = [];
+  readonly received: ClientMessage[] = [];
   readonly requests: string[] = [];
   /** Whether clients are accepted. */
   accepts = true;
@@ -31,18 +31,18 @@ class Stage {
       (socket) => {
         this.sockets.push(socket);
         socket.on('message', (data: Buffer) => {
-          this.heard.push(JSON.parse(data.toString()) as ClientMessage);
+          this.received.push(JSON.parse(data.toString()) as ClientMessage);
         });
       },
     );
   }
 
-  say(message: ServerMessage): void {
+  send(message: ServerMessage): void {
     this.sockets.at(-1)?.send(JSON.stringify(message));
   }
 
   subscriptions() {
-    return this.heard.filter((message) => message.type === 'session:subscribe');
+    return this.received.filter((message) => message.type === 'session:subscribe');
   }
 }
 
@@ -77,26 +77,26 @@ it('follows a session, and continues from its cursor after a broken connection',
     sessionId: 's1',
     deltas: true,
   });
-  stage.say(historyOf('snapshot', 'Hel', 't1:4'));
+  stage.send(historyOf('snapshot', 'Hel', 't1:4'));
   await until(() => session.getSnapshot().phase === 'ready');
 
   stage.sockets.at(-1)?.terminate();
   await until(() => stage.subscriptions().length === 2);
   expect(stage.subscriptions()[1]).toMatchObject({ cursor: 't1:4' });
-  stage.say(historyOf('tail', 'Hello', 't1:6'));
+  stage.send(historyOf('tail', 'Hello', 't1:6'));
   await until(() => textOf(session) === 'Hello');
 });
 
 it('an append that does not fit is answered by one new subscription', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
-  stage.say(historyOf('snapshot', 'Hel', 't1:4'));
+  stage.send(historyOf('snapshot', 'Hel', 't1:4'));
   const where = { sessionId: 's1', turnId: 't1', itemId: 'a' };
-  stage.say({ type: 'session:append', ...where, at: 7, text: 'x', cursor: 't1:8' });
-  stage.say({ type: 'session:append', ...where, at: 8, text: 'y', cursor: 't1:9' });
+  stage.send({ type: 'session:append', ...where, at: 7, text: 'x', cursor: 't1:8' });
+  stage.send({ type: 'session:append', ...where, at: 8, text: 'y', cursor: 't1:9' });
   await until(() => stage.subscriptions().length === 2);
   expect(stage.subscriptions()[1]).toMatchObject({ cursor: 't1:4' });
-  stage.say(historyOf('tail', 'Hello xy', 't1:9'));
+  stage.send(historyOf('tail', 'Hello xy', 't1:9'));
   await until(() => textOf(session) === 'Hello xy');
   expect(stage.subscriptions()).toHaveLength(2);
 });
@@ -104,7 +104,7 @@ it('an append that does not fit is answered by one new subscription', async () =
 it('many messages cause one notification', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
-  stage.say(historyOf('snapshot', '', 't1:0'));
+  stage.send(historyOf('snapshot', '', 't1:0'));
   await until(() => session.getSnapshot().phase === 'ready');
   let notified = 0;
   session.subscribe(() => {
@@ -112,7 +112,7 @@ it('many messages cause one notification', async () => {
   });
   const where = { sessionId: 's1', turnId: 't1', itemId: 'a', cursor: 't1:1' };
   for (let at = 0; at < 500; at += 1) {
-    stage.say({ type: 'session:append', ...where, at, text: 'x' });
+    stage.send({ type: 'session:append', ...where, at, text: 'x' });
   }
   await until(() => textOf(session).length === 500);
   expect(notified).toBeLessThan(400);
@@ -209,10 +209,10 @@ it('temporary load failures are retried automatically', async () => {
 
   // The same if the subscription fails.
   const problem = { code: 'REDIS_UNAVAILABLE', message: 'Redis is away.' };
-  stage.say({ type: 'session:error', sessionId: 's1', ...problem });
+  stage.send({ type: 'session:error', sessionId: 's1', ...problem });
   await until(() => session.getSnapshot().problem?.message === 'Redis is away.');
   await until(() => stage.subscriptions().length === 2);
-  stage.say(historyOf('snapshot', 'Hello', 't1:4'));
+  stage.send(historyOf('snapshot', 'Hello', 't1:4'));
   await until(() => textOf(session) === 'Hello');
   expect(session.getSnapshot()).toMatchObject({ phase: 'ready', problem: undefined });
 });
@@ -240,14 +240,14 @@ it('a missing session fails with the server’s message', async () => {
 it('a deleted session ends its view and its subscription, and drops its unsent messages', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
-  stage.say(historyOf('snapshot', 'Hello', 't1:4'));
+  stage.send(historyOf('snapshot', 'Hello', 't1:4'));
   await until(() => session.getSnapshot().phase === 'ready');
   await session.send('Refused');
   expect(session.getSnapshot().pending).toMatchObject([{ state: 'failed' }]);
   const removed: string[] = [];
   client.sessions.removed.on((ids) => removed.push(...ids));
-  stage.say({ type: 'session:deleted', sessionId: 's1' });
-  stage.say({ type: 'sessions:changed', sessions: [], removed: ['s1', 's9'] });
+  stage.send({ type: 'session:deleted', sessionId: 's1' });
+  stage.send({ type: 'sessions:changed', sessions: [], removed: ['s1', 's9'] });
   await until(() => removed.length > 0);
   expect(removed).toEqual(['s1', 's9']);
   expect(session.getSnapshot()).toMatchObject({ phase: 'deleted', turns: [], pending: [] });
@@ -258,7 +258,7 @@ it('a deleted session ends its view and its subscription, and drops its unsent m
 it('a session that is gone when the server is back counts as deleted', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
-  stage.say(historyOf('snapshot', 'Hello', 't1:4'));
+  stage.send(historyOf('snapshot', 'Hello', 't1:4'));
   await until(() => session.getSnapshot().phase === 'ready');
   const { answer } = stage;
   const body = { error: { code: 'SESSION_NOT_FOUND', message: 'No s1.' } };

@@ -13,20 +13,20 @@ export function whyNotAccepted(
   const things = { image: 'images', audio: 'audio', resource: 'files' }[block.type];
   const only = patterns.length === 0 ? '' : `, only ${patterns.join(', ')}`;
   const name = block.type === 'resource' ? block.resource.name : block.name;
-  const which = name === undefined ? typeOf(block) : `“${name}” (${typeOf(block)})`;
+  const which = name === undefined ? mimeTypeOf(block) : `“${name}” (${mimeTypeOf(block)})`;
   return `${agent} does not accept such ${things}${only}. Remove ${which} from the message.`;
 }
 
 function isAccepted(block: ContentBlock, accepts: AcceptedContent): boolean {
   if (block.type === 'resource_link') return true;
-  const mimeType = typeOf(block);
+  const mimeType = mimeTypeOf(block);
   return accepts[block.type].some((pattern) =>
     pattern.endsWith('/*') ? mimeType.startsWith(pattern.slice(0, -1)) : pattern === mimeType,
   );
 }
 
 /** The block's MIME type; a file that is given as text counts as `text/plain` unless its own type is `text/…`. */
-function typeOf(block: Exclude<ContentBlock, { type: 'resource_link' }>): string {
+function mimeTypeOf(block: Exclude<ContentBlock, { type: 'resource_link' }>): string {
   if (block.type !== 'resource') return block.mimeType;
   const { mimeType = 'application/octet-stream', text } = block.resource;
   return text !== undefined && !mimeType.startsWith('text/') ? 'text/plain' : mimeType;

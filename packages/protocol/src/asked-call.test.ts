@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { saidOtherwise } from './asked-call.ts';
+import { callDifferences } from './asked-call.ts';
 
 const call = (args: unknown, more: object = {}) => ({
   name: 'Bash',
@@ -22,20 +22,20 @@ test.each([
   ['fields instead of a text', 'ls', { a: 1 }, { raw: '"ls"' }],
   ['a field with the name of an Object property', { constructor: 'ls' }, {}, { constructor: 'ls' }],
 ])('SAFE: %s is a difference', (_name, said, asked, other) => {
-  expect(saidOtherwise(call(asked), call(said))).toEqual({ arguments: JSON.stringify(other) });
+  expect(callDifferences(call(asked), call(said))).toEqual({ arguments: JSON.stringify(other) });
 });
 
 test('arguments in another order and new arguments are not a difference, since the request shows them', () => {
   const said = call({ a: { x: 1, y: 2 }, b: [1] });
-  expect(saidOtherwise(call({ b: [1], a: { y: 2, x: 1 }, more: true }), said)).toBeUndefined();
-  expect(saidOtherwise(call({ a: 1 }), { name: 'Bash', arguments: '' })).toBeUndefined();
-  expect(saidOtherwise(call({ a: 1 }), {})).toBeUndefined();
+  expect(callDifferences(call({ b: [1], a: { y: 2, x: 1 }, more: true }), said)).toBeUndefined();
+  expect(callDifferences(call({ a: 1 }), { name: 'Bash', arguments: '' })).toBeUndefined();
+  expect(callDifferences(call({ a: 1 }), {})).toBeUndefined();
 });
 
 test('SAFE: arguments that are not JSON are compared as text', () => {
   const [one, other] = ['{"command":"ls', '{"command":"rm'];
-  expect(saidOtherwise({ name: 'a', arguments: one }, { arguments: one })).toBeUndefined();
-  expect(saidOtherwise({ name: 'a', arguments: one }, { arguments: other })).toEqual({
+  expect(callDifferences({ name: 'a', arguments: one }, { arguments: one })).toBeUndefined();
+  expect(callDifferences({ name: 'a', arguments: one }, { arguments: other })).toEqual({
     arguments: JSON.stringify({ raw: other }),
   });
 });
@@ -46,9 +46,9 @@ test.each([
   ['locations', [{ path: '/a' }], [{ path: '/b' }]],
   ['diffs', [{ path: '/a', newText: 'a' }], [{ path: '/a', newText: 'b' }]],
 ] as const)('SAFE: another %s is a difference', (key, said, asked) => {
-  expect(saidOtherwise(call({}, { [key]: asked }), call({}, { [key]: said }))).toEqual({
+  expect(callDifferences(call({}, { [key]: asked }), call({}, { [key]: said }))).toEqual({
     [key]: said,
   });
-  expect(saidOtherwise(call({}), call({}, { [key]: said }))).toEqual({ [key]: said });
-  expect(saidOtherwise(call({}, { [key]: asked }), call({}))).toBeUndefined();
+  expect(callDifferences(call({}), call({}, { [key]: said }))).toEqual({ [key]: said });
+  expect(callDifferences(call({}, { [key]: asked }), call({}))).toBeUndefined();
 });

@@ -6,58 +6,58 @@ import type { ApprovalUpsert, ShownCall } from './upserts.ts';
 const keys = ['title', 'kind', 'locations', 'diffs'] as const;
 
 /**
- * Returns the fields of `said` that differ from `asked`; of the arguments, those that `asked` lacks or has with another
+ * Returns the fields of `actual` that differ from `asked`; of the arguments, those that `asked` lacks or has with another
  * value. Undefined if nothing differs. Additional arguments of `asked` are not a difference, since the request shows
  * them.
  */
-export function saidOtherwise(
+export function callDifferences(
   asked: AskedCall,
-  said: Partial<AskedCall>,
+  actual: Partial<AskedCall>,
 ): Partial<AskedCall> | undefined {
-  const json = otherArguments(asked.arguments, said.arguments ?? '');
+  const json = otherArguments(asked.arguments, actual.arguments ?? '');
   const other: Partial<AskedCall> = json === '' ? {} : { arguments: json };
   for (const key of keys) {
-    if (said[key] !== undefined && !isSame(said[key], asked[key])) {
-      Object.assign(other, { [key]: said[key] });
+    if (actual[key] !== undefined && !hasSameJson(actual[key], asked[key])) {
+      Object.assign(other, { [key]: actual[key] });
     }
   }
   return Object.keys(other).length === 0 ? undefined : other;
 }
 
 /** The fields of the call, before the request or now, that differ from the request. */
-export function changedWords(
+export function changedCallFields(
   { asked, earlier }: Pick<ApprovalUpsert, 'asked' | 'earlier'>,
   call: ShownCall | undefined,
 ): Partial<ShownCall> | undefined {
-  const now = asked && call ? saidOtherwise(wordsOf(asked), wordsOf(call)) : undefined;
+  const now = asked && call ? callDifferences(toAskedCall(asked), toAskedCall(call)) : undefined;
   if (now === undefined) return earlier;
   const { arguments: json, ...rest } = now;
   const toolArguments = json && { toolArguments: parseArguments(json) };
   return { ...earlier, ...rest, ...toolArguments };
 }
 
-const wordsOf = ({ toolName, toolArguments, ...rest }: ShownCall): AskedCall => ({
+const toAskedCall = ({ toolName, toolArguments, ...rest }: ShownCall): AskedCall => ({
   name: toolName,
   arguments: JSON.stringify(toolArguments),
   ...rest,
 });
 
-/** The arguments of `said` that `asked` lacks or has with another value, as JSON; empty if there are none. */
-function otherArguments(asked: string, said: string): string {
-  if (said === asked) return '';
+/** The arguments of `actual` that `asked` lacks or has with another value, as JSON; empty if there are none. */
+function otherArguments(asked: string, actual: string): string {
+  if (actual === asked) return '';
   const known = parseArguments(asked);
-  const other = Object.entries(parseArguments(said)).filter(
-    ([name, value]) => !(Object.hasOwn(known, name) && isSame(known[name], value)),
+  const other = Object.entries(parseArguments(actual)).filter(
+    ([name, value]) => !(Object.hasOwn(known, name) && hasSameJson(known[name], value)),
   );
   return other.length === 0 ? '' : JSON.stringify(Object.fromEntries(other));
 }
 
 /** Whether two values have the same JSON, regardless of the order of fields. */
-function isSame(one: unknown, other: unknown): boolean {
-  return one === other || inOrder(one) === inOrder(other);
+function hasSameJson(one: unknown, other: unknown): boolean {
+  return one === other || sortedJson(one) === sortedJson(other);
 }
 
-const inOrder = (value: unknown): string | undefined =>
+const sortedJson = (value: unknown): string | undefined =>
   JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))

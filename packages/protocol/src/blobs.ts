@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { ContentBlock } from './content.ts';
 
 /** The largest size of one blob, in bytes. */
-export const BLOB_MAX = 20 * 1024 * 1024;
+export const blobMax = 20 * 1024 * 1024;
 /** The largest total size of one message's attachments, in bytes: models accept no larger request. */
-export const BLOBS_TOGETHER_MAX = 30 * 1024 * 1024;
+export const blobsTogetherMax = 30 * 1024 * 1024;
 
 /**
  * Why a file or message is too large, in one sentence; undefined if it is not. Sizes are in bytes.

@@ -11,19 +11,19 @@ const cutHere = '… (cut here: nested too deeply)';
 /** Returns the JSON text with parts that are nested too deeply replaced by a text that says so. */
 export function cutDepth(json: string): string {
   if (json.length <= 2 * maxDepth || isFlat(json)) return json;
-  const kept: string[] = [];
+  const pieces: string[] = [];
   let from = 0;
   let depth = 0;
   eachMark(json, (mark, at) => {
     if (mark === openList || mark === openObject) {
       depth += 1;
-      if (depth === maxDepth + 1) kept.push(json.slice(from, at), JSON.stringify(cutHere));
+      if (depth === maxDepth + 1) pieces.push(json.slice(from, at), JSON.stringify(cutHere));
     } else if (mark === closeList || mark === closeObject) {
       depth -= 1;
       if (depth === maxDepth) from = at + 1;
     }
   });
-  return kept.length === 0 ? json : kept.join('') + json.slice(from);
+  return pieces.length === 0 ? json : pieces.join('') + json.slice(from);
 }
 
 /** Whether the text has too few brackets to be nested too deeply: a much faster check. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LiminalError, messageOf } from './errors.ts';
+import { LiminalError, thrownMessage } from './errors.ts';
 
 test('an error has its code, sentence and cause, and the name of its class', () => {
   class OwnError extends LiminalError {}
@@ -14,5 +14,5 @@ test.each([
   [7, '7'],
   [undefined, 'undefined'],
 ])('the message of %s, thrown, is %s', (thrown, message) => {
-  expect(messageOf(thrown)).toBe(message);
+  expect(thrownMessage(thrown)).toBe(message);
 });

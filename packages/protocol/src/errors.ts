@@ -15,6 +15,6 @@ export function asError(thrown: unknown): Error {
 }
 
 /** Returns the message of a thrown value. */
-export function messageOf(thrown: unknown): string {
+export function thrownMessage(thrown: unknown): string {
   return asError(thrown).message;
 }

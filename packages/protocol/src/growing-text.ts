@@ -1,5 +1,5 @@
 /** How many pieces are joined at a time. */
-const BUNDLE = 256;
+const bundle = 256;
 
 /**
  * A text that grows by many small pieces, which are joined a few hundred at a time. Adding them one by one would build
@@ -11,7 +11,7 @@ export class GrowingText {
   #joined = '';
 
   add(piece: string): void {
-    if (this.#pieces.push(piece) >= BUNDLE) this.#join();
+    if (this.#pieces.push(piece) >= bundle) this.#join();
   }
 
   /** Returns the text so far, and starts over. */

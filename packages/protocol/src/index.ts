@@ -1,5 +1,5 @@
 /** The vocabulary of Liminal. Browser-safe: no Node built-ins, clock, timers, randomness or I/O. */
-export { changedWords, saidOtherwise } from './asked-call.ts';
+export { changedCallFields, callDifferences } from './asked-call.ts';
 export { whyNotAccepted } from './accepted.ts';
 export * from './api/index.ts';
 export { appendText } from './append-text.ts';
@@ -31,7 +31,7 @@ export {
 } from './folds/response.ts';
 export { callKeyOf, callKeysOf, isAnswer, isCall } from './folds/pair-answers.ts';
 export { progressOf, viewsOf } from './folds/views.ts';
-export { textOf, withText } from './folds/item-text.ts';
+export { itemText, withText } from './folds/item-text.ts';
 export { PersistentMap } from './folds/persistent-map.ts';
 export { resumeResponse, resumeUpsertFold } from './folds/resume.ts';
 export {
@@ -48,7 +48,7 @@ export type { FoldResult, UpsertFoldState } from './folds/upsert-state.ts';
 export { maskedAnswer, maskSecrets } from './forms/mask-secrets.ts';
 export { formProblem, type FormValue, valueProblem } from './forms/check-content.ts';
 export {
-  type Choice as FieldChoice,
+  type FieldChoice,
   type Field,
   type FieldValue,
   type NumberField,

@@ -43,7 +43,7 @@ export const Delivery = z.enum(['sent', 'taken', 'not_taken']);
 export type Delivery = z.infer<typeof Delivery>;
 
 /** The id of the item of a message that was sent into a running turn. */
-export const steeredItem = (turnId: string, messageId: string): string =>
+export const steeredItemId = (turnId: string, messageId: string): string =>
   `${turnId}:said:${messageId}`;
 
 /**

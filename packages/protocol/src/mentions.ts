@@ -37,15 +37,15 @@ export function mentionsIn(text: string): Mention[] {
   });
 }
 
-type Link = Extract<ContentBlock, { type: 'resource_link' }>;
+type ResourceLink = Extract<ContentBlock, { type: 'resource_link' }>;
 
 /** A mention with the resource link that belongs to it. */
 export interface LinkedMention extends Mention {
-  link: Link;
+  link: ResourceLink;
 }
 
 /** Returns the resource link of a mentioned file. `folder` is the project folder's path, `path` is the mention's. */
-export function mentionLink(folder: string, path: string): Link {
+export function mentionLink(folder: string, path: string): ResourceLink {
   const address = `${folder === '/' ? '' : folder}/${path}`.split('/').map(encodeURIComponent);
   const name = path.split('/').findLast((part) => part !== '') ?? path;
   return { type: 'resource_link', uri: `file://${address.join('/')}`, name };
@@ -64,13 +64,13 @@ export function linkedMentions(
     const link = byAddress.get(addressOf(mentionLink(folder, mention.path)));
     return link === undefined ? [] : { ...mention, link };
   });
-  const said = new Set<ContentBlock>(mentions.map(({ link }) => link));
-  const isOther = (block: ContentBlock) => !said.has(block);
+  const mentioned = new Set<ContentBlock>(mentions.map(({ link }) => link));
+  const isOther = (block: ContentBlock) => !mentioned.has(block);
   return { mentions, others: blocks.filter(isOther) };
 }
 
 /** Returns the same address for all ways to write it: with or without escapes, and with or without a folder's slash. */
-function addressOf({ uri }: Link): string {
+function addressOf({ uri }: ResourceLink): string {
   try {
     return decodeURIComponent(uri).replace(/\/$/, '');
   } catch {

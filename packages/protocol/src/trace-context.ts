@@ -5,7 +5,7 @@ import { z } from 'zod';
 const anyVersion =
   /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 /** A `traceparent` as Liminal writes it: version 00, with no flag but `sampled`. */
-const ours = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-0[01]$/;
+const version00 = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-0[01]$/;
 
 /** One member of a `tracestate`: a key, perhaps with a tenant, and printable ASCII without `,` and `=`. */
 const member =
@@ -19,20 +19,20 @@ const maxState = 512;
  * turn.
  */
 export const TraceContext = z.object({
-  traceparent: z.string().regex(ours),
+  traceparent: z.string().regex(version00),
   tracestate: z.string().min(1).max(maxState).optional(),
 });
 export type TraceContext = z.infer<typeof TraceContext>;
 
 /** The content of a `traceparent`; the ids are 32 and 16 hexadecimal digits. */
-export interface SpanPlace {
+export interface SpanContext {
   traceId: string;
   spanId: string;
   isSampled: boolean;
 }
 
 /** Reads a `traceparent`; undefined if it is not valid and must be ignored. */
-export function readTraceparent(header: unknown): SpanPlace | undefined {
+export function readTraceparent(header: unknown): SpanContext | undefined {
   const [, version, traceId, spanId, flags, more] =
     typeof header === 'string' ? (anyVersion.exec(header) ?? []) : [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
@@ -53,7 +53,7 @@ export function readTrace(headers: {
 }
 
 /** A `traceparent` of version 00. */
-export function writeTraceparent({ traceId, spanId, isSampled }: SpanPlace): string {
+export function writeTraceparent({ traceId, spanId, isSampled }: SpanContext): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 

@@ -1,7 +1,7 @@
 /** The start of a URL. */
-const begin = /\b([a-z][a-z\d+.-]{0,30}):\/\//gi;
+const urlStart = /\b([a-z][a-z\d+.-]{0,30}):\/\//gi;
 /** The end of a URL in a text. After a comma, the next URL of a list begins. */
-const end = /[\s"'`<>\\]|,\s*[a-z][a-z\d+.-]{0,30}:\/\//gi;
+const urlEnd = /[\s"'`<>\\]|,\s*[a-z][a-z\d+.-]{0,30}:\/\//gi;
 /** A deploy key of Convex: a deployment's name and its secret. */
 const deployKey = /\b([a-z][\w:.-]{0,100})\|[\w+/=-]{16,10000}/gi;
 
@@ -14,12 +14,12 @@ const hidden = '***';
 export function hideUrlSecrets(text: string): string {
   let shown = '';
   let from = 0;
-  for (const { 0: start, 1: scheme = '', index } of text.matchAll(begin)) {
+  for (const { 0: start, 1: scheme = '', index } of text.matchAll(urlStart)) {
     // This URL is a part of the previous one.
     if (index < from) continue;
     const place = index + start.length;
-    end.lastIndex = place;
-    const to = end.exec(text)?.index ?? text.length;
+    urlEnd.lastIndex = place;
+    const to = urlEnd.exec(text)?.index ?? text.length;
     if (to === place) continue;
     shown += text.slice(from, place) + withoutSecrets(scheme, text.slice(place, to));
     from = to;

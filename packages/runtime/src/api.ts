@@ -84,7 +84,7 @@ export interface FollowRunOptions {
 /** A client that shows a session on its user's machine, and what the client does there for the session's agent. */
 export interface AttachedClient {
   /** Whether the client's user sent the message of this turn. */
-  asked(turnId: string): boolean;
+  startedTurn(turnId: string): boolean;
   /** Undefined if the client cannot read files. Rejects if the client has no such text, or when the signal aborts. */
   readText?: ((path: string, part: TextPart, signal: AbortSignal) => Promise<string>) | undefined;
   /**
@@ -119,9 +119,9 @@ export interface RuntimeGauges {
   queuedMessages: number;
   approvalsWaiting: number;
   /** Subscribers, counted once for each session that they subscribe to. */
-  readers: number;
+  subscribers: number;
   /** Subscribers whose connection is slower than their session's messages. */
-  slowReaders: number;
+  slowSubscribers: number;
   /** Agent processes by agent type; undefined if the operating system has no process table. */
   agents: AgentProcesses[] | undefined;
 }
@@ -159,8 +159,8 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
    * Subscribes to the list of sessions: first Liminal's own sessions, then each session that changes. Unless `ownOnly`,
    * the sessions of each agent's own store follow as soon as the store is read.
    */
-  watchSessions(
-    listener: (change: SessionsChange) => void,
+  subscribeToSessionList(
+    onChange: (change: SessionsChange) => void,
     options?: { ownOnly?: boolean },
   ): () => void;
 

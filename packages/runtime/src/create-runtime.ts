@@ -1,7 +1,7 @@
 import type { Runtime } from './api.ts';
 import { ClusterRuntime } from './cluster/index.ts';
 import { recover } from './history/index.ts';
-import { keeping } from './keeping.ts';
+import { enabledArchive } from './enabled-archive.ts';
 import { Roots } from './roots.ts';
 import { type RuntimeOptions, SessionRuntime } from './runtime.ts';
 import { tracedStore } from './tracing/index.ts';
@@ -17,12 +17,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   if (coordination) return ClusterRuntime.open(options, coordination, roots, now);
   const storage = {
     ...options.storage,
-    ...keeping(options.storage, options.settings),
+    ...enabledArchive(options.storage, options.settings),
     meter: options.meter,
     store: tracedStore(options.storage.store, options.tracing),
   };
   const waiting = await recover(storage, () => new Date(now()).toISOString());
   const runtime = new SessionRuntime(options, roots, now);
-  for (const sessionId of waiting) await runtime.goOn(sessionId);
+  for (const sessionId of waiting) await runtime.resume(sessionId);
   return runtime;
 }

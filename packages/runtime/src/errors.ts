@@ -1,4 +1,4 @@
-import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
+import { hideUrlSecrets, LiminalError, thrownMessage } from '@liminal/protocol';
 
 /** The codes of the runtime's own errors; ProviderError and StorageError have others. */
 export type RuntimeErrorCode =
@@ -72,5 +72,5 @@ export function errorForLog(error: unknown): string {
 /** The message of any thrown value. Only Liminal's own errors keep the secrets in URLs: a login link needs them. */
 export function errorMessage(error: unknown): string {
   if (error instanceof LiminalError) return error.message;
-  return hideUrlSecrets(messageOf(error));
+  return hideUrlSecrets(thrownMessage(error));
 }

@@ -63,8 +63,10 @@ function costOf(total: number | undefined, before = 0): number | undefined {
 
 /** In ms since the epoch; undefined without text. */
 function firstTextAt({ outputItems }: Response): number | undefined {
-  const said = outputItems.find((item) => item.type === 'message' && item.origin === 'agent');
-  const at = Date.parse(said?.startedAt ?? '');
+  const firstMessage = outputItems.find(
+    (item) => item.type === 'message' && item.origin === 'agent',
+  );
+  const at = Date.parse(firstMessage?.startedAt ?? '');
   return Number.isNaN(at) ? undefined : at;
 }
 

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** How long a part may take to answer, in ms. */
-const PATIENCE_MS = 1_000;
+const patienceMs = 1_000;
 /** How long an answer is reused, in ms: each part is asked at most once in this time. */
-const KEPT_MS = 1_000;
+const reuseMs = 1_000;
 
 /** A part that the server needs, such as the database. */
-export interface Part {
+export interface Dependency {
   /** The subject of a sentence for users. */
   name: string;
   /** Sends the part a cheap request; rejects if the part cannot be reached. */
@@ -15,26 +15,29 @@ export interface Part {
 
 /** Checks whether the parts that the server needs can be reached. */
 export class Readiness {
-  readonly #parts: readonly { name: string; ask: () => Promise<string | undefined> }[];
+  readonly #dependencies: readonly { name: string; ask: () => Promise<string | undefined> }[];
   #answer: { at: number; troubles: Promise<string[]> } | undefined;
 
-  constructor(parts: readonly Part[]) {
-    this.#parts = parts.map(({ name, ask }) => ({ name, ask: oneAtATime(name, ask) }));
+  constructor(dependencies: readonly Dependency[]) {
+    this.#dependencies = dependencies.map(({ name, ask }) => ({
+      name,
+      ask: oneAtATime(name, ask),
+    }));
   }
 
   /** One sentence for each part that is not ready, without addresses; empty if all are ready. */
   async troubles(): Promise<string[]> {
     const now = performance.now();
-    if (!this.#answer || now - this.#answer.at > KEPT_MS) {
-      this.#answer = { at: now, troubles: this.#look() };
+    if (!this.#answer || now - this.#answer.at > reuseMs) {
+      this.#answer = { at: now, troubles: this.#checkAll() };
     }
     return this.#answer.troubles;
   }
 
-  async #look(): Promise<string[]> {
+  async #checkAll(): Promise<string[]> {
     const found = await Promise.all(
-      this.#parts.map(async ({ name, ask }) => {
-        const late = delay(PATIENCE_MS, `${name} does not answer.`, { ref: false });
+      this.#dependencies.map(async ({ name, ask }) => {
+        const late = delay(patienceMs, `${name} does not answer.`, { ref: false });
         return Promise.race([ask(), late]);
       }),
     );
@@ -43,7 +46,7 @@ export class Readiness {
 }
 
 /** A part that has not answered yet is not asked a second time. */
-function oneAtATime(name: string, ask: Part['ask']): () => Promise<string | undefined> {
+function oneAtATime(name: string, ask: Dependency['ask']): () => Promise<string | undefined> {
   let asking: Promise<string | undefined> | undefined;
   return async () => {
     asking ??= Promise.try(ask)

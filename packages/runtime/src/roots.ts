@@ -5,7 +5,7 @@ import { basename, join, relative, resolve, sep } from 'node:path';
 import { contains, HiddenFolders } from '@liminal/agents';
 import { RuntimeError } from './errors.ts';
 
-const FOLDERS_MAX = 50;
+const foldersMax = 50;
 
 /**
  * The folders that sessions may work in: the allowed roots and the folders below them, with symbolic links followed.
@@ -84,7 +84,7 @@ export class Roots {
    * The real paths of a session's additional folders, without duplicates; relative paths start at the project folder.
    * Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`.
    */
-  async admitBeside(projectDir: string, folders: readonly string[]): Promise<string[]> {
+  async admitAdditional(projectDir: string, folders: readonly string[]): Promise<string[]> {
     const admitted = await Promise.all(
       folders.map(async (each) => this.admit(resolve(projectDir, expandHome(each)))),
     );
@@ -107,7 +107,7 @@ export class Roots {
       .filter((entry) => !this.hides(join(real, entry.name)))
       .map((entry) => ({ path: join(parent, entry.name), name: entry.name }))
       .toSorted((a, b) => a.name.localeCompare(b.name))
-      .slice(0, FOLDERS_MAX);
+      .slice(0, foldersMax);
   }
 }
 

@@ -56,15 +56,15 @@ import type {
   SubscribeOptions,
   Subscription,
 } from './api.ts';
-import { followRun, subscribeWhenFound, wholeRun } from './readers/index.ts';
+import { followRun, subscribeWhenFound, loadRun } from './subscribers/index.ts';
 import {
   AttachedClients,
   type Cluster,
-  ClosedSessions,
+  SessionCache,
   IdleProcesses,
-  type Said,
+  type MessageExtras,
   type Session,
-  SessionWatchers,
+  SessionListSubscribers,
   summarize,
 } from './session/index.ts';
 import {
@@ -72,7 +72,7 @@ import {
   describeAgent,
   Directory,
   groupByProject,
-  type LearntStores,
+  type SessionListStorage,
   projectFolders,
   searchHistory,
 } from './directory/index.ts';
@@ -83,21 +83,21 @@ import { FileFinder } from './files/index.ts';
 import { WorkTreeDiffs } from './git/index.ts';
 import { hasBegun, type PageOptions } from './history/index.ts';
 import { Readiness } from './readiness.ts';
-import { keeping } from './keeping.ts';
+import { enabledArchive } from './enabled-archive.ts';
 import { Roots } from './roots.ts';
 import type { Meter } from './meter.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
 import { defaultSettings } from './settings.ts';
 import { DeltaPace } from './turn/index.ts';
 import { tracedLog, tracedStore, type Tracing } from './tracing/index.ts';
-import { untilDone } from './until-done.ts';
+import { retry } from './retry.ts';
 
 /** Delay before the session list is read again after a failure, in ms. */
-const LIST_AGAIN_MS = 1_000;
+const listAgainMs = 1_000;
 
 export interface RuntimeOptions {
   /** With `coordination`, other servers may use the same storage at the same time. */
-  storage: Pick<OpenedStorage, 'log' | 'store' | 'blobs' | 'archive' | 'coordination'>;
+  storage: Pick<OpenedStorage, 'log' | 'store' | 'blobs' | 'eventArchive' | 'coordination'>;
   providers: ProviderRegistry;
   /** The folders below which project folders must be. */
   roots: readonly string[];
@@ -110,7 +110,7 @@ export interface RuntimeOptions {
   /** Secrets of this server, which are removed from exports. */
   secrets?: Iterable<string>;
   /** Stores the sessions that agents list in their own stores, across restarts. */
-  learntStores?: LearntStores;
+  sessionListStorage?: SessionListStorage;
   /** Receives spans; without it, nothing is traced. */
   tracing?: Tracing;
   /**
@@ -123,13 +123,14 @@ export interface RuntimeOptions {
   now?: () => number;
 }
 
-interface MayRun {
+interface CommandOption {
   /** Whether a message that begins with `!` runs as the sender's own command. */
   runCommand?: boolean | undefined;
 }
 
 /** A space before a leading `!`, so that no agent takes a message forwarded by a program for a command. */
-const asWords = (message: string): string => (message.startsWith('!') ? ` ${message}` : message);
+const escapeCommand = (message: string): string =>
+  message.startsWith('!') ? ` ${message}` : message;
 
 export class SessionRuntime implements Runtime {
   readonly #log: EventLog;
@@ -150,10 +151,10 @@ export class SessionRuntime implements Runtime {
   readonly listFolders: Runtime['listFolders'] = async (prefix) => this.#roots.complete(prefix);
   readonly readFile: Runtime['readFile'] = async (...asked) => this.sessions.readFile(...asked);
   readonly #idle: IdleProcesses;
-  readonly #kept: ClosedSessions;
+  readonly #cache: SessionCache;
   /** Set only in a cluster. */
   readonly #cluster: Cluster | undefined;
-  readonly #watchers = new SessionWatchers();
+  readonly #listSubscribers = new SessionListSubscribers();
   readonly #clients = new AttachedClients();
   readonly #readiness: Readiness;
   /** Set once no new turns begin; resolves when no turn is running. */
@@ -193,7 +194,7 @@ export class SessionRuntime implements Runtime {
     this.#idle = new IdleProcesses(settings.maxIdleProcesses);
     this.sessions = new Directory({
       ...storage,
-      ...keeping(storage, settings),
+      ...enabledArchive(storage, settings),
       providers,
       roots,
       settings,
@@ -203,7 +204,7 @@ export class SessionRuntime implements Runtime {
       agentStores: new AgentStores({
         providers,
         folders: async () => projectFolders(await this.#store.listSessions()),
-        ...(options.learntStores && { kept: options.learntStores }),
+        ...(options.sessionListStorage && { storage: options.sessionListStorage }),
         now,
         onTrouble: (cliType, error) => {
           if (!this.#closed) this.#warn(error, `sessions of ${cliType} cannot be listed`);
@@ -211,13 +212,13 @@ export class SessionRuntime implements Runtime {
       }),
       onChange: (session) => this.#changed(session),
       serverEnds: () => this.isEnding,
-      watchers: this.#watchers,
+      listSubscribers: this.#listSubscribers,
       clients: this.#clients,
       meter: options.meter,
       ...(cluster && { cluster }),
       ...(tracing && { tracing }),
     });
-    this.#kept = new ClosedSessions({
+    this.#cache = new SessionCache({
       get: async (sessionId) => this.sessions.get(sessionId),
       // In a cluster the owner releases the session instead.
       forget: (session) => {
@@ -227,9 +228,9 @@ export class SessionRuntime implements Runtime {
   }
 
   /** Resumes turns that waited for a user when the previous owner ended; errors are only logged. */
-  async goOn(sessionId: string): Promise<void> {
-    await this.#kept
-      .use(sessionId, async (session) => session.goOn())
+  async resume(sessionId: string): Promise<void> {
+    await this.#cache
+      .use(sessionId, async (session) => session.resume())
       .catch((error: unknown) =>
         this.#warn(error, `session ${sessionId} could not be resumed yet`),
       );
@@ -249,8 +250,8 @@ export class SessionRuntime implements Runtime {
       turns: sum(({ turnId }) => (turnId === undefined ? 0 : 1)),
       queuedMessages: sum(({ record }) => record.queue.length),
       approvalsWaiting: sum(({ approvalsWaiting }) => approvalsWaiting),
-      readers: sum(({ view }) => view.readers.all),
-      slowReaders: sum(({ view }) => view.readers.slow),
+      subscribers: sum(({ localSubscribers }) => localSubscribers.counts.all),
+      slowSubscribers: sum(({ localSubscribers }) => localSubscribers.counts.slow),
       agents,
     };
   }
@@ -265,7 +266,7 @@ export class SessionRuntime implements Runtime {
 
   async findSessions(cliType: string): Promise<SessionSummary[]> {
     this.#assertOpen();
-    return this.sessions.ask(cliType);
+    return this.sessions.requestSessions(cliType);
   }
 
   async listProjects(): Promise<Project[]> {
@@ -291,11 +292,11 @@ export class SessionRuntime implements Runtime {
     this.#assertOpen();
     const fence = this.#cluster?.fenceOf(sessionId) ?? 0;
     if (!(await this.sessions.find(sessionId))) await this.sessions.adopt(sessionId, fence);
-    return this.#kept.use(sessionId, async (session) => {
+    return this.#cache.use(sessionId, async (session) => {
       if (session.record.importedFrom) return handle(session);
       await this.#roots.admit(session.record.projectDir);
-      await this.sessions.bringHistory(session);
-      session.nameMcpServers(mcpServers);
+      await this.sessions.importHistory(session);
+      session.addMcpServers(mcpServers);
       if (add.length > 0) await session.changeDirectories({ add });
       await session.open();
       return handle(session);
@@ -304,7 +305,7 @@ export class SessionRuntime implements Runtime {
 
   async prewarm(sessionId: string): Promise<void> {
     this.#assertTakesTurns();
-    await this.#kept.use(sessionId, (session) => session.prewarm());
+    await this.#cache.use(sessionId, (session) => session.prewarm());
   }
 
   async listSessions(projectId = ''): Promise<SessionSummary[]> {
@@ -323,11 +324,11 @@ export class SessionRuntime implements Runtime {
   }
 
   async info(sessionId: string): Promise<SessionInfo> {
-    return this.#kept.use(sessionId, (session) => session.info());
+    return this.#cache.use(sessionId, (session) => session.info());
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
-    await this.#kept.use(sessionId, async (session) => session.rename(title));
+    await this.#cache.use(sessionId, async (session) => session.rename(title));
   }
 
   async archive(sessionId: string): Promise<void> {
@@ -365,17 +366,17 @@ export class SessionRuntime implements Runtime {
     sessionId: string,
     message: string,
     turnId?: string,
-    { blocks, traceContext, runCommand = false }: Said & MayRun = {},
+    { blocks, traceContext, runCommand = false }: MessageExtras & CommandOption = {},
   ): Promise<SendResult> {
     this.#assertOpen();
-    return this.#kept.use(sessionId, async (session) => {
+    return this.#cache.use(sessionId, async (session) => {
       const storage = { log: this.#log, store: this.#store };
-      await this.sessions.bringHistory(session);
+      await this.sessions.importHistory(session);
       const isBegun = turnId !== undefined && (await hasBegun(storage, session.record, turnId));
       if (isBegun) return { turnId, queued: false };
       this.#assertTakesTurns();
-      const words = runCommand ? message : asWords(message);
-      return session.send(words, turnId, { blocks, traceContext });
+      const text = runCommand ? message : escapeCommand(message);
+      return session.send(text, turnId, { blocks, traceContext });
     });
   }
 
@@ -383,23 +384,23 @@ export class SessionRuntime implements Runtime {
     sessionId: string,
     message: string,
     messageId?: string,
-    { blocks, traceContext }: Said = {},
+    { blocks, traceContext }: MessageExtras = {},
   ): Promise<SteerResult> {
     this.#assertOpen();
     const steer = async (session: Session) =>
       session.steer(message, messageId, { blocks, traceContext });
-    return this.#kept.use(sessionId, steer);
+    return this.#cache.use(sessionId, steer);
   }
 
   async editQueued(
     sessionId: string,
     turnId: string,
     message: string,
-    { blocks, runCommand = false }: { blocks?: ContentBlock[] | undefined } & MayRun = {},
+    { blocks, runCommand = false }: { blocks?: ContentBlock[] | undefined } & CommandOption = {},
   ): Promise<void> {
-    const words = runCommand ? message : asWords(message);
-    const edit = async (session: Session) => session.editQueued(turnId, words, blocks);
-    await this.#kept.use(sessionId, edit);
+    const text = runCommand ? message : escapeCommand(message);
+    const edit = async (session: Session) => session.editQueued(turnId, text, blocks);
+    await this.#cache.use(sessionId, edit);
   }
 
   async fork(
@@ -407,11 +408,11 @@ export class SessionRuntime implements Runtime {
     { turnId, sessionId: forkId = randomUUID() }: ForkBody = {},
   ): Promise<SessionHandle> {
     this.#assertOpen();
-    return this.#kept.use(sessionId, async (session) => {
-      session.assertGoesOn();
-      await this.sessions.bringHistory(session);
+    return this.#cache.use(sessionId, async (session) => {
+      session.assertCanContinue();
+      await this.sessions.importHistory(session);
       const made = await this.sessions.fork(session.record, forkId, turnId);
-      this.tell([summarize(made)]);
+      this.publishSessions([summarize(made)]);
       return { sessionId: forkId, cliType: made.cliType };
     });
   }
@@ -422,42 +423,42 @@ export class SessionRuntime implements Runtime {
     options: RewindOptions = {},
   ): Promise<RewindResult> {
     this.#assertTakesTurns();
-    return this.#kept.use(sessionId, async (session) => session.rewind(turnId, options));
+    return this.#cache.use(sessionId, async (session) => session.rewind(turnId, options));
   }
 
   async removeQueued(sessionId: string, turnId: string): Promise<void> {
-    await this.#kept.use(sessionId, async (session) => session.removeQueued(turnId));
+    await this.#cache.use(sessionId, async (session) => session.removeQueued(turnId));
   }
 
   async moveQueued(sessionId: string, turnId: string, before?: string): Promise<void> {
-    await this.#kept.use(sessionId, async (session) => session.moveQueued(turnId, before));
+    await this.#cache.use(sessionId, async (session) => session.moveQueued(turnId, before));
   }
 
   async sendQueuedNow(sessionId: string, turnId: string): Promise<SendNowResult> {
-    return this.#kept.use(sessionId, async (session) => session.sendQueuedNow(turnId));
+    return this.#cache.use(sessionId, async (session) => session.sendQueuedNow(turnId));
   }
 
   async resumeQueue(sessionId: string): Promise<void> {
     this.#assertTakesTurns();
-    await this.#kept.use(sessionId, async (session) => session.resumeQueue());
+    await this.#cache.use(sessionId, async (session) => session.resumeQueue());
   }
 
   async cancel(sessionId: string): Promise<void> {
-    await this.#kept.use(sessionId, async (session) => session.cancel());
+    await this.#cache.use(sessionId, async (session) => session.cancel());
   }
 
   async notify(name: string, which: NotifyBody = {}): Promise<NotifyResult> {
     const sessionId = await this.sessions.idOf(name);
-    return this.#kept.use(sessionId, async (session) => session.notify(which));
+    return this.#cache.use(sessionId, async (session) => session.notify(which));
   }
 
   async stopTask(sessionId: string, taskId: string): Promise<void> {
-    await this.#kept.use(sessionId, async (session) => session.stopTask(taskId));
+    await this.#cache.use(sessionId, async (session) => session.stopTask(taskId));
   }
 
   async mcpServers(sessionId: string): Promise<McpServersResult> {
     this.#assertTakesTurns();
-    return this.#kept.use(sessionId, async (session) => session.mcpServers());
+    return this.#cache.use(sessionId, async (session) => session.mcpServers());
   }
 
   async changeMcpServer(
@@ -466,7 +467,7 @@ export class SessionRuntime implements Runtime {
     action: McpAction,
   ): Promise<McpActionResult> {
     this.#assertTakesTurns();
-    return this.#kept.use(sessionId, async (session) => session.changeMcpServer(name, action));
+    return this.#cache.use(sessionId, async (session) => session.changeMcpServer(name, action));
   }
 
   async changeDirectories(
@@ -474,25 +475,25 @@ export class SessionRuntime implements Runtime {
     changes: DirectoriesBody = {},
   ): Promise<DirectoriesResult> {
     this.#assertTakesTurns();
-    return this.#kept.use(sessionId, async (session) => session.changeDirectories(changes));
+    return this.#cache.use(sessionId, async (session) => session.changeDirectories(changes));
   }
 
   async aside(sessionId: string, question: string): Promise<AsideResult> {
     this.#assertTakesTurns();
-    return this.#kept.use(sessionId, async (session) => session.aside(question));
+    return this.#cache.use(sessionId, async (session) => session.aside(question));
   }
 
   async setup(sessionId: string): Promise<SessionSetup> {
     this.#assertTakesTurns();
-    return this.#kept.use(sessionId, async (session) => session.setup());
+    return this.#cache.use(sessionId, async (session) => session.setup());
   }
 
   async background(sessionId: string, { callId }: BackgroundBody = {}): Promise<void> {
-    await this.#kept.use(sessionId, async (session) => session.background(callId));
+    await this.#cache.use(sessionId, async (session) => session.background(callId));
   }
 
   async kill(sessionId: string): Promise<void> {
-    await this.#kept.use(sessionId, async (session) => session.kill());
+    await this.#cache.use(sessionId, async (session) => session.kill());
   }
 
   async answerApproval(
@@ -500,15 +501,15 @@ export class SessionRuntime implements Runtime {
     approvalId: string,
     answer: ApprovalAnswer,
   ): Promise<void> {
-    await this.#kept.use(sessionId, async (session) => session.answerApproval(approvalId, answer));
+    await this.#cache.use(sessionId, async (session) => session.answerApproval(approvalId, answer));
   }
 
   async setConfig(sessionId: string, id: string, value: string): Promise<void> {
-    await this.#kept.use(sessionId, async (session) => session.setConfig(id, value));
+    await this.#cache.use(sessionId, async (session) => session.setConfig(id, value));
   }
 
   async history(sessionId: string, options: PageOptions = {}): Promise<HistoryPage> {
-    return this.#kept.use(sessionId, async (session) => session.history.page(options));
+    return this.#cache.use(sessionId, async (session) => session.history.page(options));
   }
 
   async diff(sessionId: string): Promise<SessionDiff> {
@@ -557,12 +558,12 @@ export class SessionRuntime implements Runtime {
       isTaken: async (sessionId) => this.sessions.isFound(sessionId),
       underWay: this.#importing,
     });
-    this.tell([summarize(record)]);
+    this.publishSessions([summarize(record)]);
     return result;
   }
 
   async getRun(runId: string): Promise<Response> {
-    return wholeRun({ log: this.#log, store: this.#store }, runId);
+    return loadRun({ log: this.#log, store: this.#store }, runId);
   }
 
   async followRun(runId: string, options: FollowRunOptions): Promise<RunFeed> {
@@ -571,24 +572,28 @@ export class SessionRuntime implements Runtime {
 
   subscribe(sessionId: string, options: SubscribeOptions, sink: Sink): Subscription {
     const find = async () => {
-      const { session, done } = await this.#kept.hold(sessionId);
-      return { view: session.view, done };
+      const { session, done } = await this.#cache.hold(sessionId);
+      return { subscribers: session.localSubscribers, done };
     };
     return subscribeWhenFound(sessionId, find, options, sink);
   }
 
-  watchSessions(listener: (change: SessionsChange) => void, { ownOnly = false } = {}): () => void {
-    const stop = this.#watchers.add(listener);
-    const tell = (sessions: SessionSummary[]): void =>
-      this.#watchers.tellOne(listener, { sessions, removed: [] });
+  subscribeToSessionList(
+    onChange: (change: SessionsChange) => void,
+    { ownOnly = false } = {},
+  ): () => void {
+    const stop = this.#listSubscribers.add(onChange);
+    const publish = (sessions: SessionSummary[]): void =>
+      this.#listSubscribers.publishTo(onChange, { sessions, removed: [] });
     const onTrouble = (error: unknown): void => this.#warn(error, 'sessions cannot be listed');
     const leaving = new AbortController();
     const begin = async (): Promise<void> => {
-      if (!this.#watchers.has(listener)) return;
-      tell(await this.sessions.ownSummaries());
-      if (!ownOnly && this.#watchers.has(listener)) this.sessions.eachFound(tell, onTrouble);
+      if (!this.#listSubscribers.has(onChange)) return;
+      publish(await this.sessions.ownSummaries());
+      if (!ownOnly && this.#listSubscribers.has(onChange))
+        this.sessions.eachFound(publish, onTrouble);
     };
-    void untilDone(begin, { signal: leaving.signal, everyMs: LIST_AGAIN_MS, onTrouble });
+    void retry(begin, { signal: leaving.signal, everyMs: listAgainMs, onTrouble });
     return () => {
       leaving.abort();
       stop();
@@ -609,11 +614,11 @@ export class SessionRuntime implements Runtime {
     const late = Promise.withResolvers<void>();
     if (hurry.aborted) return;
     hurry.addEventListener('abort', () => late.resolve(), { once: true });
-    await this.#lookFinished();
+    await this.#checkFinished();
     await Promise.race([this.#finished.promise, late.promise]);
   }
 
-  async #lookFinished(): Promise<void> {
+  async #checkFinished(): Promise<void> {
     const sessions = await this.sessions.inMemory();
     if (!sessions.some(({ isWorking }) => isWorking)) this.#finished?.resolve();
   }
@@ -622,7 +627,7 @@ export class SessionRuntime implements Runtime {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopSweeping();
-    this.#watchers.clear();
+    this.#listSubscribers.clear();
     await this.#files.close();
     await this.#diffs.close();
     const sessions = await this.sessions.inMemory();
@@ -632,33 +637,33 @@ export class SessionRuntime implements Runtime {
   }
 
   /** Sends these sessions to the subscribers of the session list. */
-  tell(sessions: SessionSummary[]): void {
-    this.#watchers.tell(sessions);
+  publishSessions(sessions: SessionSummary[]): void {
+    this.#listSubscribers.publish(sessions);
   }
 
   /** Drops a session that another server has deleted. */
   async dropDeleted(sessionId: string): Promise<void> {
-    this.#watchers.tell([], [sessionId]);
+    this.#listSubscribers.publish([], [sessionId]);
     await this.sessions.dropDeleted(sessionId);
   }
 
   /** Sends the whole list again, because changes or deletions may have been missed. */
-  async tellAll(): Promise<void> {
-    const removed = await this.#store.findDeleted(this.#watchers.shown);
-    this.#watchers.tell(await this.sessions.ownSummaries(), removed);
+  async publishAllSessions(): Promise<void> {
+    const removed = await this.#store.findDeleted(this.#listSubscribers.shown);
+    this.#listSubscribers.publish(await this.sessions.ownSummaries(), removed);
   }
 
   async #mark(sessionId: string, marks: { archived?: boolean; pinned?: boolean }): Promise<void> {
     this.#assertOpen();
-    await this.sessions.findOrKeep(sessionId, this.#cluster?.fenceOf(sessionId) ?? 0);
-    await this.#kept.use(sessionId, async (session) => session.mark(marks));
+    await this.sessions.findOrStore(sessionId, this.#cluster?.fenceOf(sessionId) ?? 0);
+    await this.#cache.use(sessionId, async (session) => session.mark(marks));
   }
 
   #changed(session: Session): void {
-    this.#watchers.changed(session);
-    this.#kept.note(session);
-    if (this.#finished && !session.isWorking) void this.#lookFinished();
-    if (session.isAlive) this.sessions.learn(session.record.cliType);
+    this.#listSubscribers.changed(session);
+    this.#cache.note(session);
+    if (this.#finished && !session.isWorking) void this.#checkFinished();
+    if (session.isAlive) this.sessions.refreshAgentSessions(session.record.cliType);
     for (const old of this.#idle.note(session)) {
       old.stopAgent().catch((error) => this.#warn(error, 'an idle agent could not be stopped'));
     }

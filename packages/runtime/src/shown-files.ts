@@ -6,17 +6,20 @@ import { RuntimeError } from './errors.ts';
 import type { Roots } from './roots.ts';
 
 /** Virtual file systems: their files contain secrets of processes, and may be endless. */
-const made = ['/proc', '/sys', '/dev'];
+const virtualFolders = ['/proc', '/sys', '/dev'];
 
 /** The folders that shown files may be in: the session's project folder, and the allowed roots. */
-export interface Place {
+export interface FileScope {
   projectDir: string;
   roots: Pick<Roots, 'holds' | 'hides' | 'hidesFile'>;
 }
 
 /** Whether the file at a real path may be shown, or named. */
-export function mayBeShown(real: string | undefined, { projectDir, roots }: Place): real is string {
-  if (real === undefined || made.some((folder) => contains(folder, real))) return false;
+export function mayBeShown(
+  real: string | undefined,
+  { projectDir, roots }: FileScope,
+): real is string {
+  if (real === undefined || virtualFolders.some((folder) => contains(folder, real))) return false;
   return !roots.hides(real) && (contains(projectDir, real) || roots.holds(real));
 }
 
@@ -28,7 +31,7 @@ export function mayBeShown(real: string | undefined, { projectDir, roots }: Plac
 export async function openShown(
   path: string,
   real: string,
-  place: Place,
+  scope: FileScope,
 ): Promise<{ file: FileHandle; opened: Stats }> {
   // Checked before opening: opening a device can have effects.
   const found = await stat(real).catch(() => undefined);
@@ -37,9 +40,9 @@ export async function openShown(
   const file = await openThere(path, real);
   try {
     // Checked again after opening: the path may lead elsewhere by now.
-    if (!mayBeShown(await whereIs(file, real), place)) throw notAllowed(path);
+    if (!mayBeShown(await whereIs(file, real), scope)) throw notAllowed(path);
     const opened = await file.stat();
-    if (await place.roots.hidesFile(opened)) throw notAllowed(path);
+    if (await scope.roots.hidesFile(opened)) throw notAllowed(path);
     return { file, opened };
   } catch (error) {
     await file.close();

@@ -176,7 +176,7 @@ describe('a message is rejected and not stored', () => {
 
 describe('an image from an agent', () => {
   const say = (id: string) => {
-    world.agent.say(sessionId, {
+    world.agent.emit(sessionId, {
       type: 'item_done',
       itemId: id,
       finalItem: { type: 'message', id, content: '', origin: 'agent', blocks: [inline] },

@@ -26,7 +26,7 @@ async function turn(text: string): Promise<void> {
 
 const isIdle = () =>
   vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'idle');
-const said = async (id = sessionId) =>
+const historyTexts = async (id = sessionId) =>
   (await world.runtime.history(id)).entries.map((one) => ('content' in one ? one.content : ''));
 
 const tasksOf = (reader: Reader) => reader.ofType('session:info').at(-1)?.info.tasks;
@@ -44,7 +44,7 @@ test('changes of background tasks and of the account’s limits are sent to read
   world.agent.update(sessionId, { tasks: [] });
   await reader.until(() => tasksOf(reader) === undefined);
   await world.runtime.kill(sessionId);
-  expect(await said()).toEqual([]);
+  expect(await historyTexts()).toEqual([]);
 });
 
 test('stopping a task succeeds, or is rejected with the agent’s reason', async () => {
@@ -70,35 +70,38 @@ describe('tasks that ran in the background when the agent ended', () => {
     const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
     await world.runtime.kill(sessionId);
     await reader.untilTurn('turn_complete');
-    expect(await said()).toEqual(['Start it.', notice]);
+    expect(await historyTexts()).toEqual(['Start it.', notice]);
     expect((await world.runtime.info(sessionId)).tasks ?? []).toEqual([]);
     await turn('Again.');
     world = await world.restart();
-    expect(await said()).toEqual(['Start it.', notice, 'Again.']);
+    expect(await historyTexts()).toEqual(['Start it.', notice, 'Again.']);
     // The notice is not a turn of the agent, and the fork does not have the tasks.
     const { turns } = await world.runtime.history(sessionId);
     const fork = await world.runtime.fork(sessionId, { turnId: turns[0]!.turnId });
     expect(world.agent.forks).toEqual([turns[0]!.turnId]);
-    expect(await said(fork.sessionId)).toEqual(['Start it.', expect.stringMatching(/^The fork/)]);
+    expect(await historyTexts(fork.sessionId)).toEqual([
+      'Start it.',
+      expect.stringMatching(/^The fork/),
+    ]);
   });
 
   test('are also named if the agent crashed during a turn, which stays failed', async () => {
     const { turnId } = await world.runtime.send(sessionId, 'Go on.');
     world.agent.crash(sessionId);
-    await vi.waitUntil(async () => (await said()).includes(notice));
+    await vi.waitUntil(async () => (await historyTexts()).includes(notice));
     await vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'failed');
     const { turns } = await world.runtime.history(sessionId);
     expect(turns.find((one) => one.turnId === turnId)).toMatchObject({ status: 'error' });
-    expect(await said()).toEqual(['Start it.', 'Go on.', notice]);
+    expect(await historyTexts()).toEqual(['Start it.', 'Go on.', notice]);
   });
 
   test('are named by the next server if the server ended with the agent', async () => {
     world = await world.restart();
     await world.runtime.loadSession(sessionId);
-    await vi.waitUntil(async () => (await said()).includes(notice));
-    expect(await said()).toEqual(['Start it.', notice]);
+    await vi.waitUntil(async () => (await historyTexts()).includes(notice));
+    expect(await historyTexts()).toEqual(['Start it.', notice]);
     world = await world.restart();
     await world.runtime.loadSession(sessionId);
-    expect(await said()).toEqual(['Start it.', notice]);
+    expect(await historyTexts()).toEqual(['Start it.', notice]);
   });
 });

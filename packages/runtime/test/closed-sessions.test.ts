@@ -4,8 +4,8 @@ import { SessionRuntime } from '../src/runtime.ts';
 import { Reader, startWorld, type World } from './harness.ts';
 
 /** More sessions than stay in memory. */
-const MANY = 25;
-const KEPT = 20;
+const many = 25;
+const kept = 20;
 
 let world: World;
 
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(async () => world.end());
 
-async function say(sessionId: string, message: string): Promise<void> {
+async function runTurn(sessionId: string, message: string): Promise<void> {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   await world.runtime.send(sessionId, message);
   world.agent.finish(sessionId);
@@ -26,18 +26,18 @@ async function say(sessionId: string, message: string): Promise<void> {
 async function makeClosed(): Promise<string> {
   const { projectDir, runtime } = world;
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
-  await say(sessionId, `Hello from ${sessionId}`);
+  await runTurn(sessionId, `Hello from ${sessionId}`);
   await runtime.kill(sessionId);
   return sessionId;
 }
 
 async function makeManyClosed(): Promise<string[]> {
   const ids: string[] = [];
-  for (let count = 0; count < MANY; count += 1) ids.push(await makeClosed());
+  for (let count = 0; count < many; count += 1) ids.push(await makeClosed());
   return ids;
 }
 
-async function saidIn(sessionId: string): Promise<unknown[]> {
+async function messagesIn(sessionId: string): Promise<unknown[]> {
   const { entries } = await world.runtime.history(sessionId);
   return entries.map((entry) => entry.type === 'message' && entry.content);
 }
@@ -49,25 +49,25 @@ async function inMemory(): Promise<string[]> {
 
 test('only the newest closed sessions stay in memory, even if the others were read', async () => {
   const ids = await makeManyClosed();
-  await expect.poll(inMemory).toEqual(ids.slice(-KEPT));
-  for (const id of ids) expect(await saidIn(id)).toEqual([`Hello from ${id}`]);
-  await expect.poll(async () => (await inMemory()).length).toBe(KEPT);
+  await expect.poll(inMemory).toEqual(ids.slice(-kept));
+  for (const id of ids) expect(await messagesIn(id)).toEqual([`Hello from ${id}`]);
+  await expect.poll(async () => (await inMemory()).length).toBe(kept);
 });
 
 test('a closed session that is no longer in memory is loaded and continues', async () => {
   const [first = ''] = await makeManyClosed();
   await expect.poll(inMemory).not.toContain(first);
   await world.runtime.loadSession(first);
-  await say(first, 'And again');
-  expect(await saidIn(first)).toEqual([`Hello from ${first}`, 'And again']);
+  await runTurn(first, 'And again');
+  expect(await messagesIn(first)).toEqual([`Hello from ${first}`, 'And again']);
 });
 
 test('a closed session with a reader stays in memory, and sends the reader new turns', async () => {
   const followed = await makeClosed();
   const reader = await new Reader(world.runtime, followed).untilType('session:info');
   await makeManyClosed();
-  await expect.poll(async () => (await inMemory()).length).toBe(KEPT + 1);
-  await say(followed, 'And again');
+  await expect.poll(async () => (await inMemory()).length).toBe(kept + 1);
+  await runTurn(followed, 'And again');
   await reader.untilTurn('turn_complete');
   expect([...reader.items.values()]).toHaveLength(2);
   reader.close();

@@ -20,7 +20,7 @@ async function ready(options = {}): Promise<Reader> {
 }
 
 function delta(itemId: string, deltaContent: string): void {
-  world.agent.say(sessionId, { type: 'item_delta', itemId, deltaContent });
+  world.agent.emit(sessionId, { type: 'item_delta', itemId, deltaContent });
 }
 
 test('a reader that takes deltas gets the first character at once, then appends, then the complete text', async () => {
@@ -147,7 +147,7 @@ test('a withdrawn item is removed from every reader', async () => {
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'half a sentence');
   await live.until((r) => r.items.has('a'));
-  world.agent.say(sessionId, { type: 'item_cancelled', itemId: 'a', reason: 'retried' });
+  world.agent.emit(sessionId, { type: 'item_cancelled', itemId: 'a', reason: 'retried' });
   await live.untilType('session:discard');
   expect(live.items.has('a')).toBe(false);
   const late = await ready({ deltas: true });
@@ -159,7 +159,7 @@ test('a reader that came during a turn gets the discard of an item even if the f
   world.agent.text(sessionId, 'a', 'too short to be shown yet');
   const plain = await ready();
   expect(plain.items.has('a')).toBe(true);
-  world.agent.say(sessionId, { type: 'item_cancelled', itemId: 'a', reason: 'retried' });
+  world.agent.emit(sessionId, { type: 'item_cancelled', itemId: 'a', reason: 'retried' });
   await plain.untilType('session:discard');
   expect(plain.items.has('a')).toBe(false);
 });
@@ -216,7 +216,7 @@ test('a caller with `ownOnly` makes no agent read its store', async () => {
     return [];
   };
   const told = Promise.withResolvers<void>();
-  const stop = world.runtime.watchSessions(() => told.resolve(), { ownOnly: true });
+  const stop = world.runtime.subscribeToSessionList(() => told.resolve(), { ownOnly: true });
   await told.promise;
   stop();
   expect(reads).toBe(0);
@@ -228,7 +228,7 @@ test('the list of sessions is sent once, then each change', async () => {
   const states: string[] = [];
   const told = Promise.withResolvers<void>();
   const finished = Promise.withResolvers<void>();
-  const stop = world.runtime.watchSessions(({ sessions }) => {
+  const stop = world.runtime.subscribeToSessionList(({ sessions }) => {
     for (const session of sessions) if (session.sessionId === sessionId) states.push(session.state);
     told.resolve();
     if (states.includes('running') && states.at(-1) === 'idle') finished.resolve();

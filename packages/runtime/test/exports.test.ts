@@ -178,7 +178,7 @@ describe('an exported session', () => {
       expect.objectContaining({ content: 'Half a sen', endedAt: expect.any(String) }),
     );
     // The events in the file lack the turn's end.
-    expect(await other.storage.archive?.read(turnId)).toEqual([]);
+    expect(await other.storage.eventArchive?.read(turnId)).toEqual([]);
     const again = (await partsOf(await exported(sessionId, other))).find(
       ({ type }) => type === 'run',
     );
@@ -243,14 +243,14 @@ describe.each(['memory', 'sqlite'] as const)('keepEvents, in %s,', (driver) => {
     );
     expect(again).toEqual(runs);
     await world.runtime.deleteSession(sessionId);
-    for (const { run } of runs) expect(await world.storage.archive?.read(run.id)).toEqual([]);
+    for (const { run } of runs) expect(await world.storage.eventArchive?.read(run.id)).toEqual([]);
   });
 });
 
 test('without keepEvents only the folded turn is kept', async () => {
   const turnId = await begun('One');
   await done();
-  expect(await world.storage.archive?.read(turnId)).toEqual([]);
+  expect(await world.storage.eventArchive?.read(turnId)).toEqual([]);
   const [, , run] = await partsOf(await exported());
   expect(run).toMatchObject({ type: 'run', run: { id: turnId } });
   expect(run).not.toHaveProperty('events');

@@ -36,7 +36,7 @@ async function turns(...texts: string[]): Promise<string[]> {
   return ids;
 }
 
-async function said(id: string): Promise<string[]> {
+async function historyTexts(id: string): Promise<string[]> {
   const { entries } = await world.runtime.history(id);
   return entries.map((entry) => ('content' in entry ? String(entry.content) : entry.type));
 }
@@ -52,7 +52,7 @@ describe.each(['memory', 'sqlite'] as const)('a fork, stored in %s,', (driver) =
     world = await world.restart();
 
     const both = ['1', 'Re: 1', '2', 'Re: 2', filesAreNewer('1')];
-    expect(await said(fork.sessionId)).toEqual(both);
+    expect(await historyTexts(fork.sessionId)).toEqual(both);
     const page = await world.runtime.history(fork.sessionId);
     const original = await world.runtime.history(sessionId);
     const idsOf = (one: typeof page) => one.turns.map(({ turnId }) => turnId);
@@ -67,8 +67,8 @@ describe.each(['memory', 'sqlite'] as const)('a fork, stored in %s,', (driver) =
     });
     await turn('5', fork.sessionId);
     await turn('6');
-    expect(await said(fork.sessionId)).toEqual([...both, '5', 'Re: 5']);
-    expect((await said(sessionId)).slice(-4)).toEqual(['4', 'Re: 4', '6', 'Re: 6']);
+    expect(await historyTexts(fork.sessionId)).toEqual([...both, '5', 'Re: 5']);
+    expect((await historyTexts(sessionId)).slice(-4)).toEqual(['4', 'Re: 4', '6', 'Re: 6']);
   });
 
   test('has the settings that the agent has changed by itself, as by a command', async () => {
@@ -115,7 +115,7 @@ describe('a fork', () => {
     const fork = await world.runtime.fork(sessionId);
     expect(world.agent.forks).toEqual([last]);
     const both = ['1', 'Re: 1', '2', 'Re: 2', filesAreNewer('1')];
-    expect(await said(fork.sessionId)).toEqual(both);
+    expect(await historyTexts(fork.sessionId)).toEqual(both);
     await expect(world.runtime.fork(sessionId, { turnId: running })).rejects.toMatchObject({
       code: 'TURN_IN_PROGRESS',
     });
@@ -138,7 +138,7 @@ describe('a fork', () => {
     await reader.untilTurn('turn_complete');
 
     const fork = await world.runtime.fork(sessionId, { turnId });
-    expect(await said(fork.sessionId)).toEqual(['1']);
+    expect(await historyTexts(fork.sessionId)).toEqual(['1']);
     stored.resolve();
   });
 
@@ -170,7 +170,7 @@ describe('a fork', () => {
     };
     await expect(world.runtime.fork(sessionId, { turnId: first })).rejects.toMatchObject(refused);
     const fork = await world.runtime.fork(sessionId, { turnId: last });
-    expect(await said(fork.sessionId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+    expect(await historyTexts(fork.sessionId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
     expect(world.agent.forks).toEqual([last]);
 
     await world.runtime.send(sessionId, '3');
@@ -199,7 +199,7 @@ describe('a fork', () => {
     expect(await store.listRuns(forkId)).toEqual([]);
 
     await request();
-    expect(await said(forkId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+    expect(await historyTexts(forkId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
   });
 
   test('exists if only the answer to its last write was lost', async () => {
@@ -211,7 +211,7 @@ describe('a fork', () => {
       throw new StorageError('STORE_WRITE_FAILED', 'The connection is cut.');
     });
     const fork = await world.runtime.fork(sessionId);
-    expect(await said(fork.sessionId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+    expect(await historyTexts(fork.sessionId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
   });
 
   test('has each turn once even if an interrupted try with the same id left some turns', async () => {
@@ -227,7 +227,7 @@ describe('a fork', () => {
     const request = () => world.runtime.fork(sessionId, { sessionId: forkId });
     await expect(request()).rejects.toMatchObject({ code: 'STORE_WRITE_FAILED' });
     await request();
-    expect(await said(forkId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+    expect(await historyTexts(forkId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
   });
 
   test('is created once, however often it is requested with one id', async () => {
@@ -240,7 +240,7 @@ describe('a fork', () => {
     expect(await request()).toMatchObject({ sessionId: forkId });
 
     expect(world.agent.forks).toHaveLength(1);
-    expect(await said(forkId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+    expect(await historyTexts(forkId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
     const other = { code: 'SESSION_ID_TAKEN' };
     const itself = world.runtime.fork(sessionId, { sessionId });
     await expect(itself).rejects.toMatchObject(other);
@@ -249,7 +249,7 @@ describe('a fork', () => {
   test('is sent to subscribers of the session list', async () => {
     await turns('1');
     const told: string[] = [];
-    world.runtime.watchSessions(({ sessions }) => {
+    world.runtime.subscribeToSessionList(({ sessions }) => {
       told.push(...sessions.flatMap(({ forkedFrom }) => forkedFrom?.sessionId ?? []));
     });
     await world.runtime.fork(sessionId);
@@ -268,7 +268,7 @@ describe('a fork', () => {
 
     const page = await world.runtime.history(fork.sessionId);
     expect(page.turns.map(({ turnId }) => turnId)).toEqual([...copies.values()]);
-    expect(await said(fork.sessionId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+    expect(await historyTexts(fork.sessionId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
     const record = await world.storage.store.getSession(fork.sessionId);
     expect(record?.agentSessionId).toBe('copied');
   });
@@ -277,7 +277,7 @@ describe('a fork', () => {
     const [first = ''] = await turns('1');
     const own = randomUUID();
     const start = { modelId: 'm', providerId: 'scripted', trigger: 'agent' } as const;
-    world.agent.say(sessionId, { type: 'response_start', ...start }, own);
+    world.agent.emit(sessionId, { type: 'response_start', ...start }, own);
     world.agent.text(sessionId, 'b', 'By itself.');
     world.agent.finish(sessionId);
     const isStored = async () =>
@@ -294,7 +294,7 @@ describe('a fork', () => {
 
     expect(world.agent.forks).toEqual(['stored-own']);
     const saidUntilThen = ['1', 'Re: 1', 'By itself.', filesAreNewer('1')];
-    expect(await said(fork.sessionId)).toEqual(saidUntilThen);
+    expect(await historyTexts(fork.sessionId)).toEqual(saidUntilThen);
     world.agent.storedTurns.splice(1, 1);
     await world.runtime.fork(sessionId, { turnId: own });
     expect(world.agent.forks.at(-1)).toBe(own);
@@ -304,7 +304,7 @@ describe('a fork', () => {
     const [, left = ''] = await turns('1', '2', '3');
     world.agent.forked = { copies: new Map(), left: new Set([left]) };
     const fork = await world.runtime.fork(sessionId);
-    expect(await said(fork.sessionId)).toEqual(['1', 'Re: 1', '3', 'Re: 3']);
+    expect(await historyTexts(fork.sessionId)).toEqual(['1', 'Re: 1', '3', 'Re: 3']);
   });
 });
 

@@ -76,7 +76,7 @@ test('INV-6 events that the log rejects are kept and shown later; readers get th
   world.agent.text(sessionId, 'a', 'before ');
   await reader.until((r) => r.items.has('a'));
   disk.log = 'full';
-  world.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: 'meanwhile' });
+  world.agent.emit(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: 'meanwhile' });
   world.agent.finish(sessionId);
   await reader.untilType('session:error');
   expect(codes(reader)).toEqual(['LOG_WRITE_FAILED']);
@@ -95,7 +95,7 @@ test('INV-6 a turn that the agent begins by itself comes after the previous turn
   await reader.untilType('session:error');
   disk.log = 'free';
   const began = { type: 'response_start', modelId: 'm', providerId: 'scripted' } as const;
-  world.agent.say(sessionId, began, 'turn-of-its-own');
+  world.agent.emit(sessionId, began, 'turn-of-its-own');
   world.agent.finish(sessionId);
   await reader.untilTurn('turn_complete', 2);
   const order = reader.ofType('session:turn').map(({ payload }) => payload.type);
@@ -110,7 +110,7 @@ test('INV-2 INV-3 beyond its limit the turn ends with LOG_UNAVAILABLE, its agent
   world.agent.text(sessionId, 'a', 'x'.repeat(60_000));
   await reader.until((r) => codes(r).includes('LOG_UNAVAILABLE'));
   await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.isAlive === false);
-  world.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: 'too late' });
+  world.agent.emit(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: 'too late' });
   disk.log = 'free';
   await reader.untilTurn('turn_error');
   expect(reader.ofType('session:turn').at(-1)?.payload).toMatchObject({
@@ -234,7 +234,7 @@ testAtLength(
     world.agent.text(sessionId, 'a', 'kept');
     await reader.until((r) => r.items.has('a'));
     disk.log = 'full';
-    world.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' and lost' });
+    world.agent.emit(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' and lost' });
     await reader.untilType('session:error');
     const begun = performance.now();
     await world.runtime.close();

@@ -84,7 +84,7 @@ function checkTogether(view: SessionView, live: SessionView): void {
 
 /** Plays the steps in a turn of an agent. */
 function play(sessionId: string, steps: readonly Step[]): void {
-  const say = (payload: EventPayload) => world.agent.say(sessionId, payload);
+  const say = (payload: EventPayload) => world.agent.emit(sessionId, payload);
   const open: { id: string; callId?: string }[] = [];
   const calls: string[] = [];
   const done = (finalItem: OutputItem) =>
@@ -145,7 +145,7 @@ describe.each(['memory', 'sqlite'] as const)('on %s', (driver) => {
       await runtime.send(sessionId, 'Go');
       play(sessionId, steps);
       const last = { id: 'last', type: 'message', origin: 'agent', content: 'Last.' } as const;
-      agent.say(sessionId, { type: 'item_done', itemId: last.id, finalItem: last });
+      agent.emit(sessionId, { type: 'item_done', itemId: last.id, finalItem: last });
       await reader.until(({ items }) => items.has(last.id));
       if (isOver) {
         agent.finish(sessionId);

@@ -29,7 +29,7 @@ async function begin(sessionId: string, message = 'Hello quokka'): Promise<strin
   return turnId;
 }
 
-async function say(sessionId: string, message?: string): Promise<string> {
+async function runTurn(sessionId: string, message?: string): Promise<string> {
   const turnId = await begin(sessionId, message);
   world.agent.finish(sessionId);
   await vi.waitFor(async () => {
@@ -73,7 +73,7 @@ describe('archiving and pinning', () => {
     const sessionId = await create();
     const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
     const told: object[] = [];
-    const stop = world.runtime.watchSessions(({ sessions }) => told.push(...sessions));
+    const stop = world.runtime.subscribeToSessionList(({ sessions }) => told.push(...sessions));
     const { updatedAt } = (await world.runtime.info(sessionId)).session;
     await world.runtime.archive(sessionId);
     await world.runtime.pin(sessionId);
@@ -108,7 +108,7 @@ describe('archiving and pinning', () => {
       expect((await world.runtime.info(sessionId)).session.state).toBe('idle'),
     );
     expect(await listed()).toMatchObject([{ archived: true }]);
-    await say(sessionId, 'Again');
+    await runTurn(sessionId, 'Again');
     expect(await listed()).toEqual([{ sessionId }]);
   });
 
@@ -145,7 +145,7 @@ describe('archiving and pinning', () => {
   test('a message to such a session comes after its history', async () => {
     keepInStore('made-elsewhere');
     await world.runtime.pin('made-elsewhere');
-    const turnId = await say('made-elsewhere');
+    const turnId = await runTurn('made-elsewhere');
     const runs = await world.storage.store.listRuns('made-elsewhere');
     expect(runs?.map(({ id }) => id)).toEqual(['stored-1', turnId]);
   });
@@ -172,14 +172,14 @@ describe('deleting', () => {
     const data = bytes.toString('base64');
     const image = { type: 'image', mimeType: 'image/png', data } as const;
     const shared = { ...image, data: png('shared').toString('base64') };
-    const first = await say(sessionId);
-    await say(other, 'Hello wombat');
+    const first = await runTurn(sessionId);
+    await runTurn(other, 'Hello wombat');
     await world.runtime.send(other, '', undefined, { blocks: [shared] });
     const running = await begin(sessionId);
     await world.runtime.send(sessionId, 'queued', undefined, { blocks: [image, shared] });
     const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
     const removed: string[] = [];
-    const stop = world.runtime.watchSessions((change) => removed.push(...change.removed));
+    const stop = world.runtime.subscribeToSessionList((change) => removed.push(...change.removed));
 
     await world.runtime.deleteSession(sessionId);
 
@@ -202,7 +202,7 @@ describe('deleting', () => {
 
   test('is final: later requests for the session are rejected, and deleting again does nothing', async () => {
     const sessionId = await create();
-    await say(sessionId);
+    await runTurn(sessionId);
     await Promise.all([
       world.runtime.deleteSession(sessionId),
       world.runtime.deleteSession(sessionId),
@@ -226,10 +226,10 @@ describe('deleting', () => {
     keepInStore('made-elsewhere');
     await world.runtime.loadSession('made-elsewhere');
     const own = await create();
-    await say(own);
+    await runTurn(own);
     world.agent.update(own, { agentSessionId: 'own-before-clear' });
     world.agent.update(own, { agentSessionId: 'own-of-agent' });
-    await say(own);
+    await runTurn(own);
     const [stored] = world.agent.stored;
     world.agent.stored.push({ ...stored!, sessionId: 'own-before-clear' });
     world.agent.stored.push({ ...stored!, sessionId: 'own-of-agent' });
@@ -242,7 +242,7 @@ describe('deleting', () => {
       world.agent.stored = all;
       expect(await listed()).toEqual([]);
       const told: string[] = [];
-      const stop = world.runtime.watchSessions(({ sessions }) =>
+      const stop = world.runtime.subscribeToSessionList(({ sessions }) =>
         told.push(...sessions.map(({ sessionId }) => sessionId)),
       );
       expect(await world.runtime.findSessions('scripted')).toEqual([]);
@@ -262,11 +262,11 @@ describe('deleting', () => {
   test('what the agent stored of a session under earlier ids is not listed as another session', async () => {
     keepInStore('elsewhere');
     const own = await create();
-    await say(own);
+    await runTurn(own);
     const earlier = ['plan-1', 'plan-2', 'present'];
     for (const agentSessionId of [...earlier, 'present'])
       world.agent.update(own, { agentSessionId });
-    await say(own);
+    await runTurn(own);
     const [stored] = world.agent.stored;
     world.agent.stored = [...earlier, 'elsewhere'].map((sessionId) => ({ ...stored!, sessionId }));
     const { stored: all } = world.agent;
@@ -280,7 +280,7 @@ describe('deleting', () => {
 
   test('a message that is being sent while its session is deleted starts no agent', async () => {
     const sessionId = await create();
-    await say(sessionId);
+    await runTurn(sessionId);
     await world.runtime.kill(sessionId);
     const held = Promise.withResolvers<void>();
     world.agent.hold = held.promise;
@@ -298,12 +298,12 @@ describe('deleting', () => {
 
   test('if the store rejects it, leaves the session complete, without its agent, and can be repeated', async () => {
     const sessionId = await create();
-    await say(sessionId);
+    await runTurn(sessionId);
     const error = new StorageError('STORE_WRITE_FAILED', 'The disk is full.');
     vi.spyOn(world.storage.store, 'deleteSession').mockRejectedValueOnce(error);
     await expect(world.runtime.deleteSession(sessionId)).rejects.toBe(error);
     expect(world.agent.alive.has(sessionId)).toBe(false);
-    await say(sessionId, 'Still here');
+    await runTurn(sessionId, 'Still here');
     expect((await world.runtime.history(sessionId)).entries).toHaveLength(2);
     await world.runtime.deleteSession(sessionId);
     expect(await listed()).toEqual([]);
@@ -313,7 +313,7 @@ describe('deleting', () => {
     'SAFE: a crash %s leaves the complete session, or nothing of it, after the next start',
     async (when) => {
       const sessionId = await create();
-      const first = await say(sessionId);
+      const first = await runTurn(sessionId);
       const running = await begin(sessionId);
       const reached = Promise.withResolvers<void>();
       const stuck = async (): Promise<never> => {

@@ -37,7 +37,7 @@ describe('after a restart', () => {
   const reported = { configOptions: [model('large')], commands, limits: [limit] };
   const turn = async ({ runtime, agent }: World) => {
     await runtime.send(sessionId, 'Hello');
-    agent.say(sessionId, { type: 'usage_update', usage });
+    agent.emit(sessionId, { type: 'usage_update', usage });
     agent.finish(sessionId);
     await expect.poll(async () => (await runtime.info(sessionId)).session.state).toBe('idle');
   };
@@ -91,7 +91,7 @@ describe('after a restart', () => {
     await expect.poll(stored).toMatchObject({ usage });
     const { turnId } = await world.runtime.send(sessionId, 'More');
     const later = { ...usage, contextTokens: 99 };
-    world.agent.say(sessionId, { type: 'usage_update', usage: later });
+    world.agent.emit(sessionId, { type: 'usage_update', usage: later });
     await expect
       .poll(() => JSON.stringify(world.medium.acknowledged.get(turnId)))
       .toContain('"contextTokens":99');

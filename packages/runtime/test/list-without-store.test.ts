@@ -38,7 +38,7 @@ async function startWith(isAway: (call: number) => boolean) {
 test('a database failure while an agent’s own sessions are listed is reported, and ends nothing', async () => {
   const { runtime, told } = await startWith((call) => call > 2);
   // An unhandled error would end the process.
-  const stop = runtime.watchSessions(() => {});
+  const stop = runtime.subscribeToSessionList(() => {});
   await expect.poll(() => told).toMatchObject([{ code: 'STORE_READ_FAILED' }]);
   stop();
   await runtime.close();
@@ -47,7 +47,7 @@ test('a database failure while an agent’s own sessions are listed is reported,
 test('a list that cannot be read at first is sent as soon as it can be', async () => {
   const { runtime, told } = await startWith((call) => call === 2);
   const lists: SessionsChange[] = [];
-  const stop = runtime.watchSessions((change) => lists.push(change));
+  const stop = runtime.subscribeToSessionList((change) => lists.push(change));
   await expect.poll(() => lists[0]).toEqual({ sessions: [], removed: [] });
   expect(told).toMatchObject([{ code: 'STORE_READ_FAILED' }]);
   stop();

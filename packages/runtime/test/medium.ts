@@ -71,7 +71,7 @@ export class WitnessedMedium implements Medium {
   async open(): Promise<OpenedStorage> {
     const power = { on: true };
     this.#power = power;
-    const { log, store, blobs, archive, close } = await this.#medium.open();
+    const { log, store, blobs, eventArchive: archive, close } = await this.#medium.open();
     for (const { runId } of await log.unsettled()) {
       assert.deepEqual(await log.read(runId), this.acknowledged.get(runId));
     }
@@ -79,7 +79,7 @@ export class WitnessedMedium implements Medium {
       log: whilePowered(this.#witness(log), power),
       store: whilePowered(store, power),
       blobs: whilePowered(blobs, power),
-      ...(archive && { archive: whilePowered(archive, power) }),
+      ...(archive && { eventArchive: whilePowered(archive, power) }),
       close,
     };
   }

@@ -29,7 +29,7 @@ async function play({ runtime, agent }: World, costUsd: number): Promise<string>
   const { turnId } = await runtime.send(sessionId, 'Hello');
   const counted = turns.length;
   const usage = { inputTokens: 1, outputTokens: 2, costUsd };
-  agent.say(sessionId, { type: 'response_done', status: 'completed', usage });
+  agent.emit(sessionId, { type: 'response_done', status: 'completed', usage });
   await expect.poll(() => turns.length).toBe(counted + 1);
   await expect.poll(async () => (await runtime.status(sessionId)).state).toBe('idle');
   return turnId;

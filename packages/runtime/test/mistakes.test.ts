@@ -72,8 +72,8 @@ test.each(atLength ? payloads : payloads.filter((_, index) => index % 2 === 1))(
       expect(queued).toBe(false);
       agent.text(hurt, 'm', 'Before. ');
       const { value, isSprung } = trap(payload, after);
-      sayIfItCan(() => agent.say(hurt, value, turnId));
-      sayIfItCan(() => agent.finish(hurt));
+      emitIfPossible(() => agent.emit(hurt, value, turnId));
+      emitIfPossible(() => agent.finish(hurt));
       agent.finish(healthy);
       await Promise.all([rest(hurt), rest(healthy)]);
       const turn = (await runtime.history(hurt)).turns.find((one) => one.turnId === turnId);
@@ -92,7 +92,7 @@ test.each(atLength ? payloads : payloads.filter((_, index) => index % 2 === 1))(
 );
 
 /** `say` runs on the agent's own side and may also throw. */
-function sayIfItCan(say: () => void): void {
+function emitIfPossible(say: () => void): void {
   try {
     say();
   } catch {

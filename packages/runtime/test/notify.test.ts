@@ -17,7 +17,7 @@ test('FR-039-06: a notification ends a waiting turn at once, as complete, with i
   const { sessionId, reader } = await start();
   const { runtime, agent } = world;
   const { turnId } = await runtime.send(sessionId, 'Hello');
-  agent.say(sessionId, {
+  agent.emit(sessionId, {
     type: 'item_start',
     itemId: 'a',
     itemType: 'message',

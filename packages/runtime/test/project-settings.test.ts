@@ -69,7 +69,7 @@ class Talk {
   }
 
   /** Sends a message that needs no question. */
-  async say(message: string): Promise<void> {
+  async runTurn(message: string): Promise<void> {
     await this.reader.untilType('session:info');
     const before = this.questions.length;
     await this.world.runtime.send(this.sessionId, message);
@@ -90,7 +90,7 @@ const lastUsed = ({ agent }: World) => agent.projectsUsed.at(-1);
 test('a folder without settings needs no question', async () => {
   const world = await start(undefined);
   const talk = await Talk.create(world);
-  await talk.say('Hello');
+  await talk.runTurn('Hello');
   expect(talk.questions).toEqual([]);
 });
 
@@ -122,8 +122,8 @@ test('before the first message users are asked, and the message is queued; the f
   await talk.received('Hello');
   expect(lastUsed(world)).toBe('one');
   await talk.end();
-  await talk.say('And now?');
-  await (await Talk.create(world)).say('In another session');
+  await talk.runTurn('And now?');
+  await (await Talk.create(world)).runTurn('In another session');
   expect(lastUsed(world)).toBe('one');
 });
 
@@ -135,7 +135,7 @@ test('after “without”, the session keeps the running agent, and users are no
   await talk.answer('without');
   await talk.received('Hello');
   await talk.end();
-  await talk.say('And now?');
+  await talk.runTurn('And now?');
   expect(world.agent.projectsUsed.slice(length)).toEqual([]);
   expect(await world.runtime.listGrants(world.projectDir)).toEqual([]);
   const next = await Talk.create(world);
@@ -160,7 +160,7 @@ test('a lasting answer is listed with the project’s grants, applies after a re
   const next = await world.restart('close');
   next.agent.project = brought('one');
   const later = new Talk(next, talk.sessionId);
-  await later.say('Later');
+  await later.runTurn('Later');
   expect(lastUsed(next)).toBeUndefined();
   await next.runtime.removeGrant(next.projectDir, grant.rule);
   await next.runtime.send(talk.sessionId, 'Again');
@@ -190,10 +190,10 @@ test('when the files change, the answer no longer applies, and the agent is rest
   await world.runtime.prewarm(talk.sessionId);
   expect(lastUsed(world)).toBeUndefined();
   world.agent.project = brought('one');
-  await talk.say('As before');
+  await talk.runTurn('As before');
   expect(lastUsed(world)).toBe('one');
   world.agent.project = undefined;
-  await talk.say('Without any');
+  await talk.runTurn('Without any');
   expect(lastUsed(world)).toBeUndefined();
 });
 
@@ -208,7 +208,7 @@ test('two sessions of a folder both ask, and the newest answer applies', async (
     'project-settings:leave:scripted:one',
   ]);
   await a.end();
-  await a.say('Again');
+  await a.runTurn('Again');
   expect(lastUsed(world)).toBeUndefined();
 });
 

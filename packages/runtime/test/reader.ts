@@ -2,7 +2,7 @@ import { appendText, type ServerMessage, type UpsertObject } from '@liminal/prot
 import type { Outgoing, Runtime, SubscribeOptions } from '../src/index.ts';
 
 /** A reader's cursor and its state at that cursor, with which it may return. */
-export interface Place {
+export interface ReaderState {
   cursor: string | undefined;
   items: ReadonlyMap<string, UpsertObject>;
 }
@@ -25,7 +25,7 @@ export class Reader {
   constructor(
     runtime: Runtime,
     sessionId: string,
-    { items = [], ...options }: SubscribeOptions & { items?: Place['items'] | [] } = {},
+    { items = [], ...options }: SubscribeOptions & { items?: ReaderState['items'] | [] } = {},
   ) {
     for (const [itemId, item] of items) this.items.set(itemId, item);
     this.cursor = options.cursor;
@@ -34,7 +34,7 @@ export class Reader {
     });
   }
 
-  get place(): Place {
+  get place(): ReaderState {
     return { cursor: this.cursor, items: new Map(this.items) };
   }
 

@@ -20,7 +20,7 @@ async function turn(text: string): Promise<string> {
   return turnId;
 }
 
-const said = async (id = sessionId) =>
+const historyTexts = async (id = sessionId) =>
   (await world.runtime.history(id)).entries.map((one) => ('content' in one ? one.content : ''));
 
 test('a rewind’s notice names the restored files and the turn', async () => {
@@ -31,19 +31,19 @@ test('a rewind’s notice names the restored files and the turn', async () => {
   world.agent.rewound = rewound;
 
   expect(await world.runtime.rewind(sessionId, turnId, { dryRun: true })).toEqual(rewound);
-  expect(await said()).toEqual(['Tidy up.']);
+  expect(await historyTexts()).toEqual(['Tidy up.']);
   expect(await world.runtime.rewind(sessionId, turnId)).toEqual(rewound);
 
   const notice =
     'Files were restored to their state before “Tidy up.”: src/a.ts, /elsewhere/b.ts. 1 of them are now links and stay as they are. The conversation is unchanged, and the agent does not know that files changed. Tell it if it matters.';
   await reader.untilTurn('turn_complete');
   world = await world.restart();
-  expect(await said()).toEqual(['Tidy up.', notice]);
+  expect(await historyTexts()).toEqual(['Tidy up.', notice]);
   expect(world.agent.rewindings).toEqual([]);
   // A fork has the same files, and its notice names the same turn.
   const fork = await world.runtime.fork(sessionId, { turnId });
   expect(world.agent.forks).toEqual([turnId]);
-  expect(await said(fork.sessionId)).toEqual(['Tidy up.', notice]);
+  expect(await historyTexts(fork.sessionId)).toEqual(['Tidy up.', notice]);
   await world.runtime.fork(sessionId);
   expect(world.agent.forks.at(-1)).toBe(turnId);
 });
@@ -52,7 +52,7 @@ test('a rewind that changes nothing adds no notice', async () => {
   const turnId = await turn('Look.');
   await world.runtime.rewind(sessionId, turnId);
   expect(world.agent.rewindings).toEqual([`look at ${turnId}`]);
-  expect(await said()).toEqual(['Look.']);
+  expect(await historyTexts()).toEqual(['Look.']);
 });
 
 test('a rewind that fails is rejected with the reason, which is also in the conversation', async () => {

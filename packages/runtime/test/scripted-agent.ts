@@ -17,7 +17,7 @@ import {
   type ContentBlock,
   type EventPayload,
   type RewindResult,
-  steeredItem,
+  steeredItemId,
 } from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
@@ -182,10 +182,10 @@ export class ScriptedAgent extends DriverProvider {
     this.received.push(message);
     this.attached.push(blocks);
     this.#turns.set(sessionId, turnId);
-    this.say(sessionId, { type: 'response_start', modelId: 'model-1', providerId: this.cliType });
+    this.emit(sessionId, { type: 'response_start', modelId: 'model-1', providerId: this.cliType });
     const itemId = `${turnId}-user`;
-    this.say(sessionId, { type: 'item_start', itemId, itemType: 'message', origin: 'user' });
-    this.say(sessionId, {
+    this.emit(sessionId, { type: 'item_start', itemId, itemType: 'message', origin: 'user' });
+    this.emit(sessionId, {
       type: 'item_done',
       itemId,
       finalItem: {
@@ -207,11 +207,11 @@ export class ScriptedAgent extends DriverProvider {
     await this.beforeSteer();
     if (this.#turns.get(sessionId) !== turnId) throw nothingToSteer();
     this.steered.push(content);
-    const itemId = steeredItem(turnId, messageId);
+    const itemId = steeredItemId(turnId, messageId);
     const told = { origin: 'user', delivery: 'sent', initialContent: content } as const;
-    this.say(sessionId, { type: 'item_start', itemId, itemType: 'message', ...told });
+    this.emit(sessionId, { type: 'item_start', itemId, itemType: 'message', ...told });
     const patch = { blocks: [...blocks] };
-    this.say(sessionId, { type: 'item_delta', itemId, deltaContent: '', patch });
+    this.emit(sessionId, { type: 'item_delta', itemId, deltaContent: '', patch });
   }
 
   /** The running turn, or the last one. */
@@ -221,15 +221,15 @@ export class ScriptedAgent extends DriverProvider {
 
   /** Marks a steered message as taken by the agent. */
   takeUp(sessionId: string, messageId: string, content: string): void {
-    const id = steeredItem(this.#turns.get(sessionId) ?? '', messageId);
+    const id = steeredItemId(this.#turns.get(sessionId) ?? '', messageId);
     const item = { type: 'message', id, content, origin: 'user', delivery: 'taken' } as const;
-    this.say(sessionId, { type: 'item_done', itemId: id, finalItem: item });
+    this.emit(sessionId, { type: 'item_done', itemId: id, finalItem: item });
   }
 
   /** Withdraws a steered message from its turn, which ends: the agent begins a turn for it later. */
   leaveOver(sessionId: string, messageId: string): void {
-    const itemId = steeredItem(this.#turns.get(sessionId) ?? '', messageId);
-    this.say(sessionId, { type: 'item_cancelled', itemId, reason: 'own_turn' });
+    const itemId = steeredItemId(this.#turns.get(sessionId) ?? '', messageId);
+    this.emit(sessionId, { type: 'item_cancelled', itemId, reason: 'own_turn' });
     this.finish(sessionId);
   }
 
@@ -242,30 +242,30 @@ export class ScriptedAgent extends DriverProvider {
     this.#output(sessionId).update(update);
   }
 
-  say(sessionId: string, payload: EventPayload, turnId = this.#turns.get(sessionId)): void {
+  emit(sessionId: string, payload: EventPayload, turnId = this.#turns.get(sessionId)): void {
     if (turnId === undefined) throw new Error('No turn has begun in this session.');
     this.#turns.set(sessionId, turnId);
     this.#output(sessionId).emit({ turnId, timestamp: new Date().toISOString(), payload });
   }
 
   text(sessionId: string, itemId: string, ...chunks: string[]): void {
-    this.say(sessionId, { type: 'item_start', itemId, itemType: 'message' });
+    this.emit(sessionId, { type: 'item_start', itemId, itemType: 'message' });
     for (const deltaContent of chunks) {
-      this.say(sessionId, { type: 'item_delta', itemId, deltaContent });
+      this.emit(sessionId, { type: 'item_delta', itemId, deltaContent });
     }
   }
 
   /** Calls a tool, with its result. */
   call(sessionId: string, itemId: string): void {
     const called = { name: 'Read', callId: `${itemId}-call` };
-    this.say(sessionId, { type: 'item_start', itemId, itemType: 'function_call', ...called });
-    this.say(sessionId, {
+    this.emit(sessionId, { type: 'item_start', itemId, itemType: 'function_call', ...called });
+    this.emit(sessionId, {
       type: 'item_done',
       itemId,
       finalItem: { type: 'function_call', id: itemId, ...called, arguments: '{}', origin: 'agent' },
     });
     const id = `${itemId}-answer`;
-    this.say(sessionId, {
+    this.emit(sessionId, {
       type: 'item_done',
       itemId: id,
       finalItem: {
@@ -280,7 +280,7 @@ export class ScriptedAgent extends DriverProvider {
   }
 
   finish(sessionId: string): void {
-    this.say(sessionId, { type: 'response_done', status: 'completed', finishReason: 'end_turn' });
+    this.emit(sessionId, { type: 'response_done', status: 'completed', finishReason: 'end_turn' });
   }
 
   /** Ends the process without an end of its turn. */
@@ -295,13 +295,13 @@ export class ScriptedAgent extends DriverProvider {
 
   #cancel(sessionId: string): void {
     this.cancels.push(sessionId);
-    this.say(sessionId, { type: 'turn_aborted_by_user', reason: 'The user asked to stop.' });
-    this.say(sessionId, { type: 'response_done', status: 'cancelled', finishReason: 'cancelled' });
+    this.emit(sessionId, { type: 'turn_aborted_by_user', reason: 'The user asked to stop.' });
+    this.emit(sessionId, { type: 'response_done', status: 'cancelled', finishReason: 'cancelled' });
   }
 
   #answer(sessionId: string, approvalId: string, answer: ApprovalAnswer): void {
     this.answers.push(answer);
-    this.say(sessionId, {
+    this.emit(sessionId, {
       type: 'item_done',
       itemId: approvalId,
       finalItem: {
@@ -316,7 +316,7 @@ export class ScriptedAgent extends DriverProvider {
   }
 
   ask(sessionId: string, approvalId: string, options: ApprovalOption[] = approvalOptions): void {
-    this.say(sessionId, {
+    this.emit(sessionId, {
       type: 'item_start',
       itemId: approvalId,
       itemType: 'approval',

@@ -13,8 +13,8 @@ test('the server’s log names the session, turn, run and trace that a line is a
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   const traceContext = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
   const { turnId } = await runtime.send(sessionId, 'Hello', undefined, { traceContext });
-  agent.say(sessionId, { type: 'heartbeat' }, 'another turn');
-  agent.say(sessionId, { type: 'response_error', error: { code: 'X', message: 'x' } }, turnId);
+  agent.emit(sessionId, { type: 'heartbeat' }, 'another turn');
+  agent.emit(sessionId, { type: 'response_error', error: { code: 'X', message: 'x' } }, turnId);
   await reader.untilTurn('turn_error');
   const ids = { sessionId, turnId, runId: turnId, traceId };
   await expect

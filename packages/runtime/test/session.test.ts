@@ -265,7 +265,7 @@ test('a permission request is answered once: the first answer wins', async () =>
 });
 
 /** The activity and notices that readers get. */
-const toldIn = (reader: Reader) => {
+const activityAndNotices = (reader: Reader) => {
   const { notices, activity } = reader.ofType('session:info').at(-1)?.info ?? {};
   return { ...(notices && { notices }), ...(activity !== undefined && { activity }) };
 };
@@ -274,7 +274,8 @@ test('an agent’s activity is shown until its turn or process ends, and its not
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   const activity = 'The model is overloaded. Trying again in 5 s.';
   const notices = [{ level: 'warning', text: 'This folder is not trusted.' } as const];
-  const told = (expected: object) => reader.until((r) => isDeepStrictEqual(toldIn(r), expected));
+  const told = (expected: object) =>
+    reader.until((r) => isDeepStrictEqual(activityAndNotices(r), expected));
   await world.runtime.send(sessionId, 'Hello');
   world.agent.update(sessionId, { activity, notices });
   await told({ activity, notices });
@@ -297,7 +298,7 @@ test('an agent’s activity is shown until its turn or process ends, and its not
 
 test('a turn that the agent begins by itself is a separate turn', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
-  world.agent.say(
+  world.agent.emit(
     sessionId,
     { type: 'response_start', modelId: 'm', providerId: 'scripted', trigger: 'agent' },
     'turn-of-its-own',

@@ -1,7 +1,7 @@
 /** A user's stop in every state of a session: nothing begins after it until a user resumes. */
 import { randomUUID } from 'node:crypto';
 import { ProviderError } from '@liminal/agents';
-import { type ApprovalOption, steeredItem } from '@liminal/protocol';
+import { type ApprovalOption, steeredItemId } from '@liminal/protocol';
 import { StorageError } from '@liminal/storage';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
@@ -91,7 +91,7 @@ interface State {
 }
 
 const ask = (talk: Talk, more: object = {}): void =>
-  talk.world.agent.say(talk.sessionId, {
+  talk.world.agent.emit(talk.sessionId, {
     type: 'item_start',
     itemId: 'a',
     itemType: 'approval',
@@ -116,7 +116,7 @@ const states: Record<string, State> = {
   'a text': { reach: ({ world, sessionId }) => world.agent.text(sessionId, 't', 'Half a ') },
   'a tool that runs': {
     reach: ({ world, sessionId }) =>
-      world.agent.say(sessionId, {
+      world.agent.emit(sessionId, {
         type: 'item_start',
         itemId: 'c',
         itemType: 'function_call',
@@ -129,7 +129,7 @@ const states: Record<string, State> = {
   'a plan': { reach: (talk) => ask(talk, { title: 'Plan', description: '# Do it' }) },
   'a compaction': {
     reach: ({ world, sessionId }) =>
-      world.agent.say(sessionId, {
+      world.agent.emit(sessionId, {
         type: 'item_start',
         itemId: 'n',
         itemType: 'message',
@@ -155,9 +155,9 @@ const states: Record<string, State> = {
       const messageId = await steer(talk, 'A word.');
       const { agent } = talk.world;
       vi.spyOn(agent, 'cancelTurn').mockImplementation(async (sessionId) => {
-        const id = steeredItem(agent.turnOf(sessionId), messageId);
+        const id = steeredItemId(agent.turnOf(sessionId), messageId);
         const item = { type: 'message', id, content: 'A word.', origin: 'user' } as const;
-        agent.say(sessionId, {
+        agent.emit(sessionId, {
           type: 'item_done',
           itemId: id,
           finalItem: { ...item, delivery: 'not_taken' },

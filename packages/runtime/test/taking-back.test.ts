@@ -55,10 +55,10 @@ async function scriptedTalk(medium?: Parameters<typeof openMedium>[0]): Promise<
   return { world, sessionId, ask };
 }
 
-const heard = ({ requests }: ScriptedClient) =>
+const modelInput = ({ requests }: ScriptedClient) =>
   requests.at(-1)?.conversation.map((item) => ('content' in item ? item.content : item.type));
 
-const said = ({ entries }: HistoryPage) =>
+const textsOf = ({ entries }: HistoryPage) =>
   entries.map((one) => ('content' in one ? one.content : ''));
 
 const onePixel =
@@ -82,11 +82,11 @@ describe('of a bare model', () => {
     expect(await world.runtime.rewind(sessionId, two, dry)).toEqual(planned);
     expect(await world.runtime.rewind(sessionId, two, conversation)).toEqual(planned);
     await ask('Two again?');
-    expect(heard(client)).toEqual(['One?', 'A1', 'Two again?']);
+    expect(modelInput(client)).toEqual(['One?', 'A1', 'Two again?']);
 
     const next = await world.restart();
     await ask('And?', next);
-    expect(heard(client)).toEqual(['One?', 'A1', 'Two again?', 'A4', 'And?']);
+    expect(modelInput(client)).toEqual(['One?', 'A1', 'Two again?', 'A4', 'And?']);
   });
 
   test('the same holds if the server stops before the next message', async () => {
@@ -95,7 +95,7 @@ describe('of a bare model', () => {
     await ask('Two?');
     await world.runtime.rewind(sessionId, first, conversation);
     await ask('Anew?', await world.restart());
-    expect(heard(client)).toEqual(['Anew?']);
+    expect(modelInput(client)).toEqual(['Anew?']);
   });
 
   test('turns that were taken back still count as cost', async () => {
@@ -124,7 +124,7 @@ test('nothing is removed: history has all turns, and connected, returning and ne
 
   const next = await world.restart();
   const page = await next.runtime.history(sessionId);
-  expect(said(page)).toEqual([
+  expect(textsOf(page)).toEqual([
     'One.',
     'Two.',
     'Three.',
@@ -219,7 +219,7 @@ test('conversation and files are both reset; if only the files fail, the convers
   world.agent.rewound = { files, insertions: 1, deletions: 2 };
   const rewound = await world.runtime.rewind(sessionId, two, both);
   expect(rewound).toEqual({ ...taken([two], 'Two.'), files, insertions: 1, deletions: 2 });
-  expect(said(await world.runtime.history(sessionId)).at(-1)).toBe(
+  expect(textsOf(await world.runtime.history(sessionId)).at(-1)).toBe(
     'One turn was taken back, from “Two.” on. The agent continues from before that message. Files were restored to their state before “Two.”: a.ts.',
   );
   world.agent.rewound = new ProviderError('NO_CHECKPOINT', 'The copies are gone.');
@@ -227,7 +227,7 @@ test('conversation and files are both reset; if only the files fail, the convers
   const half = await world.runtime.rewind(sessionId, one, both);
   expect(half).toEqual({ ...taken([one], 'One.'), problem });
   const page = await world.runtime.history(sessionId);
-  expect(said(page).at(-1)).toContain('The files stay as they are. The copies are gone.');
+  expect(textsOf(page).at(-1)).toContain('The files stay as they are. The copies are gone.');
   expect([...takenBack(page.turns).keys()]).toContain(one);
 });
 
@@ -263,7 +263,7 @@ test('a fork has neither the turns that were taken back nor their notice, and ca
   });
   const fork = await world.runtime.fork(sessionId, { turnId: three });
   const page = await world.runtime.history(fork.sessionId);
-  expect(said(page)).toEqual(['One.', 'Three.']);
+  expect(textsOf(page)).toEqual(['One.', 'Three.']);
   expect(page.turns.every(({ rewoundTo }) => rewoundTo === undefined)).toBe(true);
   await world.runtime.fork(sessionId, { turnId: one });
   expect(world.agent.forks).toEqual([three, one]);
@@ -326,7 +326,7 @@ test('turns that were taken back are not a fork, neither for the agent’s next 
   world.agent.storedTurns.push(stored(three, 'Three.', { after: one }), there);
   world.agent.mark = 'second';
   await ask('Four.');
-  expect(said(await world.runtime.history(sessionId))).toEqual([
+  expect(textsOf(await world.runtime.history(sessionId))).toEqual([
     'One.',
     'Two.',
     expect.stringContaining('taken back'),

@@ -6,7 +6,7 @@ import type { World } from './harness.ts';
 import { startWorld } from './harness.ts';
 import type { Driver } from './medium.ts';
 import { openMedium } from './medium.ts';
-import type { Place } from './reader.ts';
+import type { ReaderState } from './reader.ts';
 import { Reader } from './reader.ts';
 import { checkRun, shownOf, storedOf, timeless } from './whole-path-truth.ts';
 
@@ -101,7 +101,7 @@ class Play {
   readonly #story: Story;
   readonly #sessionId: string;
   readonly #steps: Step[];
-  readonly #places = new Map<number, Place>();
+  readonly #places = new Map<number, ReaderState>();
   readonly #followed: Followed[] = [];
   #world: World;
   #readers: Reader[];
@@ -138,7 +138,7 @@ class Play {
     const followed = await this.#follow(turnId);
     for (const payload of renamed(script.slice(1), turnId)) {
       if (await this.#takeSteps()) return;
-      this.#world.agent.say(this.#sessionId, payload);
+      this.#world.agent.emit(this.#sessionId, payload);
       this.#said += 1;
       // Lets appends and readers run between some events, and not between others.
       if (this.#said % 3 === 0) await new Promise(setImmediate);
@@ -182,7 +182,7 @@ class Play {
     const pieces = Array.from({ length: 10 }, (_, piece) => `${piece} `.repeat(5_000));
     const finalItem = { type: 'message' as const, id: itemId, content: pieces.join('') };
     this.#world.agent.text(this.#sessionId, itemId, ...pieces);
-    this.#world.agent.say(this.#sessionId, {
+    this.#world.agent.emit(this.#sessionId, {
       type: 'item_done',
       itemId,
       finalItem: { ...finalItem, origin: 'agent' },
@@ -209,12 +209,12 @@ class Play {
     }
   }
 
-  #replace(index: number, place: Place | undefined): void {
+  #replace(index: number, place: ReaderState | undefined): void {
     this.#readers[index]?.close();
     this.#readers[index] = this.#read(index, place);
   }
 
-  #read(index: number, place?: Place): Reader {
+  #read(index: number, place?: ReaderState): Reader {
     return new Reader(this.#world.runtime, this.#sessionId, { deltas: index < 2, ...place });
   }
 

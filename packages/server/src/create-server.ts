@@ -24,7 +24,7 @@ import { metricsRoute } from './metrics/metrics-route.ts';
 import { boundClients, overHttp } from './over-http.ts';
 import { signInScriptRoute } from './pages/sign-in-script.ts';
 import { serveWebApp } from './static.ts';
-import { tracedReaders } from './traced-readers.ts';
+import { traceDelivery } from './trace-delivery.ts';
 import { webSocketRoute } from './websocket/route.ts';
 import { endFailedSocket } from './websocket/socket-error.ts';
 
@@ -106,12 +106,12 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   imageFrameRoute(app);
   await typed.register(metricsRoute, { runtime, connections, metrics });
   await typed.register(streamRoutes, {
-    runtime: tracedReaders(runtime, 'sse', tracing),
+    runtime: traceDelivery(runtime, 'sse', tracing),
     connections,
     limits,
   });
   await typed.register(webSocketRoute, {
-    runtime: tracedReaders(runtime, 'websocket', tracing),
+    runtime: traceDelivery(runtime, 'websocket', tracing),
     connections,
     limits,
   });

@@ -18,10 +18,10 @@ interface Held {
   stillSince: number;
 }
 
-const ofServers = new WeakMap<Server, Map<Socket, Held>>();
+const connectionsByServer = new WeakMap<Server, Map<Socket, Held>>();
 
 /** The interval between two checks, in ms. */
-const LOOK_MS = 100;
+const checkMs = 100;
 
 /**
  * While more than `limits.heldBytes` are held, ends the connections that have been idle the longest. A client that
@@ -32,7 +32,7 @@ export function boundHeldBytes(
   { heldBytes, acpMessageBytes }: Pick<Limits, 'heldBytes' | 'acpMessageBytes'>,
 ): void {
   const connections = new Map<Socket, Held>();
-  ofServers.set(server, connections);
+  connectionsByServer.set(server, connections);
   server.on('connection', (socket: Socket) => {
     const stillSince = performance.now();
     connections.set(socket, { responses: new Set(), readFrom: undefined, moved: 0, stillSince });
@@ -50,8 +50,8 @@ export function boundHeldBytes(
   });
   const timer = setInterval(() => {
     const sizes = [...connections].map(([socket, held]) => {
-      noteMoves(socket, held);
-      return { socket, held, size: sizeOf(socket, held, acpMessageBytes) };
+      updateMoved(socket, held);
+      return { socket, held, size: heldBytesOf(socket, held, acpMessageBytes) };
     });
     let total = sizes.reduce((sum, { size }) => sum + size, 0);
     if (total <= heldBytes) return;
@@ -62,17 +62,17 @@ export function boundHeldBytes(
       socket.destroy();
       total -= size;
     }
-  }, LOOK_MS).unref();
+  }, checkMs).unref();
   server.once('close', () => clearInterval(timer));
 }
 
 /** Counts the bytes that an upgraded connection receives from now on as an unfinished message. */
 export function countMessage(server: Server, socket: Socket): void {
-  const held = ofServers.get(server)?.get(socket);
+  const held = connectionsByServer.get(server)?.get(socket);
   if (held) held.readFrom = socket.bytesRead;
 }
 
-function noteMoves(socket: Socket, held: Held): void {
+function updateMoved(socket: Socket, held: Held): void {
   const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
   if (moved === held.moved) return;
   held.moved = moved;
@@ -80,7 +80,7 @@ function noteMoves(socket: Socket, held: Held): void {
 }
 
 /** Counts received bytes up to `maxReceived`: an imported file passes through and is not kept. */
-function sizeOf(socket: Socket, { responses, readFrom }: Held, maxReceived: number): number {
+function heldBytesOf(socket: Socket, { responses, readFrom }: Held, maxReceived: number): number {
   const received = readFrom === undefined ? 0 : socket.bytesRead - readFrom;
   let size = socket.writableLength + Math.min(received, maxReceived);
   for (const response of responses) if (!response.socket) size += response.writableLength;

@@ -1,8 +1,8 @@
-import { BLOB_MAX } from '@liminal/protocol';
+import { blobMax } from '@liminal/protocol';
 
 /** Bounds on what a client can make the server hold. Sizes in bytes, times in milliseconds. */
 export interface Limits {
-  /** A request's body. Each of a message's `MESSAGE_MAX` characters can take six bytes. */
+  /** A request's body. Each of a message's `messageMax` characters can take six bytes. */
   bodyBytes: number;
   /** An uploaded file. */
   blobBytes: number;
@@ -43,7 +43,7 @@ export interface Limits {
 
 export const defaultLimits: Limits = {
   bodyBytes: 8 * 1024 * 1024,
-  blobBytes: BLOB_MAX,
+  blobBytes: blobMax,
   importBytes: 2 * 1024 ** 3,
   frameBytes: 64 * 1024,
   acpMessageBytes: 32 * 1024 * 1024,

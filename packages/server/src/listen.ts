@@ -27,14 +27,14 @@ const lookupAll = async (name: string) => lookup(name, { all: true });
 
 /** Passes the connections of one more address to the server, which counts and bounds them like its own. */
 async function listenAlso({ server }: FastifyInstance, address: { host: string; port: number }) {
-  const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>
+  const extraServer = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>
     server.emit('connection', socket),
   );
-  listener.maxConnections = server.maxConnections;
-  server.once('close', () => listener.close());
-  const failed = once(listener, 'error');
-  listener.listen(address);
-  const [error] = (await Promise.race([once(listener, 'listening'), failed])) as [unknown?];
+  extraServer.maxConnections = server.maxConnections;
+  server.once('close', () => extraServer.close());
+  const failed = once(extraServer, 'error');
+  extraServer.listen(address);
+  const [error] = (await Promise.race([once(extraServer, 'listening'), failed])) as [unknown?];
   if (!(error instanceof Error && 'code' in error)) return;
   // A machine may lack an address of `localhost`, for example the IPv6 one.
   if (error.code !== 'EADDRINUSE') return;

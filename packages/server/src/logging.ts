@@ -9,9 +9,9 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 
 /** Approximate length of the longest line, in characters: an agent's error may have many millions. */
-const LINE = 64 * 1024;
+const lineMax = 64 * 1024;
 /** In characters. A shorter secret would hide common words. */
-const SECRET_MIN = 8;
+const secretMin = 8;
 const hidden = '***';
 /** Redacts known secret formats, by the same rules as exports. */
 const rules = new Redactor([]);
@@ -37,13 +37,13 @@ export function createLogger(
   };
   const write = (line: string): void => {
     // Cut in two steps: a secret that the first cut splits is not recognised, so the second cut removes it.
-    const shown = hideSecrets(hideUrlSecrets(cut(line, 4 * LINE)), secrets);
-    stream.write(escapeHiddenInJson(cut(shown, LINE)));
+    const shown = hideSecrets(hideUrlSecrets(truncateLine(line, 4 * lineMax)), secrets);
+    stream.write(escapeHiddenInJson(truncateLine(shown, lineMax)));
   };
   return pino({ level, serializers }, { write });
 }
 
-function cut(line: string, length: number): string {
+function truncateLine(line: string, length: number): string {
   return line.length <= length ? line : `${JSON.stringify(withinSize(JSON.parse(line), length))}\n`;
 }
 
@@ -52,7 +52,7 @@ function hideSecrets(line: string, secrets: ReadonlySet<string>): string {
   for (const secret of secrets) {
     // The secret as JSON writes it.
     const written = JSON.stringify(secret).slice(1, -1);
-    if (secret.length >= SECRET_MIN) text = text.replaceAll(written, hidden);
+    if (secret.length >= secretMin) text = text.replaceAll(written, hidden);
   }
   return rules.text(text);
 }

@@ -18,7 +18,7 @@ import type { Limits } from './limits.ts';
 import { boundStrangers } from './strangers.ts';
 
 /** How long a connection may be idle between two requests, in ms: longer than the minute of most proxies. */
-const KEEP_ALIVE_MS = 72_000;
+const keepAliveMs = 72_000;
 
 /** Fastify's options for a server with these limits. */
 export function overHttp(limits: Limits, { takesUpgrades }: { takesUpgrades: boolean }) {
@@ -39,7 +39,7 @@ export function overHttp(limits: Limits, { takesUpgrades }: { takesUpgrades: boo
           requestTimeout: 0,
           headersTimeout: limits.headMs,
           connectionsCheckingInterval: limits.headMs / 4,
-          keepAliveTimeout: KEEP_ALIVE_MS,
+          keepAliveTimeout: keepAliveMs,
         },
         boundPipeline(handler, limits.pipelined),
       ),

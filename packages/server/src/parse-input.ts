@@ -12,10 +12,10 @@ export function parseInput<S extends z.ZodType>(
   value: unknown,
   nameOf = (path: string): string => `\`${path}\``,
 ): { value: z.output<S> } | { problems: string } {
-  const ours = new Set<string>();
+  const ownMessages = new Set<string>();
   const error = (issue: RawIssue): string => {
     const problem = problemOf(issue);
-    ours.add(problem);
+    ownMessages.add(problem);
     return problem;
   };
   const parsed = schema.safeParse(value, { error });
@@ -23,7 +23,7 @@ export function parseInput<S extends z.ZodType>(
   const problems = parsed.error.issues.map(({ path, message }) => {
     const name = path.length === 0 ? '' : nameOf(path.join('.'));
     // A schema may have its own message.
-    if (!ours.has(message)) return name === '' ? message : `${name}: ${message}`;
+    if (!ownMessages.has(message)) return name === '' ? message : `${name}: ${message}`;
     return `${name === '' ? 'it' : name} ${message}`;
   });
   return { problems: problems.join('; ') };

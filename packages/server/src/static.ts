@@ -60,7 +60,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
   });
 
   app.setNotFoundHandler((request, reply) => {
-    if (isPlaceInApp(request)) {
+    if (isAppAddress(request)) {
       if (!isBuilt()) return sendPage(reply, 503, notBuiltPage());
       return reply.sendFile('index.html');
     }
@@ -70,7 +70,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
 }
 
 /** Whether a browser shows the app at this address; the app then interprets the address. */
-function isPlaceInApp(request: FastifyRequest): boolean {
+function isAppAddress(request: FastifyRequest): boolean {
   const { method, url } = request;
   return (method === 'GET' || method === 'HEAD') && takesHtml(request) && !url.startsWith('/api/');
 }

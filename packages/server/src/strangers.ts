@@ -16,20 +16,21 @@ type StrangerLimits = Pick<Limits, 'connections' | 'strangers' | 'headMs'>;
  */
 export function boundStrangers({ server }: FastifyInstance, limits: StrangerLimits): void {
   const { connections, headMs } = limits;
-  const places = Math.max(1, Math.min(limits.strangers, Math.floor(connections / 2)));
+  const maxStrangers = Math.max(1, Math.min(limits.strangers, Math.floor(connections / 2)));
   const strangers: Strangers = new Map();
-  ofServers.set(server, strangers);
+  strangersByServer.set(server, strangers);
   server.maxConnections = connections;
   server.on('connection', (socket: Socket) => {
     const [oldest] = strangers.keys();
-    if (oldest !== undefined && strangers.size >= places) leave(strangers, oldest).destroy();
+    if (oldest !== undefined && strangers.size >= maxStrangers)
+      removeStranger(strangers, oldest).destroy();
     strangers.set(socket, undefined);
-    wait(strangers, socket, headMs);
-    socket.once('close', () => leave(strangers, socket));
+    limitHeadTime(strangers, socket, headMs);
+    socket.once('close', () => removeStranger(strangers, socket));
   });
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     clearTimeout(strangers.get(socket));
-    response.once('close', () => wait(strangers, socket, headMs));
+    response.once('close', () => limitHeadTime(strangers, socket, headMs));
   });
   server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
     clearTimeout(strangers.get(socket));
@@ -38,16 +39,16 @@ export function boundStrangers({ server }: FastifyInstance, limits: StrangerLimi
 
 /** Lifts the bounds for a connection whose request had a full proof: a cookie alone reaches every port of our host. */
 export function admit(server: Server, socket: Socket): void {
-  const strangers = ofServers.get(server);
-  if (strangers) leave(strangers, socket);
+  const strangers = strangersByServer.get(server);
+  if (strangers) removeStranger(strangers, socket);
 }
 
 /** The strangers of a server, oldest first, with the timers of those that must send a request. */
 type Strangers = Map<Socket, NodeJS.Timeout | undefined>;
-const ofServers = new WeakMap<Server, Strangers>();
+const strangersByServer = new WeakMap<Server, Strangers>();
 
 /** Gives a stranger time for the head of its first or next request. */
-function wait(strangers: Strangers, socket: Socket, headMs: number): void {
+function limitHeadTime(strangers: Strangers, socket: Socket, headMs: number): void {
   if (!strangers.has(socket) || socket.destroyed) return;
   clearTimeout(strangers.get(socket));
   const { bytesRead } = socket;
@@ -59,7 +60,7 @@ function wait(strangers: Strangers, socket: Socket, headMs: number): void {
   strangers.set(socket, setTimeout(end, headMs));
 }
 
-function leave(strangers: Strangers, socket: Socket): Socket {
+function removeStranger(strangers: Strangers, socket: Socket): Socket {
   clearTimeout(strangers.get(socket));
   strangers.delete(socket);
   return socket;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { BLOB_MAX } from '@liminal/protocol';
+import { blobMax } from '@liminal/protocol';
 import { fastify } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendBlob } from '../src/http/blob-routes.ts';
@@ -95,9 +95,9 @@ describe('an uploaded file', () => {
   });
 
   test('of exactly the largest size is accepted, and one byte more is rejected', async () => {
-    const largest = new Uint8Array(BLOB_MAX);
+    const largest = new Uint8Array(blobMax);
     expect((await put(largest, 'application/zip')).status).toBe(201);
-    const { status, body } = await put(new Uint8Array(BLOB_MAX + 1), 'application/zip');
+    const { status, body } = await put(new Uint8Array(blobMax + 1), 'application/zip');
     expect([status, body]).toMatchObject([413, { error: { code: 'BODY_TOO_LARGE' } }]);
   });
 });

@@ -15,7 +15,7 @@ export class EventStreamReader {
   readonly comments: string[] = [];
   ended = false;
   #text = '';
-  #heard = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
 
   private constructor(response: IncomingMessage) {
     this.response = response;
@@ -24,7 +24,7 @@ export class EventStreamReader {
     response.on('error', () => {});
     response.once('close', () => {
       this.ended = true;
-      this.#tell();
+      this.#notify();
     });
   }
 
@@ -41,7 +41,7 @@ export class EventStreamReader {
   }
 
   /** Waits for an event; earlier events count. */
-  async hear(
+  async waitFor(
     name: string,
     isIt: (event: StreamedEvent) => boolean = () => true,
   ): Promise<StreamedEvent> {
@@ -49,16 +49,16 @@ export class EventStreamReader {
       const found = this.of(name).find(isIt);
       if (found) return found;
       if (this.ended) throw new Error(`The stream ended without ${name}.`);
-      await this.#heard.promise;
+      await this.#changed.promise;
     }
   }
 
   async end(): Promise<void> {
-    while (!this.ended) await this.#heard.promise;
+    while (!this.ended) await this.#changed.promise;
   }
 
   async comment(text: string): Promise<void> {
-    while (!this.comments.includes(text)) await this.#heard.promise;
+    while (!this.comments.includes(text)) await this.#changed.promise;
   }
 
   of(name: string): StreamedEvent[] {
@@ -73,7 +73,7 @@ export class EventStreamReader {
     const blocks = (this.#text + chunk).split('\n\n');
     this.#text = blocks.pop()!;
     for (const block of blocks) this.#read(block);
-    this.#tell();
+    this.#notify();
   }
 
   #read(block: string): void {
@@ -95,8 +95,8 @@ export class EventStreamReader {
     });
   }
 
-  #tell(): void {
-    this.#heard.resolve();
-    this.#heard = Promise.withResolvers();
+  #notify(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 }

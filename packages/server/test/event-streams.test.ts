@@ -55,7 +55,7 @@ describe('a session as server-sent events', () => {
   test('ends when the session is deleted', async () => {
     const sessionId = await createSession();
     const reader = await follow(sessionId);
-    await reader.hear('info');
+    await reader.waitFor('info');
     await server.runtime.deleteSession(sessionId);
     await reader.end();
     expect(reader.events.at(-1)).toMatchObject({
@@ -71,9 +71,9 @@ describe('a session as server-sent events', () => {
     expect(reader.response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
     expect(reader.response.headers['cache-control']).toBe('no-store');
     expect(reader.response.headers['content-security-policy']).toContain("default-src 'self'");
-    await reader.hear('info');
+    await reader.waitFor('info');
     await playTurn(sessionId, 'Hi.');
-    await reader.hear('turn', isEnd);
+    await reader.waitFor('turn', isEnd);
     expect(reader.events[0]).toMatchObject({ event: 'history', id: undefined });
     for (const { event, id, data } of reader.events) {
       const message = ServerMessage.parse(data);
@@ -87,33 +87,37 @@ describe('a session as server-sent events', () => {
     const sessionId = await createSession();
     await playTurn(sessionId, 'one');
     const reader = await follow(sessionId);
-    const { id } = await reader.hear('history');
+    const { id } = await reader.waitFor('history');
     reader.close();
     const turnId = await playTurn(sessionId, 'two');
     const again = await follow(sessionId, '?cursor=stale', { 'last-event-id': id! });
-    const history = (await again.hear('history')).data as unknown as HistoryMessage;
+    const history = (await again.waitFor('history')).data as unknown as HistoryMessage;
     expect(history.resumed).toBe('tail');
     expect(history.turns.map((turn) => turn.turnId)).toEqual([turnId]);
     const byQuery = await follow(sessionId, `?cursor=${encodeURIComponent(id!)}`);
-    expect((await byQuery.hear('history')).data).toMatchObject({ resumed: 'tail' });
+    expect((await byQuery.waitFor('history')).data).toMatchObject({ resumed: 'tail' });
   });
 
   test('sends appends only on request', async () => {
     const sessionId = await createSession();
     const [reader, plain] = [await follow(sessionId, '?deltas=1'), await follow(sessionId)];
-    await Promise.all([reader.hear('info'), plain.hear('info')]);
+    await Promise.all([reader.waitFor('info'), plain.waitFor('info')]);
     await server.runtime.send(sessionId, 'hello');
     const message = server.agent.message(sessionId);
     message.more('One ');
-    await reader.hear(
+    await reader.waitFor(
       'upsert',
       ({ data }) => (data['payload'] as { itemId: string }).itemId === 'm',
     );
     message.more('two');
-    expect((await reader.hear('append')).data).toMatchObject({ itemId: 'm', at: 4, text: 'two' });
+    expect((await reader.waitFor('append')).data).toMatchObject({
+      itemId: 'm',
+      at: 4,
+      text: 'two',
+    });
     message.done();
     server.agent.end(sessionId);
-    await plain.hear('turn', isEnd);
+    await plain.waitFor('turn', isEnd);
     expect(plain.of('append')).toEqual([]);
   });
 
@@ -152,7 +156,7 @@ describe('a session as server-sent events', () => {
   test('of a client that does not read delays nobody, and later sends the latest state', async () => {
     const sessionId = await createSession();
     const slow = await follow(sessionId, '?deltas=1');
-    await slow.hear('info');
+    await slow.waitFor('info');
     slow.response.pause();
     slow.events.length = 0;
     const { turnId } = await server.runtime.send(sessionId, 'hello');
@@ -171,7 +175,7 @@ describe('a session as server-sent events', () => {
     slow.response.resume();
     // The kernel's buffers may hold an earlier state, which arrives first.
     const last = ({ data }: { data: unknown }) => (data as HistoryMessage).entries.at(-1);
-    const history = await slow.hear('history', (event) => last(event)?.status === 'complete');
+    const history = await slow.waitFor('history', (event) => last(event)?.status === 'complete');
     expect(last(history)).toMatchObject({ content: piece.repeat(pieces) });
     expect(slow.of('append').length).toBeLessThan(pieces - 1);
   });
@@ -184,7 +188,7 @@ describe('a run as server-sent events', () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const reader = await open(path(turnId));
-    await reader.hear('response_start');
+    await reader.waitFor('response_start');
     const message = server.agent.message(sessionId);
     message.more('Hi.');
     message.done();
@@ -203,7 +207,7 @@ describe('a run as server-sent events', () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const reader = await open(path(turnId), { 'last-event-id': `${turnId}:1` });
-    await reader.hear('item_done');
+    await reader.waitFor('item_done');
     expect(reader.events.map(({ id }) => id)).toEqual([`${turnId}:2`]);
   });
 
@@ -223,9 +227,9 @@ describe('a run as server-sent events', () => {
   test('sends a stored run once, as its Response, and then ends', async () => {
     const sessionId = await createSession();
     const turnId = await playTurn(sessionId, 'Hi.');
-    await eventually(async () => (await open(path(turnId))).hear('snapshot')).toBeDefined();
+    await eventually(async () => (await open(path(turnId))).waitFor('snapshot')).toBeDefined();
     const reader = await open(path(turnId));
-    const { id, data } = await reader.hear('snapshot');
+    const { id, data } = await reader.waitFor('snapshot');
     expect(data).toMatchObject({ id: turnId, status: 'complete' });
     await reader.end();
     expect(await ask(path(turnId), { 'last-event-id': id! })).toMatchObject({
@@ -251,7 +255,7 @@ describe('a run as server-sent events', () => {
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const other = `${path(turnId)}?format=responses`;
     const reader = await open(other);
-    await reader.hear('response_start');
+    await reader.waitFor('response_start');
     const rest = await open(other, { 'last-event-id': `${turnId}:0` });
     const message = server.agent.message(sessionId);
     message.more('Hi.');
@@ -270,8 +274,8 @@ describe('a run as server-sent events', () => {
       run_id: turnId,
       payload: { type: 'response_done', response_id: turnId, status: 'complete' },
     });
-    await eventually(async () => (await open(other)).hear('snapshot')).toBeDefined();
-    const { data } = await (await open(other)).hear('snapshot');
+    await eventually(async () => (await open(other)).waitFor('snapshot')).toBeDefined();
+    const { data } = await (await open(other)).waitFor('snapshot');
     expect(seed001Response.parse(data)).toEqual(data);
     expect(data).toMatchObject({ id: turnId, status: 'complete' });
     expect(await ask(`${path(turnId)}?format=other`)).toMatchObject({ code: 'INVALID_QUERY' });
@@ -281,7 +285,7 @@ describe('a run as server-sent events', () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const reader = await open(path(turnId));
-    await reader.hear('response_start');
+    await reader.waitFor('response_start');
     expect(await gauges()).toContain('liminal_event_streams 1\n');
     reader.close();
     await eventually(gauges).toContain('liminal_event_streams 0\n');

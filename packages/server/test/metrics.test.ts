@@ -39,20 +39,20 @@ async function playTurns({ runtime, agent, folder, app }: TestServer): Promise<v
     const message = agent.message(sessionId, `m-${turnId}`);
     message.more('Hi');
     message.done();
-    agent.say(sessionId, { type: 'usage_update', usage: { ...usage, costUsd } });
+    agent.emit(sessionId, { type: 'usage_update', usage: { ...usage, costUsd } });
     agent.end(sessionId);
     await over(turnId, 'complete');
   }
   const stopped = await runtime.send(sessionId, 'May I?');
   const asked = { itemId: 'p', approvalId: 'p', title: 'Run it?', options: [] };
-  agent.say(sessionId, { type: 'item_start', itemType: 'approval', ...asked });
+  agent.emit(sessionId, { type: 'item_start', itemType: 'approval', ...asked });
   await until(async () => (await scrape()).includes('\nliminal_approvals_waiting 1\n'));
   await runtime.cancel(sessionId);
   agent.end(sessionId, 'cancelled');
   await over(stopped.turnId, 'aborted');
   const failed = await runtime.send(sessionId, 'Fail');
   const error = { code: 'OVERLOADED', message: 'Try again.' };
-  agent.say(sessionId, { type: 'response_error', error });
+  agent.emit(sessionId, { type: 'response_error', error });
   await over(failed.turnId, 'error');
   await app.inject({ url: '/api/run/none', headers: bearer });
 }
@@ -96,7 +96,7 @@ test('no label has an id or a path', () => {
 });
 
 /** All metrics, with their help and type. */
-function told(): Map<string, { help: string; type: string }> {
+function describedMetrics(): Map<string, { help: string; type: string }> {
   const helps = [...text.matchAll(/^# HELP (\w+) (.+)$/gm)];
   return new Map(
     helps.map(([, name, help]) => {
@@ -112,7 +112,7 @@ describe('docs/operations.md', () => {
   test('has a row for each metric, with its type and help', () => {
     const rows = [...page.matchAll(/^\| `(\w+)` \| (\w+) \| .*? \| (.+) \|$/gm)];
     const listed = rows.map(([, name, type, help]) => [name!, { type: type!, help: help! }]);
-    expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(told()));
+    expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(describedMetrics()));
   });
 });
 
@@ -130,7 +130,7 @@ describe('the board for Grafana', () => {
     const names = exprs.flatMap((expr) => expr.match(/\b(liminal|process|nodejs)_\w+/g) ?? []);
     const asked = names.map((name) => name.replace(/_bucket$/, ''));
     expect([...new Set([...asked, 'liminal_subscriptions'])].toSorted()).toEqual(
-      [...told().keys()].toSorted(),
+      [...describedMetrics().keys()].toSorted(),
     );
   });
 });

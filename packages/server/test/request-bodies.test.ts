@@ -7,7 +7,7 @@ import type { Limits } from '../src/limits.ts';
 import { startServer, type TestServer } from './harness.ts';
 import { head, RawConnection } from './raw-connection.ts';
 
-const NEVER = 24 * 60 * 60 * 1000;
+const never = 24 * 60 * 60 * 1000;
 const MiB = 1024 * 1024;
 
 let server: TestServer;
@@ -157,7 +157,7 @@ describe('a request that is refused before its body has arrived', () => {
   test.each(Object.entries(refused))(
     'SAFE: is answered at once, although its client stops sending: %s',
     async (_, one) => {
-      await start({ silenceMs: NEVER, drainMs: 300 });
+      await start({ silenceMs: never, drainMs: 300 });
       const length = { ...upload, 'content-length': 20 * MiB - 1 };
       const connection = await begin(one.line, { ...length, ...one.headers });
       connection.send(piece(one));
@@ -170,7 +170,7 @@ describe('a request that is refused before its body has arrived', () => {
   test.each(['close', 'keep-alive'])(
     'SAFE: is read to its end if the end is near, and its client can continue (%s)',
     async (connectionHeader) => {
-      await start({ silenceMs: NEVER, drainMs: NEVER });
+      await start({ silenceMs: never, drainMs: never });
       const headers = { ...upload, 'content-length': 2 * MiB, connection: connectionHeader };
       const connection = await begin('POST /api/session/import', headers);
       connection.send(randomBytes(MiB).fill(0xff, 0, 1));
@@ -183,7 +183,7 @@ describe('a request that is refused before its body has arrived', () => {
   );
 
   test('SAFE: is read only up to a bound', async () => {
-    await start({ silenceMs: NEVER, drainMs: NEVER, drainBytes: MiB });
+    await start({ silenceMs: never, drainMs: never, drainBytes: MiB });
     const headers = { ...upload, 'content-length': 1024 * MiB };
     const connection = await begin('POST /api/session/import', headers);
     const timer = setInterval(() => connection.send(randomBytes(MiB).fill(0xff, 0, 1)), 10);

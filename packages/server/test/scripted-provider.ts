@@ -6,7 +6,7 @@ import {
   type SessionOpening,
   type SessionOutput,
 } from '@liminal/agents';
-import { type EventPayload, steeredItem } from '@liminal/protocol';
+import { type EventPayload, steeredItemId } from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 
@@ -24,7 +24,7 @@ export class ScriptedProvider extends DriverProvider {
       takesDirectories: true,
       tellsSetup: true,
       answersAside: true,
-      keepsOutput: (id, path) => path.endsWith(`/${id}/tasks/x.output`),
+      isTaskOutput: (id, path) => path.endsWith(`/${id}/tasks/x.output`),
       describe: async () => {
         return { ...about, description: 'Says what a test tells it to.', available: true };
       },
@@ -48,8 +48,8 @@ export class ScriptedProvider extends DriverProvider {
       steer: async (message, { turnId, messageId }) => {
         if (this.#turns.get(sessionId) !== turnId) throw nothingToSteer();
         const told = { origin: 'user', delivery: 'sent', initialContent: message } as const;
-        const itemId = steeredItem(turnId, messageId);
-        this.say(sessionId, { type: 'item_start', itemId, itemType: 'message', ...told });
+        const itemId = steeredItemId(turnId, messageId);
+        this.emit(sessionId, { type: 'item_start', itemId, itemType: 'message', ...told });
       },
       cancel: async () => {
         this.calls.push(`cancelTurn ${sessionId}`);
@@ -95,15 +95,15 @@ export class ScriptedProvider extends DriverProvider {
 
   #begin(sessionId: string, message: string, turnId: string) {
     this.#turns.set(sessionId, turnId);
-    this.say(sessionId, { type: 'response_start', modelId: 'model', providerId: 'scripted' });
+    this.emit(sessionId, { type: 'response_start', modelId: 'model', providerId: 'scripted' });
     const itemId = `${turnId}-user`;
-    this.say(sessionId, { type: 'item_start', itemId, itemType: 'message', origin: 'user' });
+    this.emit(sessionId, { type: 'item_start', itemId, itemType: 'message', origin: 'user' });
     const finalItem = { id: itemId, type: 'message', origin: 'user', content: message } as const;
-    this.say(sessionId, { type: 'item_done', itemId, finalItem });
+    this.emit(sessionId, { type: 'item_done', itemId, finalItem });
   }
 
   /** Emits an event of the session's running turn. */
-  say(sessionId: string, payload: EventPayload) {
+  emit(sessionId: string, payload: EventPayload) {
     const turnId = this.#turns.get(sessionId);
     if (turnId === undefined) throw new Error(`No turn runs in session ${sessionId}.`);
     this.#outputs.get(sessionId)?.emit({ turnId, timestamp: new Date().toISOString(), payload });
@@ -112,15 +112,15 @@ export class ScriptedProvider extends DriverProvider {
   /** Begins a message; `more` adds text to it, and `done` finishes it. */
   message(sessionId: string, itemId = 'm') {
     let content = '';
-    this.say(sessionId, { type: 'item_start', itemId, itemType: 'message', origin: 'agent' });
+    this.emit(sessionId, { type: 'item_start', itemId, itemType: 'message', origin: 'agent' });
     return {
       more: (deltaContent: string) => {
         content += deltaContent;
-        this.say(sessionId, { type: 'item_delta', itemId, deltaContent });
+        this.emit(sessionId, { type: 'item_delta', itemId, deltaContent });
       },
       done: () => {
         const finalItem = { id: itemId, type: 'message', origin: 'agent', content } as const;
-        this.say(sessionId, { type: 'item_done', itemId, finalItem });
+        this.emit(sessionId, { type: 'item_done', itemId, finalItem });
       },
     };
   }
@@ -128,7 +128,7 @@ export class ScriptedProvider extends DriverProvider {
   /** Ends the session's turn, if one runs. */
   end(sessionId: string, status: 'completed' | 'cancelled' = 'completed') {
     if (!this.#turns.has(sessionId)) return;
-    this.say(sessionId, { type: 'response_done', status, finishReason: null });
+    this.emit(sessionId, { type: 'response_done', status, finishReason: null });
     this.#turns.delete(sessionId);
   }
 }

@@ -256,7 +256,7 @@ describe('approvals', () => {
   test('the first answer counts, and a second answer is refused', async () => {
     const { id } = await createSession();
     await ask('POST', `/api/session/${id}/send`, { message: 'delete it' });
-    server.agent.say(id, {
+    server.agent.emit(id, {
       type: 'item_start',
       itemId: 'a1',
       itemType: 'approval',
@@ -280,7 +280,7 @@ test('an answer contains the values of the request’s form', async () => {
   const { id } = await createSession();
   await ask('POST', `/api/session/${id}/send`, { message: 'ask me' });
   const form = { properties: { name: { type: 'string' } }, required: ['name'] };
-  server.agent.say(id, {
+  server.agent.emit(id, {
     type: 'item_start',
     itemId: 'a1',
     itemType: 'approval',

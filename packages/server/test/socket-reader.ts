@@ -10,14 +10,14 @@ type Of<T extends MessageType> = Extract<ServerMessage, { type: T }>;
 export class SocketReader {
   readonly socket: WebSocket;
   readonly messages: ServerMessage[] = [];
-  #heard = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
 
   private constructor(socket: WebSocket) {
     this.socket = socket;
     socket.on('message', (data: Buffer) => {
       this.messages.push(ServerMessage.parse(JSON.parse(data.toString())));
-      this.#heard.resolve();
-      this.#heard = Promise.withResolvers();
+      this.#changed.resolve();
+      this.#changed = Promise.withResolvers();
     });
   }
 
@@ -28,25 +28,25 @@ export class SocketReader {
     return reader;
   }
 
-  say(message: ClientMessage): void {
+  send(message: ClientMessage): void {
     this.socket.send(JSON.stringify(message));
   }
 
   /** Waits for a message; earlier messages count. */
-  async hear<T extends MessageType>(
+  async waitFor<T extends MessageType>(
     type: T,
     isIt: (message: Of<T>) => boolean = () => true,
   ): Promise<Of<T>> {
     for (;;) {
       const found = this.of(type).find(isIt);
       if (found) return found;
-      await this.#heard.promise;
+      await this.#changed.promise;
     }
   }
 
   /** Waits for a condition on the messages. */
   async until(condition: () => boolean): Promise<void> {
-    while (!condition()) await this.#heard.promise;
+    while (!condition()) await this.#changed.promise;
   }
 
   of<T extends MessageType>(type: T): Of<T>[] {

@@ -5,7 +5,7 @@ import { defaultLimits, type Limits } from '../src/limits.ts';
 import { startServer, type TestServer, token } from './harness.ts';
 import { head, RawConnection } from './raw-connection.ts';
 
-const NEVER = 24 * 60 * 60 * 1000;
+const never = 24 * 60 * 60 * 1000;
 const agents = 'GET /api/agents';
 /** A second address of this machine. With IPv6, `localhost` has two. */
 const second = Object.values(networkInterfaces()).some((all) =>
@@ -98,7 +98,7 @@ test.each(everywhere)(
   'SAFE: while many strangers $way at $name, signed-in clients stay and can connect',
   async ({ name, way }) => {
     const hold = ways[way]!;
-    await servers[name]!({ connections: 24, strangers: 6, headMs: NEVER, drainMs: NEVER });
+    await servers[name]!({ connections: 24, strangers: 6, headMs: never, drainMs: never });
     const stays = await known();
     const strangers: RawConnection[] = [];
     for (let count = 0; count < 60; count += 1) {
@@ -124,7 +124,7 @@ describe.each(Object.keys(servers))('at %s', (name) => {
   test.each(Object.keys(heads) as (keyof typeof heads)[])(
     'SAFE: thousands of requests %s in one packet end their connection',
     async (kind) => {
-      await servers[name]!({ pipelined: 3, headMs: NEVER });
+      await servers[name]!({ pipelined: 3, headMs: never });
       const handedOver = vi.fn<() => void>();
       for (const event of ['request', 'checkExpectation']) {
         server.app.server.prependListener(event, () => handedOver());

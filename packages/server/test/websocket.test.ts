@@ -32,8 +32,8 @@ async function createSession(): Promise<string> {
 
 async function subscribe(sessionId: string, options: { cursor?: string; deltas?: boolean } = {}) {
   const reader = await open();
-  reader.say({ type: 'session:subscribe', sessionId, ...options });
-  await reader.hear('session:info');
+  reader.send({ type: 'session:subscribe', sessionId, ...options });
+  await reader.waitFor('session:info');
   return reader;
 }
 
@@ -57,7 +57,7 @@ describe('following a session', () => {
     for (let word = 0; word < 60; word += 1) message.more(`word${word} `);
     message.done();
     server.agent.end(sessionId);
-    const end = await reader.hear(
+    const end = await reader.waitFor(
       'session:turn',
       ({ payload }) => payload.type === 'turn_complete',
     );
@@ -86,25 +86,25 @@ describe('following a session', () => {
       callId: 'x',
       origin: 'agent',
     } as const;
-    server.agent.say(sessionId, {
+    server.agent.emit(sessionId, {
       type: 'item_start',
       itemId: 'c',
       itemType: 'function_call',
       name: 'Bash',
       callId: 'x',
     });
-    server.agent.say(sessionId, {
+    server.agent.emit(sessionId, {
       type: 'item_done',
       itemId: 'c',
       finalItem: { ...call, arguments: '{"command":"ls"}' },
     });
-    server.agent.say(sessionId, {
+    server.agent.emit(sessionId, {
       type: 'item_start',
       itemId: 'o',
       itemType: 'function_call_output',
       callId: 'x',
     });
-    server.agent.say(sessionId, {
+    server.agent.emit(sessionId, {
       type: 'item_done',
       itemId: 'o',
       finalItem: {
@@ -117,7 +117,7 @@ describe('following a session', () => {
       },
     });
     server.agent.end(sessionId);
-    await reader.hear('session:turn', ({ payload }) => payload.type === 'turn_complete');
+    await reader.waitFor('session:turn', ({ payload }) => payload.type === 'turn_complete');
     const upserts = reader.of('session:upsert').map(({ payload }) => payload);
     const calls = upserts.filter((upsert) => upsert.type === 'tool_call');
     expect(calls[0]).toMatchObject({ status: 'create', toolName: 'Bash', callId: 'x' });
@@ -134,13 +134,13 @@ describe('following a session', () => {
     await server.runtime.send(sessionId, 'hello');
     const message = server.agent.message(sessionId);
     message.more('One ');
-    await reader.hear('session:upsert', ({ payload }) => payload.itemId === 'm');
+    await reader.waitFor('session:upsert', ({ payload }) => payload.itemId === 'm');
     message.more('two ');
-    await reader.hear('session:append');
+    await reader.waitFor('session:append');
     message.more('three');
     message.done();
     server.agent.end(sessionId);
-    await reader.hear('session:turn', ({ payload }) => payload.type === 'turn_complete');
+    await reader.waitFor('session:turn', ({ payload }) => payload.type === 'turn_complete');
 
     let text = '';
     for (const each of reader.messages) {
@@ -169,7 +169,10 @@ describe('following a session', () => {
       await server.runtime.send(sessionId, scene);
       const isOver = ({ payload }: { payload: { type: string } }) =>
         payload.type === 'turn_complete' || payload.type === 'turn_error';
-      await Promise.all([full.hear('session:turn', isOver), deltas.hear('session:turn', isOver)]);
+      await Promise.all([
+        full.waitFor('session:turn', isOver),
+        deltas.waitFor('session:turn', isOver),
+      ]);
       const { entries } = await server.runtime.history(sessionId);
       const stored = entries.map(withoutTimes);
       expect(stored.length).toBeGreaterThan(2);
@@ -183,7 +186,7 @@ describe('following a session', () => {
     const reader = await subscribe(sessionId);
     await server.runtime.send(sessionId, 'one');
     server.agent.end(sessionId);
-    const { cursor } = await reader.hear(
+    const { cursor } = await reader.waitFor(
       'session:turn',
       ({ payload }) => payload.type === 'turn_complete',
     );
@@ -205,33 +208,33 @@ describe('following a session', () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     reader.forget();
-    reader.say({ type: 'session:subscribe', sessionId });
-    await reader.hear('session:info');
+    reader.send({ type: 'session:subscribe', sessionId });
+    await reader.waitFor('session:info');
     await server.runtime.send(sessionId, 'hello');
     server.agent.end(sessionId);
-    await reader.hear('session:turn', ({ payload }) => payload.type === 'turn_complete');
+    await reader.waitFor('session:turn', ({ payload }) => payload.type === 'turn_complete');
     expect(reader.of('session:turn')).toHaveLength(2);
   });
 
   test('ends with unsubscribing', async () => {
     const sessionId = await createSession();
     const [reader, witness] = [await subscribe(sessionId), await subscribe(sessionId)];
-    reader.say({ type: 'session:unsubscribe', sessionId });
-    reader.say({ type: 'ping' });
-    await reader.hear('pong');
+    reader.send({ type: 'session:unsubscribe', sessionId });
+    reader.send({ type: 'ping' });
+    await reader.waitFor('pong');
     reader.forget();
     await server.runtime.send(sessionId, 'hello');
     server.agent.end(sessionId);
-    await witness.hear('session:turn', ({ payload }) => payload.type === 'turn_complete');
-    reader.say({ type: 'ping' });
-    await reader.hear('pong');
+    await witness.waitFor('session:turn', ({ payload }) => payload.type === 'turn_complete');
+    reader.send({ type: 'ping' });
+    await reader.waitFor('pong');
     expect(reader.messages).toEqual([{ type: 'pong' }]);
   });
 
   test('of an unknown session is answered with an error that names it', async () => {
     const reader = await open();
-    reader.say({ type: 'session:subscribe', sessionId: 'nobody' });
-    expect(await reader.hear('session:error')).toMatchObject({
+    reader.send({ type: 'session:subscribe', sessionId: 'nobody' });
+    expect(await reader.waitFor('session:error')).toMatchObject({
       sessionId: 'nobody',
       code: 'SESSION_NOT_FOUND',
     });
@@ -241,34 +244,37 @@ describe('following a session', () => {
 describe('following the list of sessions', () => {
   test('sends all sessions once, then each changed session', async () => {
     const reader = await open();
-    reader.say({ type: 'sessions:subscribe' });
-    expect(await reader.hear('sessions:changed')).toEqual({
+    reader.send({ type: 'sessions:subscribe' });
+    expect(await reader.waitFor('sessions:changed')).toEqual({
       type: 'sessions:changed',
       sessions: [],
     });
     const sessionId = await createSession();
-    await reader.hear('sessions:changed', ({ sessions }) => sessions[0]?.sessionId === sessionId);
+    await reader.waitFor(
+      'sessions:changed',
+      ({ sessions }) => sessions[0]?.sessionId === sessionId,
+    );
     await server.runtime.send(sessionId, 'hello');
-    await reader.hear('sessions:changed', ({ sessions }) => sessions[0]?.state === 'running');
+    await reader.waitFor('sessions:changed', ({ sessions }) => sessions[0]?.state === 'running');
     const late = await open();
-    late.say({ type: 'sessions:subscribe' });
-    expect((await late.hear('sessions:changed')).sessions).toMatchObject([{ sessionId }]);
+    late.send({ type: 'sessions:subscribe' });
+    expect((await late.waitFor('sessions:changed')).sessions).toMatchObject([{ sessionId }]);
   });
 });
 
 test('subscribers of a session and of the list are notified of its deletion, and its place is free for another session', async () => {
   const [reader, list] = [await open(), await open()];
   const ids = [await createSession(), await createSession(), await createSession()];
-  for (const sessionId of ids.slice(0, 2)) reader.say({ type: 'session:subscribe', sessionId });
-  list.say({ type: 'sessions:subscribe' });
-  await reader.hear('session:history', (message) => message.sessionId === ids[1]);
-  await list.hear('sessions:changed', ({ sessions }) => sessions.length > 2);
+  for (const sessionId of ids.slice(0, 2)) reader.send({ type: 'session:subscribe', sessionId });
+  list.send({ type: 'sessions:subscribe' });
+  await reader.waitFor('session:history', (message) => message.sessionId === ids[1]);
+  await list.waitFor('sessions:changed', ({ sessions }) => sessions.length > 2);
   await server.runtime.deleteSession(ids[0]!);
-  await reader.hear('session:deleted', ({ sessionId }) => sessionId === ids[0]);
-  await list.hear('sessions:changed', ({ removed }) => removed?.[0] === ids[0]);
+  await reader.waitFor('session:deleted', ({ sessionId }) => sessionId === ids[0]);
+  await list.waitFor('sessions:changed', ({ removed }) => removed?.[0] === ids[0]);
   // The deleted session no longer counts toward the connection's limit.
-  reader.say({ type: 'session:subscribe', sessionId: ids[2]! });
-  await reader.hear('session:history', (message) => message.sessionId === ids[2]);
+  reader.send({ type: 'session:subscribe', sessionId: ids[2]! });
+  await reader.waitFor('session:history', (message) => message.sessionId === ids[2]);
   expect(reader.of('session:error')).toEqual([]);
 });
 
@@ -276,14 +282,14 @@ describe('bounds', () => {
   test('one connection cannot follow more sessions than the limit', async () => {
     const ids = [await createSession(), await createSession(), await createSession()];
     const reader = await open();
-    for (const sessionId of ids) reader.say({ type: 'session:subscribe', sessionId });
-    expect(await reader.hear('session:error')).toMatchObject({
+    for (const sessionId of ids) reader.send({ type: 'session:subscribe', sessionId });
+    expect(await reader.waitFor('session:error')).toMatchObject({
       code: 'TOO_MANY_SUBSCRIPTIONS',
       sessionId: ids[2],
     });
-    reader.say({ type: 'session:unsubscribe', sessionId: ids[0]! });
-    reader.say({ type: 'session:subscribe', sessionId: ids[2]! });
-    await reader.hear('session:history', (message) => message.sessionId === ids[2]);
+    reader.send({ type: 'session:unsubscribe', sessionId: ids[0]! });
+    reader.send({ type: 'session:subscribe', sessionId: ids[2]! });
+    await reader.waitFor('session:history', (message) => message.sessionId === ids[2]);
     expect(reader.of('session:error')).toHaveLength(1);
   });
 
@@ -319,7 +325,7 @@ describe('bounds', () => {
     await eventually(async () => (await server.runtime.status(sessionId)).state).toBe('idle');
 
     slow.socket.resume();
-    const history = await slow.hear('session:history');
+    const history = await slow.waitFor('session:history');
     expect(history.entries.find((entry) => entry.itemId === 'm')).toMatchObject({
       status: 'complete',
       content: piece.repeat(pieces),
@@ -370,8 +376,8 @@ describe('liveness', () => {
 
   test('a ping is answered', async () => {
     const reader = await open();
-    reader.say({ type: 'ping' });
-    expect(await reader.hear('pong')).toEqual({ type: 'pong' });
+    reader.send({ type: 'ping' });
+    expect(await reader.waitFor('pong')).toEqual({ type: 'pong' });
   });
 
   test('a connection whose client answers nothing is ended', async () => {
@@ -410,7 +416,7 @@ test('SAFE: the frames of a packet are handled one per turn of the event loop', 
   count();
   socket?.on('message', () => taken.push(turn));
   // Both sides are in this process, and data written together is sent together.
-  for (let frames = 0; frames < 50; frames += 1) reader.say({ type: 'ping' });
+  for (let frames = 0; frames < 50; frames += 1) reader.send({ type: 'ping' });
   await eventually(() => taken.length).toBe(50);
   expect(new Set(taken).size).toBe(50);
 });

@@ -7,13 +7,13 @@ import type { GenericId } from 'convex/values';
 import { getConvexSize, v } from 'convex/values';
 import { isDeleted } from './deleted.ts';
 import type { Doc, MutationCtx, QueryCtx } from './server.ts';
-import { again, assertSecret, CALL_MAX, internalMutation, mutation, query } from './server.ts';
+import { again, assertSecret, callMax, internalMutation, mutation, query } from './server.ts';
 import { tidyBlob } from './tidying.ts';
 
 /** The most blobs that one call of `sweep` examines. */
-const SWEPT_MAX = 500;
+const sweptMax = 500;
 /** The most holds that one call ends. */
-const HOLDS_MAX = 1_000;
+const holdsMax = 1_000;
 
 const blobId = v.id('blobs');
 type BlobId = GenericId<'blobs'>;
@@ -99,7 +99,7 @@ export const read = query({
     const parts: string[] = [];
     let size = 0;
     for await (const { part, text } of found) {
-      if (size > CALL_MAX) return { parts, next: part };
+      if (size > callMax) return { parts, next: part };
       parts.push(text);
       size += getConvexSize(text);
     }
@@ -151,7 +151,7 @@ export const sweep = mutation({
     const { page, isDone, continueCursor } = await ctx.db
       .query('blobs')
       .withIndex('by_time', (time) => time.gt('waitingSince', 0).lt('waitingSince', before))
-      .paginate({ cursor, numItems: SWEPT_MAX });
+      .paginate({ cursor, numItems: sweptMax });
     const old: Doc<'blobs'>[] = [];
     for (const blob of page) if (!(await isHeld(ctx, blob._id))) old.push(blob);
     await removeBlobs(
@@ -184,7 +184,7 @@ export async function endHolds(ctx: MutationCtx, sessionId: string): Promise<boo
   const holds = await ctx.db
     .query('holds')
     .withIndex('by_session', (index) => index.eq('sessionId', sessionId))
-    .take(HOLDS_MAX);
+    .take(holdsMax);
   const unneeded: BlobId[] = [];
   for (const { _id, blob } of holds) {
     await ctx.db.delete(_id);
@@ -192,7 +192,7 @@ export async function endHolds(ctx: MutationCtx, sessionId: string): Promise<boo
     if (!isWaiting && !(await isHeld(ctx, blob))) unneeded.push(blob);
   }
   await removeBlobs(ctx, unneeded);
-  return holds.length === HOLDS_MAX;
+  return holds.length === holdsMax;
 }
 
 /** Removes blobs; their bytes are deleted later. */

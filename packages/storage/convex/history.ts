@@ -1,7 +1,7 @@
 /** Reads Responses. A Response that is too large for one call is read in several calls, all of one revision. */
 import { getConvexSize, v } from 'convex/values';
 import type { Doc, QueryCtx } from './server.ts';
-import { again, assertSecret, CALL_MAX, query } from './server.ts';
+import { again, assertSecret, callMax, query } from './server.ts';
 
 /** Items of a run from one index up to (not including) another, as of a revision. */
 const range = v.object({
@@ -12,7 +12,7 @@ const range = v.object({
   /** Only the first `parts` parts of the last item; by default all. */
   parts: v.optional(v.number()),
 });
-type Range = typeof range.type;
+type ItemRange = typeof range.type;
 
 const place = v.object({ runId: v.string(), index: v.number() });
 
@@ -23,14 +23,14 @@ const row = v.object({ runId: v.string(), index: v.number(), part: v.number(), t
 type Row = typeof row.type;
 
 /** The most documents that one call returns. */
-const ROWS_MAX = 4_000;
+const rowsMax = 4_000;
 
 export const head = query({
   args: { secret: v.string(), runId: v.string() },
   returns: v.union(v.null(), run),
   handler: async (ctx, { secret, runId }) => {
     assertSecret(secret);
-    const message = await find(ctx, runId);
+    const message = await findMessage(ctx, runId);
     return message && runOf(message);
   },
 });
@@ -47,7 +47,8 @@ export const runs = query({
   ),
   handler: async (ctx, { secret, threadId, fromRunId }) => {
     assertSecret(secret);
-    const from = fromRunId === undefined ? undefined : await findIn(ctx, threadId, fromRunId);
+    const from =
+      fromRunId === undefined ? undefined : await findMessageOfThread(ctx, threadId, fromRunId);
     if (from === null) return null;
     const found = ctx.db
       .query('messages')
@@ -57,7 +58,7 @@ export const runs = query({
     const heads: string[] = [];
     let size = 0;
     for await (const message of found) {
-      if (size > CALL_MAX || heads.length === ROWS_MAX) return { heads, next: message.runId };
+      if (size > callMax || heads.length === rowsMax) return { heads, next: message.runId };
       heads.push(message.head);
       size += getConvexSize(message);
     }
@@ -79,7 +80,7 @@ export const page = query({
   returns: v.object({ runs: v.array(run), next: v.union(place, v.null()) }),
   handler: async (ctx, { secret, threadId, before, limit }) => {
     assertSecret(secret);
-    const from = before && (await findIn(ctx, threadId, before.runId));
+    const from = before && (await findMessageOfThread(ctx, threadId, before.runId));
     if (from === null) return { runs: [], next: null };
     const found = ctx.db
       .query('messages')
@@ -95,7 +96,7 @@ export const page = query({
       // A run without items before the place is left out, because an earlier page has shown it.
       if (end <= 0) continue;
       const last = newest.at(-1);
-      if (last && (size > CALL_MAX || newest.length === ROWS_MAX)) {
+      if (last && (size > callMax || newest.length === rowsMax)) {
         return { runs: newest, next: { runId: last.items.runId, index: 0 } };
       }
       const each = runOf(message, end);
@@ -120,11 +121,11 @@ export const items = query({
     const rows: Row[] = [];
     let size = 0;
     for (const [at, each] of ranges.entries()) {
-      const message = await find(ctx, each.runId);
+      const message = await findMessage(ctx, each.runId);
       if (message?.revision !== each.revision) throw again();
       size += getConvexSize(message);
-      for await (const { runId, index, part, text } of partsOf(ctx, each, message.generation)) {
-        if ((rows.length > 0 && size > CALL_MAX) || rows.length === ROWS_MAX) {
+      for await (const { runId, index, part, text } of itemParts(ctx, each, message.generation)) {
+        if ((rows.length > 0 && size > callMax) || rows.length === rowsMax) {
           const left = { ...each, to: index + 1, parts: part + 1 };
           return { rows, rest: [left, ...ranges.slice(at + 1)] };
         }
@@ -152,13 +153,13 @@ export const calls = query({
   returns: v.object({ ranges: v.array(range), rest: v.array(v.string()) }),
   handler: async (ctx, { secret, runId, hashes, side, index, most }) => {
     assertSecret(secret);
-    const message = await find(ctx, runId);
+    const message = await findMessage(ctx, runId);
     if (!message) return { ranges: [], rest: [] };
     const { revision, generation } = message;
-    const ranges: Range[] = [];
+    const ranges: ItemRange[] = [];
     let size = 0;
     for (const [at, callHash] of hashes.entries()) {
-      if (at > 0 && size > CALL_MAX) return { ranges, rest: hashes.slice(at) };
+      if (at > 0 && size > callMax) return { ranges, rest: hashes.slice(at) };
       const own = ctx.db
         .query('items')
         .withIndex('by_call', (place) => {
@@ -179,9 +180,9 @@ export const calls = query({
 });
 
 /** The parts of a range, last one first; reads only the parts that it yields. */
-async function* partsOf(
+async function* itemParts(
   ctx: QueryCtx,
-  { runId, from, to, parts }: Range,
+  { runId, from, to, parts }: ItemRange,
   generation: number,
 ): AsyncGenerator<Doc<'items'>> {
   if (parts !== undefined) {
@@ -211,12 +212,12 @@ function runOf({ runId, revision, head, itemCount }: Doc<'messages'>, end = Infi
   return { head, items: { runId, revision, from: 0, to: Math.min(end, itemCount) } };
 }
 
-async function findIn(ctx: QueryCtx, threadId: string, runId: string) {
-  const message = await find(ctx, runId);
+async function findMessageOfThread(ctx: QueryCtx, threadId: string, runId: string) {
+  const message = await findMessage(ctx, runId);
   return message?.threadId === threadId ? message : null;
 }
 
-async function find(ctx: QueryCtx, runId: string) {
+async function findMessage(ctx: QueryCtx, runId: string) {
   return ctx.db
     .query('messages')
     .withIndex('by_runId', (place) => place.eq('runId', runId))

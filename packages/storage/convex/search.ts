@@ -1,11 +1,11 @@
 /** Searches words. Convex finds documents with any of the words, best match first; the driver checks for all words. */
 import { getConvexSize, v } from 'convex/values';
 import type { Doc, QueryCtx } from './server.ts';
-import { assertSecret, CALL_MAX, query } from './server.ts';
+import { assertSecret, callMax, query } from './server.ts';
 import { readRecord } from './sessions.ts';
 
 /** The most documents that one search examines. */
-const FOUND_MAX = 256;
+const foundMax = 256;
 
 /** Records of sessions whose titles have one of the words. */
 export const titles = query({
@@ -23,7 +23,7 @@ export const titles = query({
       const record = await readRecord(ctx, session.sessionId);
       records.push(record);
       size += getConvexSize(session) + getConvexSize(record);
-      if (size > CALL_MAX || records.length === FOUND_MAX) break;
+      if (size > callMax || records.length === foundMax) break;
     }
     return records;
   },
@@ -37,7 +37,7 @@ const place = v.object({
   /** When the run was first saved: ms since the epoch. */
   savedAt: v.number(),
 });
-type Place = typeof place.type;
+type ItemPlace = typeof place.type;
 
 /** Items with one of the words. An item may have changed since it was indexed. */
 export const items = query({
@@ -48,7 +48,7 @@ export const items = query({
     const found = ctx.db
       .query('words')
       .withSearchIndex('search_words', (index) => index.search('words', words));
-    const places: Place[] = [];
+    const places: ItemPlace[] = [];
     let size = 0;
     let seen = 0;
     // One by one, because all candidates together could be more than one call may read.
@@ -59,7 +59,7 @@ export const items = query({
         const { threadId, runId, revision, _creationTime: savedAt } = message;
         places.push({ threadId, runId, revision, index: each.index, savedAt });
       }
-      if (size > CALL_MAX || ++seen === FOUND_MAX) break;
+      if (size > callMax || ++seen === foundMax) break;
     }
     return places;
   },

@@ -20,16 +20,16 @@ export type Doc<Table extends TableNamesInDataModel<DataModel>> = DocumentByName
 export type MutationCtx = GenericMutationCtx<DataModel>;
 
 /** The data has changed since the caller read it: the call did nothing, and the caller may start over. */
-export const AGAIN = 'AGAIN';
+export const tryAgain = 'AGAIN';
 
 export function again(): ConvexError<string> {
-  return new ConvexError(AGAIN);
+  return new ConvexError(tryAgain);
 }
 
 /** The approximate most bytes that one call reads or returns: Convex allows 16 MiB, older versions 8 MiB. */
-export const CALL_MAX = 6 * 1_048_576;
+export const callMax = 6 * 1_048_576;
 /** The most bytes that one call deletes: Convex counts a document when it is read and again when it is deleted. */
-export const DELETED_MAX = CALL_MAX / 3;
+export const deletedMax = callMax / 3;
 
 /** Must be called first by every function, since anyone who knows a deployment's address can call its functions. */
 export function assertSecret(secret: string): void {

@@ -4,20 +4,13 @@ import { endHolds } from './blobs.ts';
 import { isDeleted, keepDeleted } from './deleted.ts';
 import { sessionFields } from './schema.ts';
 import type { Doc, MutationCtx, QueryCtx } from './server.ts';
-import {
-  assertSecret,
-  CALL_MAX,
-  DELETED_MAX,
-  internalMutation,
-  mutation,
-  query,
-} from './server.ts';
+import { assertSecret, callMax, deletedMax, internalMutation, mutation, query } from './server.ts';
 import { outdate } from './tidying.ts';
 
 /** The most sessions that one call examines. */
-const SESSIONS_MAX = 2_000;
+const sessionsMax = 2_000;
 /** The most runs that one call deletes with their session. */
-const RUNS_MAX = 1_000;
+const runsMax = 1_000;
 
 const tidy = makeFunctionReference<'mutation', { runIds: string[] }>('responses:tidy');
 const continueRemoval = makeFunctionReference<'mutation', { sessionId: string }>(
@@ -32,7 +25,7 @@ export const save = mutation({
     assertSecret(secret);
     const { sessionId } = session;
     if (await isDeleted(ctx, sessionId)) return 'deleted';
-    const stored = await find(ctx, sessionId);
+    const stored = await findSession(ctx, sessionId);
     if (stored && stored.fence > session.fence) return 'stale';
     if (stored) await ctx.db.replace(stored._id, session);
     else await ctx.db.insert('sessions', session);
@@ -50,7 +43,7 @@ export const take = mutation({
   returns: v.union(v.array(v.string()), v.null()),
   handler: async (ctx, { secret, sessionId, fence }) => {
     assertSecret(secret);
-    const stored = await find(ctx, sessionId);
+    const stored = await findSession(ctx, sessionId);
     if (!stored) return [];
     if (stored.fence > fence) return null;
     await ctx.db.patch(stored._id, { fence });
@@ -91,7 +84,7 @@ export const list = query({
       const record = isWanted ? await readRecord(ctx, session.sessionId) : [];
       if (isWanted) records.push(record);
       size += getConvexSize(session) + getConvexSize(record);
-      if (size > CALL_MAX || ++seen === SESSIONS_MAX) {
+      if (size > callMax || ++seen === sessionsMax) {
         const { updatedAt, createdAt, _creationTime: time } = session;
         return { records, next: { updatedAt, createdAt, time } };
       }
@@ -136,7 +129,7 @@ export const remove = mutation({
   returns: v.boolean(),
   handler: async (ctx, { secret, sessionId, ids }) => {
     assertSecret(secret);
-    const stored = await find(ctx, sessionId);
+    const stored = await findSession(ctx, sessionId);
     if (stored) {
       await ctx.db.delete(stored._id);
       await keepDeleted(ctx, ids);
@@ -172,13 +165,13 @@ async function removeSome(ctx: MutationCtx, sessionId: string): Promise<boolean>
     await ctx.db.delete(run._id);
     await outdate(ctx, run.runId, run.generation);
     size += getConvexSize(run);
-    if (runIds.push(run.runId) === RUNS_MAX || size > DELETED_MAX) break;
+    if (runIds.push(run.runId) === runsMax || size > deletedMax) break;
   }
   if (runIds.length > 0) await ctx.scheduler.runAfter(0, tidy, { runIds });
-  return holdsMore || runIds.length === RUNS_MAX || size > DELETED_MAX;
+  return holdsMore || runIds.length === runsMax || size > deletedMax;
 }
 
-async function find(ctx: QueryCtx, sessionId: string) {
+async function findSession(ctx: QueryCtx, sessionId: string) {
   return ctx.db
     .query('sessions')
     .withIndex('by_sessionId', (index) => index.eq('sessionId', sessionId))

@@ -1,10 +1,10 @@
 import type { GenericId } from 'convex/values';
 import { getConvexSize } from 'convex/values';
 import type { MutationCtx } from './server.ts';
-import { DELETED_MAX } from './server.ts';
+import { deletedMax } from './server.ts';
 
 /** The most documents that one call deletes. */
-const ROWS_MAX = 500;
+const rowsMax = 500;
 
 /** Deletes a run's items of generations that are neither current nor being written. Returns true if all are gone. */
 export async function tidyRun(ctx: MutationCtx, runId: string): Promise<boolean> {
@@ -16,13 +16,13 @@ export async function tidyRun(ctx: MutationCtx, runId: string): Promise<boolean>
     .query('writes')
     .withIndex('by_runId', (place) => place.eq('runId', runId))
     .unique();
-  const kept = [message?.generation, write?.generation]
+  const keptGenerations = [message?.generation, write?.generation]
     .filter((generation) => generation !== undefined)
     .toSorted((a, b) => a - b);
-  const budget = { rows: ROWS_MAX, bytes: DELETED_MAX };
+  const budget = { rows: rowsMax, bytes: deletedMax };
   // Before, between and after the generations to keep.
-  for (const [at, above] of [-1, ...kept].entries()) {
-    const below = kept[at] ?? Infinity;
+  for (const [at, above] of [-1, ...keptGenerations].entries()) {
+    const below = keptGenerations[at] ?? Infinity;
     for (const table of ['items', 'words'] as const) {
       if (!(await deleteBetween(ctx, table, { runId, above, below }, budget))) return false;
     }
@@ -48,7 +48,7 @@ export async function outdate(ctx: MutationCtx, runId: string, generation: numbe
 /** Deletes parts of a removed blob. Returns true if all are gone. */
 export async function tidyBlob(ctx: MutationCtx, blob: GenericId<'blobs'>): Promise<boolean> {
   const found = ctx.db.query('parts').withIndex('by_blob', (place) => place.eq('blob', blob));
-  let bytes = DELETED_MAX;
+  let bytes = deletedMax;
   for await (const part of found) {
     if (bytes <= 0) return false;
     await ctx.db.delete(part._id);

@@ -106,7 +106,7 @@ export type TaskSide = 'asker' | 'worker';
  * The state of a task: a worker has taken it, it waits for a worker, or there is no worker. A worker that died counts
  * for a few more seconds.
  */
-export type TaskOutlook = 'taken' | 'waits' | 'unattended';
+export type TaskState = 'taken' | 'waits' | 'unattended';
 
 /**
  * Assigns tasks to workers. If a worker dies with a task that it has taken, the task is not assigned again, since its
@@ -117,9 +117,9 @@ export interface TaskQueue {
   offer(body: string): Promise<string>;
   /** Yields the tasks that this worker takes, as soon as they are offered. Ends when the signal aborts. */
   take(worker: string, signal: AbortSignal): AsyncIterable<Task>;
-  outlook(taskId: string): Promise<TaskOutlook>;
+  stateOf(taskId: string): Promise<TaskState>;
   /** Sends a message about a task. Messages are kept for a minute after the last one. */
-  say(taskId: string, from: TaskSide, message: string): Promise<void>;
+  sendMessage(taskId: string, from: TaskSide, message: string): Promise<void>;
   /** Yields all messages of one side about a task, in order, until the signal aborts. A side has one follower. */
   follow(taskId: string, from: TaskSide, signal: AbortSignal): AsyncIterable<string>;
   /** Withdraws a task that no worker has taken. A task that a worker has taken does not change. */

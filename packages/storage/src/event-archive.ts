@@ -10,7 +10,7 @@ export interface EventArchive {
    * Stores events of a run, in order; stored events are not stored twice. The run's session need not be stored. Throws
    * StorageError `STORE_WRITE_FAILED`, which can be retried.
    */
-  keep(runId: string, events: readonly StreamEvent[]): Promise<void>;
+  store(runId: string, events: readonly StreamEvent[]): Promise<void>;
   /** The stored events of a run, in order, each once; there are gaps if some were never stored. */
   read(runId: string): Promise<StreamEvent[]>;
 }

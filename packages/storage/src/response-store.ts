@@ -123,7 +123,7 @@ export interface CallsWanted {
 }
 
 /** The most items of one key that `readCalls` returns, since an agent may give all of its calls the same id. */
-export const CALL_ITEMS_MAX = 8;
+export const callItemsMax = 8;
 
 export interface SearchQuery {
   /** Any text, without a syntax. */
@@ -201,7 +201,7 @@ export interface ResponseStore {
   /** A page of a session's newest items, or of the newest before a given place; none for a place in an unknown run. */
   readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage>;
   /**
-   * Items with one of these call keys, on one side of an index: for each key the nearest `CALL_ITEMS_MAX`. In order;
+   * Items with one of these call keys, on one side of an index: for each key the nearest `callItemsMax`. In order;
    * none for an unknown run.
    */
   readCalls(wanted: CallsWanted): Promise<StoredItem[]>;

@@ -9,9 +9,9 @@ export interface OpenedDatabase {
   store: ResponseStore;
   blobs: BlobStore;
   /** Absent if events of finished runs cannot be stored. */
-  archive?: EventArchive;
+  eventArchive?: EventArchive;
   /** Damaged data, which is not changed: one sentence for each, for the operator. */
-  setAside?: readonly string[];
+  damageReports?: readonly string[];
   close(): Promise<void>;
 }
 

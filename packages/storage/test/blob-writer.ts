@@ -9,10 +9,10 @@ import { LiminalError } from '@liminal/protocol';
 import { openSqliteStorage } from '../src/sqlite/index.ts';
 
 const { blobs } = await openSqliteStorage(process.argv[2] ?? '');
-const PARTS_MAX = 4 * 512 * 1024;
+const partsMax = 4 * 512 * 1024;
 
 /** One synchronous write: printed before the next step, whole or not at all. */
-function say(...words: (string | number)[]): void {
+function print(...words: (string | number)[]): void {
   writeSync(1, `${words.join(' ')}\n`);
 }
 
@@ -20,7 +20,7 @@ async function put(size: number, sessionId?: string): Promise<void> {
   const bytes = randomBytes(size);
   const options = { mimeType: 'image/png', ...(sessionId !== undefined && { sessionId }) };
   const { hash } = await blobs.put(bytes, options);
-  say('stored', hash, size, sessionId ?? 'upload');
+  print('stored', hash, size, sessionId ?? 'upload');
 }
 
 /** Puts several at once, of all sizes, every other one for a session, until the process is killed. */
@@ -28,22 +28,22 @@ async function flood(): Promise<never> {
   const writers = Array.from({ length: 4 }, async (_, which) => {
     for (let at = which; ; at++) {
       // Never so few bytes that the same bytes are put twice, with and without a session.
-      const size = 16 + Math.floor(PARTS_MAX * Math.random() ** 2);
+      const size = 16 + Math.floor(partsMax * Math.random() ** 2);
       await (at % 2 === 0 ? put(size, `session-${which}`) : put(size));
     }
   });
   return Promise.race(writers);
 }
 
-say('ready');
+print('ready');
 for await (const line of createInterface({ input: process.stdin })) {
   const [what, size] = line.split(' ');
   try {
     if (what === 'put') await put(Number(size));
-    if (what === 'sweep') say('swept', await blobs.sweep(Date.now() + 60_000));
+    if (what === 'sweep') print('swept', await blobs.sweep(Date.now() + 60_000));
     if (what === 'flood') await flood();
   } catch (error) {
     if (!(error instanceof LiminalError)) throw error;
-    say(error.code, error.message);
+    print(error.code, error.message);
   }
 }

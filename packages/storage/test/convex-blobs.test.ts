@@ -7,9 +7,9 @@ import { response } from '../src/testing/records.ts';
 import { deploy, secret, serve, watched } from './convex-deployment.ts';
 
 const png = { mimeType: 'image/png' };
-const MIB = 1024 * 1024;
+const mib = 1024 * 1024;
 /** Bytes that are written in three calls, and read in two. */
-const large = new Uint8Array(randomBytes(6.5 * MIB));
+const large = new Uint8Array(randomBytes(6.5 * mib));
 const later = () => Date.now() + 60_000;
 /** Patience for background work of the deployment. */
 const patience = { timeout: 60_000, interval: 500 };
@@ -38,7 +38,7 @@ test('bytes that are larger than a call are written and read in several; stored 
 
 test('a put that fails at any call stores nothing, and its parts are swept', async () => {
   const { blobs, store, watch, count } = await open();
-  const kept = await blobs.put(large.subarray(MIB), { ...png, sessionId: 'session-1' });
+  const kept = await blobs.put(large.subarray(mib), { ...png, sessionId: 'session-1' });
   for (const failAt of [0, 2, 4]) {
     let left = failAt;
     watch.before = () => {

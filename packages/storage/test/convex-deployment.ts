@@ -20,10 +20,10 @@ export const modules = {
 };
 
 /** Convex's limit for the arguments or the result of one call. */
-const CALL_MAX = 16 * 1_048_576;
-const ARRAY_MAX = 8_192;
+const callMax = 16 * 1_048_576;
+const arrayMax = 8_192;
 /** Convex's limit for one document. */
-const DOCUMENT_MAX = 1_048_576;
+const documentMax = 1_048_576;
 
 /** Half of Convex's current limits for one function, since a self-hosted deployment may still have them. */
 const transactionLimits = {
@@ -72,13 +72,13 @@ export function deploy() {
 /** Returns arguments or a result; throws if they exceed Convex's limits. */
 function checked<T>(value: T): T {
   const size = Buffer.byteLength(JSON.stringify(value));
-  if (size > CALL_MAX) throw new Error('The call is too large.');
+  if (size > callMax) throw new Error('The call is too large.');
   // Most calls are smaller than one document may be, and need no check of their texts.
-  for (const text of size > DOCUMENT_MAX ? textsIn(value) : []) {
-    if (Buffer.byteLength(text) > DOCUMENT_MAX) throw new Error('The document is too large.');
+  for (const text of size > documentMax ? textsIn(value) : []) {
+    if (Buffer.byteLength(text) > documentMax) throw new Error('The document is too large.');
   }
   const long = Object.values(value ?? {}).find(
-    (one) => Array.isArray(one) && one.length > ARRAY_MAX,
+    (one) => Array.isArray(one) && one.length > arrayMax,
   );
   if (long) throw new Error('The array is too long.');
   return value;

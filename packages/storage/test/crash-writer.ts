@@ -4,18 +4,18 @@ import { openSqliteStorage } from '../src/sqlite/index.ts';
 import { batchesOf, responseOf, runIdAt } from './crash-script.ts';
 
 /** One synchronous write: printed before the next step, whole or not at all. */
-function say(what: 'acknowledged' | 'seen' | 'settled', runId: string, seq: number): void {
+function print(what: 'acknowledged' | 'seen' | 'settled', runId: string, seq: number): void {
   writeSync(1, `${what} ${runId} ${seq}\n`);
 }
 
-const SAID_EVERY = 16;
+const reportEvery = 16;
 const [dataDir = '', firstRun = '0'] = process.argv.slice(2);
 const { log, store } = await openSqliteStorage(dataDir);
 
 async function watch(runId: string): Promise<void> {
   for await (const { seq } of log.follow(runId)) {
     // Not for each event, because the writer would then mostly be killed while printing.
-    if (seq % SAID_EVERY === 0) say('seen', runId, seq);
+    if (seq % reportEvery === 0) print('seen', runId, seq);
   }
 }
 
@@ -24,12 +24,12 @@ for (let index = Number(firstRun); ; index += 1) {
   const watching = watch(runId);
   for (const batch of batchesOf(runId)) {
     await log.append(runId, batch);
-    say('acknowledged', runId, batch.at(-1)?.seq ?? -1);
+    print('acknowledged', runId, batch.at(-1)?.seq ?? -1);
   }
   await watching;
   // Every third run stays unsettled, so that the check has runs to find.
   if (index % 3 === 2) continue;
   await store.saveResponse(responseOf(runId));
   await log.settle(runId);
-  say('settled', runId, -1);
+  print('settled', runId, -1);
 }

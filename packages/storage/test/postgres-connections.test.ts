@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describePostgres, openPostgres } from '../src/postgres/index.ts';
 import { sessionRecord } from '../src/testing/records.ts';
 
-const MOST = 8;
+const maxConnections = 8;
 
 let server: PostgresServer;
 /** The URL of a user who may not use the reserved connections. */
@@ -14,7 +14,7 @@ let url: string;
 const others: Client[] = [];
 
 beforeAll(async () => {
-  server = await startPostgres(MOST);
+  server = await startPostgres(maxConnections);
   const admin = new Client(server.url);
   await admin.connect();
   await admin.query('CREATE ROLE someone LOGIN; GRANT CREATE ON DATABASE postgres TO someone');

@@ -11,8 +11,8 @@ import { response, sessionRecord } from '../src/testing/records.ts';
 import { cuttable } from './cuttable.ts';
 
 const png = { mimeType: 'image/png' };
-const MIB = 1024 * 1024;
-const MINUTE_MS = 60_000;
+const mib = 1024 * 1024;
+const minuteMs = 60_000;
 const later = () => Date.now() + 60_000;
 const newBytes = (size: number) => new Uint8Array(randomBytes(size));
 
@@ -49,8 +49,8 @@ test('a database from before blobs keeps its data, and accepts blobs', async () 
   await ask(`UPDATE ${schema}.data_version SET version = 1`);
   const later = await open(schema);
   expect(await later.store.getSession('session-1')).toEqual(sessionRecord('session-1'));
-  const { hash } = await later.blobs.put(newBytes(MIB), { ...png, sessionId: 'session-1' });
-  expect(await later.blobs.get(hash)).toMatchObject({ size: MIB });
+  const { hash } = await later.blobs.put(newBytes(mib), { ...png, sessionId: 'session-1' });
+  expect(await later.blobs.get(hash)).toMatchObject({ size: mib });
   await later.store.deleteSession('session-1');
   expect(await later.blobs.get(hash)).toBeUndefined();
   expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 6 }]);
@@ -62,14 +62,14 @@ test.each([
   ['no bytes', `bytes = ''`],
 ])('SAFE: damaged bytes are refused, and never returned: %s', async (_, damage) => {
   const { blobs, schema } = await open();
-  const { hash } = await blobs.put(newBytes(MIB), png);
+  const { hash } = await blobs.put(newBytes(mib), png);
   await ask(`UPDATE ${schema}.blobs SET ${damage}`);
   await expect(blobs.get(hash)).rejects.toMatchObject({
     code: 'STORE_READ_FAILED',
     message: expect.stringContaining('damaged'),
   });
-  const { hash: whole } = await blobs.put(newBytes(MIB), png);
-  expect(await blobs.get(whole)).toMatchObject({ size: MIB });
+  const { hash: whole } = await blobs.put(newBytes(mib), png);
+  expect(await blobs.get(whole)).toMatchObject({ size: mib });
 });
 
 test('several servers that put, hold, sweep and delete at once keep all held blobs, and do not deadlock', async () => {
@@ -113,14 +113,14 @@ test.each([-3, 3])(
   async (days) => {
     const { blobs } = await open();
     onTestFinished(() => void vi.useRealTimers());
-    vi.useFakeTimers({ now: Date.now() + days * 24 * 60 * MINUTE_MS, toFake: ['Date'] });
+    vi.useFakeTimers({ now: Date.now() + days * 24 * 60 * minuteMs, toFake: ['Date'] });
     const { hash } = await blobs.put(newBytes(10), png);
     const now = await blobs.now();
     vi.useRealTimers();
-    expect(Math.abs(now - Date.now())).toBeLessThan(24 * 60 * MINUTE_MS);
-    expect(await blobs.sweep(now - MINUTE_MS)).toBe(0);
+    expect(Math.abs(now - Date.now())).toBeLessThan(24 * 60 * minuteMs);
+    expect(await blobs.sweep(now - minuteMs)).toBe(0);
     expect(await blobs.get(hash)).toBeDefined();
-    expect(await blobs.sweep(now + MINUTE_MS)).toBe(1);
+    expect(await blobs.sweep(now + minuteMs)).toBe(1);
   },
 );
 
@@ -180,7 +180,7 @@ testAtLength(
   'a full disk refuses a put, stores none of it, and accepts it when there is space',
   async () => {
     const { blobs, store, schema } = await open();
-    const { hash } = await blobs.put(newBytes(MIB), { ...png, sessionId: 'session-1' });
+    const { hash } = await blobs.put(newBytes(mib), { ...png, sessionId: 'session-1' });
     const backends = await ask(
       `SELECT pid FROM pg_stat_activity WHERE application_name = 'liminal'`,
     );
@@ -192,14 +192,14 @@ testAtLength(
         execFileSync('prlimit', ['--pid', String(pid), most], { uid, gid });
       }
     };
-    limit(`--fsize=${18 * MIB}:`);
-    const large = newBytes(20 * MIB);
+    limit(`--fsize=${18 * mib}:`);
+    const large = newBytes(20 * mib);
     await expect(blobs.put(large, { ...png, sessionId: 'session-2' })).rejects.toMatchObject({
       code: 'STORE_WRITE_FAILED',
       message: expect.stringMatching(/could not extend file.*can be tried again/s),
     });
     expect(await ask(`SELECT hash FROM ${schema}.blobs`)).toEqual([{ hash }]);
-    expect(await blobs.get(hash)).toMatchObject({ size: MIB });
+    expect(await blobs.get(hash)).toMatchObject({ size: mib });
     limit('--fsize=unlimited:');
     const stored = await blobs.put(large, { ...png, sessionId: 'session-1' });
     const read = await blobs.get(stored.hash);
@@ -256,7 +256,7 @@ describe('a database that becomes unavailable', () => {
 
   test('fails requests for blobs with a reason, and has all acknowledged blobs when it is back', async () => {
     const { blobs, store, schema } = await open();
-    const first = await blobs.put(newBytes(MIB), { ...png, sessionId: 'session-1' });
+    const first = await blobs.put(newBytes(mib), { ...png, sessionId: 'session-1' });
     const acknowledged: string[] = [];
     const puts = Array.from({ length: 60 }, async (_, at) => {
       const sessionId = `session-${at % 3}`;

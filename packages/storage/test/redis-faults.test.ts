@@ -209,7 +209,7 @@ describe('the memory of a Redis', () => {
     { timeout: isLong ? 600_000 : 120_000 },
     async () => {
       const { redis, open } = await ownRedis();
-      const { log, coordination } = await open({ keepSettledMs: 1 });
+      const { log, coordination } = await open({ settledTtlMs: 1 });
       const stop = new AbortController();
       const projecting = (async () => {
         for await (const claim of coordination.registry.claims('worker', stop.signal)) {

@@ -31,14 +31,14 @@ async function doEverything(open: Awaited<ReturnType<typeof ownRedis>>['open'], 
   await close();
   const taskId = await tasks.offer('task');
   for await (const task of two.coordination.tasks.take('{worker}', stop.signal)) {
-    await tasks.say(taskId, 'worker', task.body);
+    await tasks.sendMessage(taskId, 'worker', task.body);
     break;
   }
   for await (const said of tasks.follow(taskId, 'worker', stop.signal)) {
     expect(said).toBe('task');
     break;
   }
-  await tasks.outlook(taskId);
+  await tasks.stateOf(taskId);
   await tasks.withdraw(taskId);
   await one.log.unsettled();
   for await (const claim of registry.claims('worker', stop.signal)) {

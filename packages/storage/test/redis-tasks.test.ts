@@ -20,9 +20,9 @@ test('tasks do not stay in Redis, and only the newest messages of a side are kep
   const { tasks } = (await open()).coordination;
   const keys = async () => ((await ask(redis, 'KEYS', '*')) as string[]).toSorted();
   const taskId = await tasks.offer('task');
-  await tasks.say(taskId, 'asker', 'go');
+  await tasks.sendMessage(taskId, 'asker', 'go');
   await Promise.all(
-    Array.from({ length: 12_000 }, async () => tasks.say(taskId, 'worker', 'output')),
+    Array.from({ length: 12_000 }, async () => tasks.sendMessage(taskId, 'worker', 'output')),
   );
   for await (const task of tasks.take('worker', signal)) {
     expect(task.taskId).toBe(taskId);
@@ -49,8 +49,8 @@ test('a worker that was killed no longer counts, and its consumer is removed', a
   await ask(redis, 'XGROUP', 'CREATECONSUMER', ...group, 'killed');
   await ask(redis, 'ZADD', '{codex:tools}:workers', String(Date.now() + 500), 'killed');
   const taskId = await tasks.offer('task');
-  expect(await tasks.outlook(taskId)).toBe('waits');
-  await expect.poll(async () => tasks.outlook(taskId), patience).toBe('unattended');
+  expect(await tasks.stateOf(taskId)).toBe('waits');
+  await expect.poll(async () => tasks.stateOf(taskId), patience).toBe('unattended');
   expect(await ask(redis, 'XINFO', 'CONSUMERS', ...group)).toEqual([]);
 });
 

@@ -15,7 +15,7 @@ import { batchesOf, indexOf, responseOf } from './crash-script.ts';
 /** `npm run faults` runs the long version. */
 const kills = atLength ? 200 : 4;
 /** More runs than any writer reaches. */
-const RUNS_APART = 1_000_000;
+const runsApart = 1_000_000;
 const writer = fileURLToPath(new URL('crash-writer.ts', import.meta.url));
 
 /**
@@ -122,10 +122,10 @@ describe('a server that is killed', () => {
         // The dead writer's lock does not prevent this.
         const storage = await openSqliteStorage(dataDir);
         // Checks the last two writers each time, and all writers at the end.
-        await check(storage, promised, nextRun - RUNS_APART);
+        await check(storage, promised, nextRun - runsApart);
         finished += await finishRuns(storage);
         // A wide gap, because the last run may have begun without any output.
-        nextRun += RUNS_APART;
+        nextRun += runsApart;
         await storage.close();
       }
       const storage = await openSqliteStorage(dataDir);

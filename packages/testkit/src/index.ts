@@ -62,7 +62,7 @@ export type { ResponsesRequest } from './responses-api/request.ts';
 export { byModelPrompt, type ModelScript } from './responses-api/script.ts';
 export { startResponsesApi, type ResponsesApi } from './responses-api/server.ts';
 export { gate, type Gate } from './scripted-server/gate.ts';
-export { cut, pause } from './scripted-server/happening.ts';
+export { cut, pause } from './scripted-server/stream-incident.ts';
 export { startProxy, type TestProxy } from './scripted-server/proxy.ts';
 export { held, times } from './scripted-server/script.ts';
 export {

@@ -8,15 +8,15 @@ import { AgentsProvider } from './app/agents.tsx';
 import { App } from './app/App.tsx';
 import { NavigationProvider } from './app/navigation.tsx';
 import { PageGuard } from './app/PageGuard.tsx';
-import { replayedSession } from './app/places.ts';
+import { replayedSession } from './app/tab-state.ts';
 import { leaveKeysToInputMethods } from './app/typing.ts';
 import { HousekeepingProvider } from './housekeeping/housekeeping.tsx';
-import { browserFiles } from './kept/browser-files.ts';
-import { browserOutbox } from './kept/browser-outbox.ts';
-import { fetched } from './look/fetched.tsx';
+import { browserFiles } from './storage/browser-files.ts';
+import { browserOutbox } from './storage/browser-outbox.ts';
+import { lazyComponent } from './look/lazy-component.tsx';
 
 // Fetched when first needed.
-const ReplayPage = fetched(() => import('./replay/ReplayPage.tsx'));
+const ReplayPage = lazyComponent(() => import('./replay/ReplayPage.tsx'));
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element with the id "root".');

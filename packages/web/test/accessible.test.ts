@@ -217,7 +217,7 @@ const states: Record<string, () => Promise<Page>> = {
     history(long, turn('t1', ended), turn('t2', { startedAt: 65_000 }));
     stage.info = { ...stage.info, queue: [queued('q1'), queued('q2')] };
     const page = await stage.visitShared();
-    stage.say(upsert(message('m', 'Half a sen', { turnId: 't2' })));
+    stage.send(upsert(message('m', 'Half a sen', { turnId: 't2' })));
     await page.getByText('Half a sen').waitFor();
     await page.getByRole('button', { name: 'Edit queued message' }).first().click();
     return page;
@@ -531,7 +531,7 @@ ${'line\n'.repeat(70)}\`\`\`
 async function showFiles(options: Parameters<Stage['visit']>[0]): Promise<Page> {
   const buffer = png(60, 40);
   const said = { type: 'image', mimeType: 'image/png', name: 'said.png' } as const;
-  const uri = stage.keep(buffer, 'image/png');
+  const uri = stage.storeBlob(buffer, 'image/png');
   const blocks = [
     { ...said, uri },
     { type: 'resource', resource: { uri, name: 'notes.md', size: 7 } } as const,

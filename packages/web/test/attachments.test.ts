@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { phone } from './controls/ways.ts';
 import { message, turn, upsert } from './items.ts';
 import { png } from './png.ts';
-import { keptKeys } from './kept-keys.ts';
+import { storedKeys } from './stored-keys.ts';
 import { shareStage, sessionId, stage } from './stage.ts';
 
 const accepts = { image: ['image/png', 'image/jpeg'], audio: [], resource: ['text/*'] };
@@ -147,12 +147,12 @@ async function bytesOf(image: Locator): Promise<Buffer> {
 /** An image block as the server stores it. */
 function image(rest: { name?: string; bytes?: Buffer } = {}): ContentBlock {
   const { name = 'screen.png', bytes = screen.buffer } = rest;
-  const uri = stage.keep(bytes, 'image/png');
+  const uri = stage.storeBlob(bytes, 'image/png');
   return { type: 'image', mimeType: 'image/png', uri, name, size: bytes.length };
 }
 
 /** A conversation whose only message has these blocks. */
-function said(content: string, blocks: ContentBlock[]): void {
+function showMessage(content: string, blocks: ContentBlock[]): void {
   stage.history = {
     entries: [message('u', content, { origin: 'user', status: 'complete', blocks })],
     turns: [turn('t1', { status: 'complete', endedAt: 1 })],
@@ -179,9 +179,9 @@ it('files are chosen, previewed, sent without text, and shown and saved byte for
   expect(blocks[1]).toMatchObject({ resource: { mimeType: 'text/markdown', name: 'notes.md' } });
   expect(stored(blocks[1])?.equals(notes.buffer)).toBe(true);
   await attached(page).waitFor({ state: 'detached' });
-  await expect.poll(() => keptKeys(page, 'files')).toEqual([]);
+  await expect.poll(() => storedKeys(page, 'files')).toEqual([]);
 
-  stage.say(
+  stage.send(
     upsert({ ...message('u', '', { origin: 'user', status: 'complete', blocks }), turnId }),
   );
   const shown = prompts(page).getByRole('img', { name: 'screen.png' });
@@ -202,12 +202,12 @@ it('a sound can be sent if the agent accepts it, and shows the reason if another
   const send = button(page, 'Send message');
   await expect.poll(() => send.isEnabled()).toBe(true);
 
-  stage.say({ type: 'session:info', sessionId, info: { ...stage.info, accepts } });
+  stage.send({ type: 'session:info', sessionId, info: { ...stage.info, accepts } });
   await card(page, 'bell.wav')
     .getByText(/does not accept such audio\. Remove “bell\.wav”/)
     .waitFor();
 
-  stage.say({ type: 'session:info', sessionId, info: stage.info });
+  stage.send({ type: 'session:info', sessionId, info: stage.info });
   await card(page, 'bell.wav').getByRole('alert').waitFor({ state: 'detached' });
   await send.click();
   const { blocks = [] } = await sent();
@@ -288,7 +288,7 @@ it('a file that is removed while it is still being read stays removed, and is no
   await read();
   await card(page, 'notes.md').waitFor();
   expect(await attached(page).getByRole('listitem').count()).toBe(1);
-  await expect.poll(async () => (await keptKeys(page, 'files')).length).toBe(1);
+  await expect.poll(async () => (await storedKeys(page, 'files')).length).toBe(1);
   expect(stage.requests.some(({ path }) => path.endsWith('/send'))).toBe(false);
 });
 
@@ -312,7 +312,7 @@ it('a removed attachment is not sent and not stored', async () => {
   await card(page, 'notes.md').waitFor();
   await button(page, 'Remove screen.png').click();
   await card(page, 'screen.png').waitFor({ state: 'detached' });
-  await expect.poll(async () => (await keptKeys(page, 'files')).length).toBe(1);
+  await expect.poll(async () => (await storedKeys(page, 'files')).length).toBe(1);
   await field(page).fill('Read this');
   await field(page).press('Enter');
   const { message: words, blocks } = await sent();
@@ -373,12 +373,12 @@ it('a message that is taken back for editing keeps its files', async () => {
     .toBe(60);
   expect(await field(page).inputValue()).toBe('What is wrong?');
   await expect.poll(() => unsent(page).count()).toBe(0);
-  expect(await keptKeys(page, 'files')).toHaveLength(1);
+  expect(await storedKeys(page, 'files')).toHaveLength(1);
 });
 
 it('arrow up recalls the last message with its attachments', async () => {
   const block = image();
-  said('What is wrong?', [block]);
+  showMessage('What is wrong?', [block]);
   const page = await stage.visitShared();
   await field(page).press('ArrowUp');
   await card(page, 'screen.png').waitFor();
@@ -389,7 +389,7 @@ it('arrow up recalls the last message with its attachments', async () => {
 
 it('a mention of a file stays in the text and is not an attachment', async () => {
   const blocks = [image(), mentionLink('/code/shop', 'src/a.ts')];
-  said('Compare it with @src/a.ts', blocks);
+  showMessage('Compare it with @src/a.ts', blocks);
   stage.info.queue = [
     { turnId: 'q', message: 'And @src/a.ts', blocks, queuedAt: '', state: 'queued' },
   ];
@@ -508,7 +508,7 @@ it('nothing moves when an image of the conversation arrives', async () => {
   let show = () => {};
   const held = new Promise<undefined>((resolve) => (show = () => resolve(undefined)));
   stage.answer = async (_, path) => (path.startsWith('/api/blob/') ? held : undefined);
-  said('What is wrong?', [image(), image({ name: 'tall.png', bytes: png(20, 90) })]);
+  showMessage('What is wrong?', [image(), image({ name: 'tall.png', bytes: png(20, 90) })]);
   const page = await stage.visitShared();
   const placesOf = () =>
     Promise.all(
@@ -525,7 +525,7 @@ it('nothing moves when an image of the conversation arrives', async () => {
 });
 
 testAtLength('the memory of an image is released when it is no longer shown', async () => {
-  said('What is wrong?', [image()]);
+  showMessage('What is wrong?', [image()]);
   const page = await visitAndHold();
   const picture = prompts(page).getByRole('img', { name: 'screen.png' });
   await picture.waitFor();
@@ -536,7 +536,7 @@ testAtLength('the memory of an image is released when it is no longer shown', as
 });
 
 it('a note replaces an image that no longer exists', async () => {
-  said('What is wrong?', [image()]);
+  showMessage('What is wrong?', [image()]);
   stage.blobs.clear();
   const page = await stage.visitShared();
   await prompts(page).getByText('is not stored any more').waitFor();
@@ -548,7 +548,7 @@ testAtLength(
     const page = await stage.visit();
     await pick(page, screen);
     await card(page, 'screen.png').waitFor();
-    const [inUse = ''] = await keptKeys(page, 'files');
+    const [inUse = ''] = await storedKeys(page, 'files');
     await page.evaluate(
       (named) =>
         new Promise<void>((resolve) => {
@@ -570,7 +570,7 @@ testAtLength(
     );
     await page.reload();
     await card(page, 'screen.png').waitFor();
-    await expect.poll(() => keptKeys(page, 'files')).toEqual([inUse, 'local:new']);
+    await expect.poll(() => storedKeys(page, 'files')).toEqual([inUse, 'local:new']);
   },
 );
 

@@ -106,7 +106,7 @@ it('a page that is older than the server’s build offers the new one, which kee
   await page.getByRole('textbox', { name: /Message/ }).fill('A draft of mine');
   stage.hangUp();
   await expect
-    .poll(() => stage.heard.filter(({ type }) => type === 'session:subscribe').length)
+    .poll(() => stage.received.filter(({ type }) => type === 'session:subscribe').length)
     .toBe(2);
   expect(await page.getByText('Liminal was updated').count()).toBe(0);
   stage.webDir = otherBuild();
@@ -202,7 +202,7 @@ it('a server that hangs is reported within seconds once a message waits for it',
   await field.press('Enter');
   await page.getByText('Sending…').waitFor();
   await page.clock.runFor(3_100);
-  await expect.poll(() => stage.heard.some(({ type }) => type === 'ping')).toBe(true);
+  await expect.poll(() => stage.received.some(({ type }) => type === 'ping')).toBe(true);
   // New connections hang.
   await page.evaluate(() => {
     window.WebSocket = class extends EventTarget {

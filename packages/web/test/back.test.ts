@@ -68,7 +68,7 @@ it.each<[string, (page: Page) => Promise<void>, (page: Page) => ReturnType<typeo
 });
 
 it('Back closes files and images, topmost layer first', async () => {
-  const image = stage.keep(png(4, 4), 'image/png');
+  const image = stage.storeBlob(png(4, 4), 'image/png');
   stage.history = {
     ...past,
     entries: [

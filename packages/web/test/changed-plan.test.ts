@@ -47,7 +47,7 @@ it('a plan is edited by mouse, and the approval contains the edited plan', async
   await expect.poll(answers).toEqual([changed]);
 
   const outcome = { outcome: 'selected', ...changed } as const;
-  stage.say(upsert(request({ status: 'complete', outcome })));
+  stage.send(upsert(request({ status: 'complete', outcome })));
   await page.getByRole('log').getByRole('button', { name: /^Plan/ }).click();
   await page.getByText('With your changes to the plan').click();
   await page.getByRole('log').getByText('Use oak.').waitFor();

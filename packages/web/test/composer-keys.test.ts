@@ -26,7 +26,7 @@ shareStage(() => {
   stage.answer = (_, path, body) => {
     if (path.endsWith('/config')) {
       const { value = '' } = body as { value?: string };
-      stage.tell({ configOptions: [model, { ...mode, currentValue: value }] });
+      stage.sendInfo({ configOptions: [model, { ...mode, currentValue: value }] });
       return {};
     }
     if (path === '/api/agents') {
@@ -175,7 +175,7 @@ it('an Escape that stopped a turn, and the next one, are not the gesture that ta
   await stop.waitFor();
   await field(page).focus();
   await page.keyboard.press('Escape');
-  stage.say(ended('t1'));
+  stage.send(ended('t1'));
   await stop.waitFor({ state: 'detached' });
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Edit and send again' }).first().waitFor();

@@ -23,9 +23,9 @@ afterAll(() => other.close());
 
 const item = (page: Page) => page.locator('[data-item-id="a"]');
 
-function say(...diagrams: string[]): void {
+function sendDiagrams(...diagrams: string[]): void {
   const text = diagrams.map((code) => `\`\`\`mermaid\n${code}\n\`\`\``).join('\n\n');
-  stage.say(upsert(message('a', text, { status: 'complete' })));
+  stage.send(upsert(message('a', text, { status: 'complete' })));
 }
 
 /** Opens the page, and records violations of its policy. */
@@ -81,7 +81,7 @@ const kinds: Record<string, string> = {
 
 it('each kind of diagram is drawn, in light and in dark', async () => {
   const { page, refused } = await visit();
-  say(...Object.values(kinds));
+  sendDiagrams(...Object.values(kinds));
   await settled(page, Object.keys(kinds).length);
   const drawn = () =>
     item(page)
@@ -151,7 +151,7 @@ it('SAFE: a hostile diagram runs nothing and reaches nothing, in the page or in 
   reached.length = 0;
   const { page, refused } = await visit();
   const codes = Object.values(hostile).map((code) => code(evil()));
-  say(...codes);
+  sendDiagrams(...codes);
   await settled(page, codes.length);
   // Clicks on the images would load late pictures and follow links.
   for (const image of await item(page).getByRole('img').all()) await image.click({ force: true });
@@ -172,7 +172,7 @@ it('SAFE: a hostile diagram runs nothing and reaches nothing, in the page or in 
 
 it('SAFE: the frame that draws diagrams has an opaque origin and can read neither the page nor the server', async () => {
   const { page } = await visit();
-  say(kinds['flowchart'] ?? '');
+  sendDiagrams(kinds['flowchart'] ?? '');
   await settled(page, 1);
   const frame = page.frames().find((one) => one.url().endsWith('/diagram-frame.html'));
   const can = await frame?.evaluate(async (other) => {

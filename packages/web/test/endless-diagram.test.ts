@@ -34,7 +34,7 @@ it('SAFE: the page responds while a diagram never finishes; then its source is s
   const isLoaded = page.waitForEvent('framenavigated', (one) =>
     one.url().endsWith('/diagram-frame.html'),
   );
-  stage.say(upsert(message('a', code, { status: 'complete' })));
+  stage.send(upsert(message('a', code, { status: 'complete' })));
   await isLoaded;
   const field = page.getByRole('textbox', { name: 'Message', exact: true });
   await field.fill('Are you there');
@@ -42,6 +42,6 @@ it('SAFE: the page responds while a diagram never finishes; then its source is s
   await page.locator('[data-item-id="a"]').getByText('could not be drawn').waitFor();
   expect(await page.locator('iframe').count()).toBe(0);
   isEndless = false;
-  stage.say(upsert(message('b', code, { status: 'complete' })));
+  stage.send(upsert(message('b', code, { status: 'complete' })));
   await page.locator('[data-item-id="b"]').getByRole('img').waitFor();
 });

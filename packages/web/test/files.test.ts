@@ -34,8 +34,8 @@ const asked = () =>
     .filter(({ path }) => path.includes('/file?'))
     .map(({ path }) => new URL(path, 'http://stage').searchParams.get('path'));
 
-async function say(content: string, page: Page) {
-  stage.say(upsert(message('a', content, { status: 'complete' })));
+async function sendMessage(content: string, page: Page) {
+  stage.send(upsert(message('a', content, { status: 'complete' })));
   const item = page.locator('[data-item-id="a"]');
   await item.waitFor();
   return item;
@@ -54,7 +54,7 @@ it.each(atLength ? links : links.slice(0, 2))(
   '%s shows the file beside the conversation, which stays visible',
   async (link, path, marked) => {
     const page = await stage.visitShared();
-    const item = await say(`See ${link}.`, page);
+    const item = await sendMessage(`See ${link}.`, page);
     const address = page.url();
     await item.getByRole('button', { name: 'config' }).click();
     const pane = page.getByRole('region', { name: /^File / });
@@ -85,7 +85,7 @@ it.each(atLength ? links : links.slice(0, 2))(
 
 it('the pane is read and closed by keyboard, and the focus returns', async () => {
   const page = await stage.visitShared();
-  const item = await say('See [config](src/config.ts:3).', page);
+  const item = await sendMessage('See [config](src/config.ts:3).', page);
   const link = item.getByRole('button', { name: 'config' });
   await link.focus();
   await page.keyboard.press('Enter');
@@ -110,7 +110,7 @@ it('the pane is read and closed by keyboard, and the focus returns', async () =>
 it('a file that may not be shown shows the reason, and its path can be copied', async () => {
   const page = await stage.visitShared();
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  const item = await say('See [it](/etc/passwd).', page);
+  const item = await sendMessage('See [it](/etc/passwd).', page);
   await item.getByRole('button', { name: 'it' }).click();
   const pane = page.getByRole('region', { name: /^File / });
   await pane.getByRole('alert').getByText('/etc/passwd lies outside the project.').waitFor();
@@ -121,7 +121,7 @@ it('a file that may not be shown shows the reason, and its path can be copied', 
 
 testAtLength('on a phone the file covers the page, and a tap closes it', async () => {
   const page = await stage.visit({ viewport: { width: 390, height: 780 }, hasTouch: true });
-  const item = await say('See [config](src/config.ts:3).', page);
+  const item = await sendMessage('See [config](src/config.ts:3).', page);
   await item.getByRole('button', { name: 'config' }).tap();
   const sheet = page.getByRole('dialog', { name: 'File src/config.ts:3' });
   await sheet.getByText('line3 ', { exact: false }).first().waitFor();
@@ -134,9 +134,9 @@ testAtLength('on a phone the file covers the page, and a tap closes it', async (
 it('code that names a file used by a tool is a link, and other code is not', async () => {
   const page = await stage.visitShared();
   const locations = [{ path: '/code/shop/src/config.ts', line: 7 }];
-  const item = await say('Look at `src/config.ts:9`, `npm test` and `src/other.ts`.', page);
+  const item = await sendMessage('Look at `src/config.ts:9`, `npm test` and `src/other.ts`.', page);
   expect(await item.getByRole('button').count()).toBe(0);
-  stage.say(
+  stage.send(
     upsert(tool('call', { toolName: 'Read', kind: 'read', locations, status: 'complete' })),
   );
   await item.getByRole('button', { name: 'src/config.ts:9' }).click();
@@ -154,7 +154,7 @@ it('code that names a file used by a tool is a link, and other code is not', asy
 
 it('an image of the project shows, and opens beside the conversation', async () => {
   const page = await stage.visitShared();
-  const item = await say('![The page](shots/page.png) and ![gone](/etc/x.png)', page);
+  const item = await sendMessage('![The page](shots/page.png) and ![gone](/etc/x.png)', page);
   const image = item.getByRole('img', { name: 'The page' });
   await image.waitFor();
   expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
@@ -167,7 +167,7 @@ it('an image from the web loads only on request, and in a frame of its own', asy
   const page = await stage.visitShared();
   const requested: string[] = [];
   page.on('request', (request) => requested.push(request.url()));
-  const item = await say('![Badge](https://img.example/badge.svg?a=1)', page);
+  const item = await sendMessage('![Badge](https://img.example/badge.svg?a=1)', page);
   const load = item.getByRole('button', { name: 'Load image from img.example' });
   await load.waitFor();
   expect(requested.filter((url) => url.includes('img.example'))).toEqual([]);

@@ -115,13 +115,13 @@ it('a request that is answered, or ends by itself, leaves the focus in its sessi
     ['p1', 'answered'],
     ['p2', 'over'],
   ] as const) {
-    stage.say(upsert(approval(id)));
+    stage.send(upsert(approval(id)));
     const allow = page.getByRole('button', { name: /^Allow/ }).first();
     await allow.focus();
     expect(await focused(page)).toContain('Allow');
     if (end === 'answered') await allow.click();
     const outcome = { outcome: 'selected', optionId: 'yes' } as const;
-    stage.say(upsert(approval(id, { status: 'complete', outcome })));
+    stage.send(upsert(approval(id, { status: 'complete', outcome })));
     await expect.poll(() => allow.count()).toBe(0);
     await expect.poll(() => focused(page)).not.toBe('body');
     const inSession = () => page.evaluate(() => document.activeElement?.closest('main') !== null);
@@ -141,10 +141,10 @@ it('a message removed from the queue passes the focus to the next message, the l
   const page = await stage.visitShared();
   const remove = page.getByRole('button', { name: 'Remove queued message' });
   await remove.first().focus();
-  stage.tell({ queue: [queued('q2')] });
+  stage.sendInfo({ queue: [queued('q2')] });
   await expect.poll(() => focused(page)).toMatch(/queued message$/);
   await remove.first().focus();
-  stage.tell({ queue: [] });
+  stage.sendInfo({ queue: [] });
   await expect.poll(() => focused(page)).toBe('Message');
 });
 
@@ -155,11 +155,11 @@ it('sending a message leaves the focus in the message field', async () => {
   expect(await focused(page)).toBe('Message');
   const started = { turnId: 't1', sessionId, modelId: 'm', providerId: 'p' };
   const payload = { type: 'turn_started', ...started } as const;
-  stage.say({ type: 'session:turn', sessionId, payload, cursor: 'c' });
+  stage.send({ type: 'session:turn', sessionId, payload, cursor: 'c' });
   const stop = page.getByRole('button', { name: 'Stop' });
   await stop.focus();
-  stage.say(upsert(message('m1', 'Done.', { status: 'complete' })));
-  stage.say(ended('t1'));
+  stage.send(upsert(message('m1', 'Done.', { status: 'complete' })));
+  stage.send(ended('t1'));
   await expect.poll(() => stop.count()).toBe(0);
   await expect.poll(() => focused(page)).not.toBe('body');
 });
@@ -174,7 +174,7 @@ it('a focused element that disappears passes the focus on: a notice, a list, a c
   const page = await stage.visitShared();
   await page.locator('[data-item-id="c1"] button').first().focus();
   stage.history = { entries: [], turns: [], cursor: 'd', hasMore: false };
-  stage.say({ type: 'session:history', sessionId, resumed: 'snapshot', ...stage.history });
+  stage.send({ type: 'session:history', sessionId, resumed: 'snapshot', ...stage.history });
   await expect.poll(() => page.locator('[data-item-id="c1"]').count()).toBe(0);
   await expect.poll(() => focused(page)).toBe('Message');
 
@@ -183,7 +183,7 @@ it('a focused element that disappears passes the focus on: a notice, a list, a c
     .getByRole('link', { name: 'Session o2' });
   await row.focus();
   stage.others = stage.others.slice(0, 1);
-  stage.say({ type: 'sessions:changed', sessions: [], removed: ['o2'] });
+  stage.send({ type: 'sessions:changed', sessions: [], removed: ['o2'] });
   await expect.poll(() => row.count()).toBe(0);
   await expect.poll(() => focused(page)).toContain('Fix the login');
 });
@@ -245,8 +245,8 @@ it('a failed turn is announced once, however quickly it fails', async () => {
   const told = await listen(page);
   const started = { turnId: 't2', sessionId, modelId: 'm', providerId: 'p' };
   const payload = { type: 'turn_started', ...started } as const;
-  stage.say({ type: 'session:turn', sessionId, payload, cursor: 'c' });
-  stage.say(failed('t2', 'The model is away.'));
+  stage.send({ type: 'session:turn', sessionId, payload, cursor: 'c' });
+  stage.send(failed('t2', 'The model is away.'));
   await page.getByRole('group', { name: 'Something went wrong' }).waitFor();
   await expect.poll(told).toEqual(['Demo has failed. The model is away.']);
   expect(await page.getByRole('alert').count()).toBe(0);
@@ -267,7 +267,7 @@ it('a turn that was cut off when its server ended is not announced as failed whi
   };
   stage.hangUp();
   await page.getByText('The server stopped here; the turn continues below.').waitFor();
-  stage.say(ended('t2'));
+  stage.send(ended('t2'));
   await expect.poll(told).toEqual(['Demo has answered.']);
 });
 
@@ -276,10 +276,10 @@ it('the end of an answer, a wait and a failure are each announced once, and runn
   const page = await stage.visitShared();
   const told = await listen(page);
   for (let part = 0; part < 5; part += 1)
-    stage.say(upsert(message('m1', 'word '.repeat(part + 1))));
+    stage.send(upsert(message('m1', 'word '.repeat(part + 1))));
   await page.getByText('word word word word word').waitFor();
   expect(await told()).toEqual([]);
-  stage.say(ended('t1'));
+  stage.send(ended('t1'));
   await expect.poll(told).toEqual(['Demo has answered.']);
   stage.change(otherSession('o1', { state: 'running' }));
   stage.change(otherSession('o1', { state: 'waiting' }));

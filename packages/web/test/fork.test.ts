@@ -69,7 +69,7 @@ it('an agent that can fork only its whole conversation offers a fork after the n
   expect(await forkButtons(page).count()).toBe(0);
 
   forks = { forks: true, forksWhole: true };
-  stage.tell({ accepts: { image: [], audio: [], resource: [] } });
+  stage.sendInfo({ accepts: { image: [], audio: [], resource: [] } });
   await turnOf(page, 't2').getByRole('button', { name: 'Fork from here' }).waitFor();
   expect(await forkButtons(page).count()).toBe(1);
 });

@@ -45,7 +45,7 @@ const title = 'How should this be released?\nIt cannot be taken back.';
 /** Opens the page while the agent asks. */
 async function ask(rest: Partial<ApprovalUpsert> = {}): Promise<{ page: Page; card: Locator }> {
   const page = await stage.visitShared();
-  stage.say(upsert(approval('q1', { title, form, ...rest })));
+  stage.send(upsert(approval('q1', { title, form, ...rest })));
   const card = page.getByRole('group', { name: /^(Question|Permission): / });
   await card.waitFor();
   return { page, card };
@@ -138,7 +138,7 @@ it('a form is filled in and sent by keyboard alone, and then shows the answers',
     .toBe('Message');
 
   const outcome = { outcome: 'selected', optionId: 'yes', content } as const;
-  stage.say(upsert(approval('q1', { title, form, outcome, status: 'complete' })));
+  stage.send(upsert(approval('q1', { title, form, outcome, status: 'complete' })));
   await card.waitFor({ state: 'detached' });
   const given = page.getByLabel('Answers');
   expect(await given.locator('dt').allTextContents()).toEqual([
@@ -237,8 +237,8 @@ it('a form without a field is a plain permission', async () => {
 
 it('a tool that asks shows its form with its arguments', async () => {
   const page = await stage.visitShared();
-  stage.say(upsert(tool('call', { kind: 'other', title: 'Publish' })));
-  stage.say(upsert(approval('q1', { callId: 'call', title, form })));
+  stage.send(upsert(tool('call', { kind: 'other', title: 'Publish' })));
+  stage.send(upsert(approval('q1', { callId: 'call', title, form })));
   const card = page.getByRole('region', { name: 'Waiting for you' });
   await card.getByText('has a question').waitFor();
   await card.getByText('It cannot be taken back.').last().waitFor();
@@ -262,7 +262,7 @@ testAtLength('on a phone a form is no wider than the page', async () => {
     hasTouch: true,
     isMobile: true,
   });
-  stage.say(upsert(approval('q1', { title, form })));
+  stage.send(upsert(approval('q1', { title, form })));
   await page.getByRole('radiogroup', { name: 'Channel' }).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
@@ -365,7 +365,7 @@ testAtLength(
       hasTouch: true,
       isMobile: true,
     });
-    stage.say(upsert(approval('q1', { title: 'Questions', form: choosing })));
+    stage.send(upsert(approval('q1', { title: 'Questions', form: choosing })));
     await page.getByText('Two columns.').tap();
     await page.getByRole('region', { name: 'Preview of Narrow' }).waitFor();
     const own = page.getByRole('textbox', { name: 'Something else: Which extras?' });

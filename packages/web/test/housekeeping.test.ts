@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { phone, press } from './controls/ways.ts';
-import { keptKeys } from './kept-keys.ts';
+import { storedKeys } from './stored-keys.ts';
 import { openStage, otherSession, sessionId, stage } from './stage.ts';
 
 openStage();
@@ -35,14 +35,14 @@ function change(id: string, marks: { archived?: boolean; pinned?: boolean }): vo
     return stage.change({ ...before, ...marks });
   }
   const session = { ...stage.info.session, ...marks };
-  stage.tell({ session });
-  stage.say({ type: 'sessions:changed', sessions: [session] });
+  stage.sendInfo({ session });
+  stage.send({ type: 'sessions:changed', sessions: [session] });
 }
 
 function remove(id: string): void {
   stage.others = stage.others.filter((one) => one.sessionId !== id);
-  stage.say({ type: 'session:deleted', sessionId: id });
-  stage.say({ type: 'sessions:changed', sessions: [], removed: [id] });
+  stage.send({ type: 'session:deleted', sessionId: id });
+  stage.send({ type: 'sessions:changed', sessions: [], removed: [id] });
 }
 
 async function fromRow(page: Page, title: string, item: string): Promise<void> {
@@ -175,7 +175,7 @@ it('deleting asks first and lists what stays; an error leaves the dialog open', 
   await composer(page).fill('A thought about @app');
   await page.getByRole('option', { name: 'app.ts' }).click();
   const drafts = ['s1', 's1 folder', 's1 mentions'];
-  await expect.poll(() => keptKeys(page, 'drafts')).toEqual(drafts);
+  await expect.poll(() => storedKeys(page, 'drafts')).toEqual(drafts);
   await fromRow(page, 'Fix the login', 'Delete…');
   const dialog = page.getByRole('dialog', { name: 'Delete this session?' });
   await dialog.getByText('Demo’s own copy stays on disk').waitFor();
@@ -192,7 +192,7 @@ it('deleting asks first and lists what stays; an error leaves the dialog open', 
       .getByRole('link', { name: /Fix the login/ })
       .count(),
   ).toBe(0);
-  await expect.poll(() => keptKeys(page, 'drafts')).toEqual([]);
+  await expect.poll(() => storedKeys(page, 'drafts')).toEqual([]);
 });
 
 it('a session that another person deletes disappears from tabs and page', async () => {

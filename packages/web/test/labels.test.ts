@@ -51,7 +51,7 @@ const expectClean = async (page: Page) => {
 
 /** Fills each text field that an agent can write with a hostile text. */
 function prepare(): void {
-  const uri = stage.keep(png(60, 40), 'image/png');
+  const uri = stage.storeBlob(png(60, 40), 'image/png');
   const image = { type: 'image', mimeType: 'image/png', name: hostile('photo.png'), uri } as const;
   const path = `/code/shop/${hostile('a.ts')}`;
   const entries: UpsertObject[] = [
@@ -160,7 +160,7 @@ it('SAFE: no label, tooltip or title has hidden characters or is too long, whate
   expect(await page.title()).toContain('Waits ‹U+202E›gpj‹U+2066›');
   expect((await page.title()).length).toBeLessThan(340);
 
-  stage.say(
+  stage.send(
     upsert(
       approval('p1', {
         title: hostile('Run'),
@@ -209,7 +209,7 @@ it('SAFE: a form of an agent has clean labels', async () => {
       three: { type: 'boolean', title: hostile('Dry') },
     },
   };
-  stage.say(upsert(approval('f1', { title: hostile('Fill in'), form })));
+  stage.send(upsert(approval('f1', { title: hostile('Fill in'), form })));
   await page.getByRole('group', { name: /^Question/ }).waitFor();
   await expectClean(page);
 });
@@ -217,7 +217,7 @@ it('SAFE: a form of an agent has clean labels', async () => {
 it('SAFE: a copied text is complete, without characters that have an effect when pasted', async () => {
   const page = await stage.visit({ permissions: ['clipboard-read', 'clipboard-write'] });
   const code = 'ls \u001B[201~\u202Ecba\u2069 \u009B2Jnaïve 👨‍👩‍👧 می‌خواهم\n\tend';
-  stage.say(upsert(message('a', `\`\`\`sh\n${code}\n\`\`\``, done)));
+  stage.send(upsert(message('a', `\`\`\`sh\n${code}\n\`\`\``, done)));
   await page.getByRole('button', { name: 'Copy code' }).click();
   await expect
     .poll(() => page.evaluate(() => navigator.clipboard.readText()))

@@ -173,7 +173,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
     const isWhere = async () => Math.abs((await topOf(page, read.id)) - read.top);
     for (const n of [above, below]) {
       const grown = `Item ${n} has grown.\n\n${'More of it. '.repeat(300)}`;
-      stage.say(upsert(message(`i${n}`, grown, { status: 'complete' })));
+      stage.send(upsert(message(`i${n}`, grown, { status: 'complete' })));
       await item(page, `i${n}`).getByText('has grown').waitFor({ state: 'attached' });
       await settle(page);
       expect(await isWhere()).toBeLessThan(2);
@@ -241,15 +241,15 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
     await scrollTo(page, 1);
     await settle(page);
     let text = 'Go. ';
-    stage.say(upsert(message('live', text)));
+    stage.send(upsert(message('live', text)));
     await item(page, 'live').waitFor();
     for (let line = 0; line < 60; line += 1) {
       const more = `Line ${line} is here.\n\n`;
-      stage.say(append('live', text.length, more));
+      stage.send(append('live', text.length, more));
       text += more;
     }
     await page.getByText('Line 59 is here.').waitFor();
-    for (let n = 0; n < 80; n += 1) stage.say(upsert(tool(`new${n}`, { status: 'complete' })));
+    for (let n = 0; n < 80; n += 1) stage.send(upsert(tool(`new${n}`, { status: 'complete' })));
     await item(page, 'new79').waitFor();
     await expect.poll(() => fromEnd(page)).toBeLessThan(2);
     await page.mouse.move(500, 300);
@@ -258,7 +258,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
     await scrollTo(page, 0.2);
     await settle(page);
     const read = await inTheMiddle(page);
-    stage.say(upsert(message('last', 'The last word.')));
+    stage.send(upsert(message('last', 'The last word.')));
     await page.getByRole('button', { name: 'new', exact: true }).waitFor();
     expect(Math.abs((await topOf(page, read.id)) - read.top)).toBeLessThan(2);
     await page.getByRole('button', { name: 'new', exact: true }).click();

@@ -29,28 +29,28 @@ const diff = (text: string) => [{ path: '/code/a.txt', oldText: 'a\n', newText: 
 /** Shows a text in each place, as much of the text as a person can request. */
 const places: Record<string, (page: Page, text: string) => Promise<void>> = {
   'an agent’s message': async (page, text) => {
-    stage.say(upsert(message('a', text, done)));
+    stage.send(upsert(message('a', text, done)));
     await page.getByRole('button', { name: /^Show .* more/ }).click();
     await page.getByRole('button', { name: 'Show less' }).waitFor();
   },
   'a message that grows': async (page, text) => {
     for (let length = 4_000; length <= 40_000; length += 4_000)
-      stage.say(upsert(message('a', text.slice(0, length))));
+      stage.send(upsert(message('a', text.slice(0, length))));
     await page.locator('[data-item-id="a"]').waitFor();
   },
   'a person’s message': async (page, text) => {
-    stage.say(upsert(message('u2', text, { origin: 'user', ...done })));
+    stage.send(upsert(message('u2', text, { origin: 'user', ...done })));
     await page.getByRole('button', { name: 'Show all' }).click();
     await page.getByRole('button', { name: 'Show less' }).waitFor();
   },
   'a block of code': async (page, text) => {
-    stage.say(upsert(message('a', `\`\`\`\n${text}\n\`\`\`\n`, done)));
+    stage.send(upsert(message('a', `\`\`\`\n${text}\n\`\`\`\n`, done)));
     await page.locator('[data-item-id="a"] pre').waitFor();
     const more = page.getByRole('button', { name: /^Show all/ });
     if ((await more.count()) > 0) await more.click();
   },
   'arguments of a tool': async (page, text) => {
-    stage.say(
+    stage.send(
       upsert(tool('t', { ...done, kind: 'other', toolName: 'odd', toolArguments: { deep: text } })),
     );
     await page.getByRole('button', { name: /odd/ }).click();
@@ -58,7 +58,7 @@ const places: Record<string, (page: Page, text: string) => Promise<void>> = {
     await page.getByRole('button', { name: 'Show less' }).waitFor();
   },
   'output of a command': async (page, text) => {
-    stage.say(
+    stage.send(
       upsert(
         tool('t', {
           ...done,
@@ -74,11 +74,13 @@ const places: Record<string, (page: Page, text: string) => Promise<void>> = {
     if ((await all.count()) > 0) await all.click();
   },
   'a change': async (page, text) => {
-    stage.say(upsert(tool('t', { ...done, kind: 'edit', title: 'Edit a.txt', diffs: diff(text) })));
+    stage.send(
+      upsert(tool('t', { ...done, kind: 'edit', title: 'Edit a.txt', diffs: diff(text) })),
+    );
     await page.getByRole('region', { name: /^Changes to/ }).waitFor();
   },
   'a permission': async (page, text) => {
-    stage.say(upsert(approval('p', { title: `Run ${text}` })));
+    stage.send(upsert(approval('p', { title: `Run ${text}` })));
     await page.getByRole('group', { name: /^Permission/ }).waitFor();
   },
   'a file': async (page, text) => {
@@ -91,12 +93,12 @@ const places: Record<string, (page: Page, text: string) => Promise<void>> = {
       };
       return { kind: 'text', ...file, text, isCut: false };
     };
-    stage.say(upsert(message('a', 'See [it](a.txt:2).', done)));
+    stage.send(upsert(message('a', 'See [it](a.txt:2).', done)));
     await page.getByRole('button', { name: 'it', exact: true }).click();
     await page.getByRole('region', { name: 'Content' }).waitFor();
   },
   'the queue': async (page, text) => {
-    stage.tell({
+    stage.sendInfo({
       queue: [
         { turnId: 'q', message: text, queuedAt: '2026-01-01T00:00:00.000Z', state: 'queued' },
       ],
@@ -153,7 +155,7 @@ it('a text in pieces is copied unchanged, and found by a search', async () => {
     await place.evaluate((e) => getSelection()?.selectAllChildren(e));
     return page.evaluate(() => getSelection()?.toString());
   };
-  stage.say(upsert(message('a', `\`\`\`\n${words}\n\`\`\`\n`, done)));
+  stage.send(upsert(message('a', `\`\`\`\n${words}\n\`\`\`\n`, done)));
   const more = page.getByRole('button', { name: /^Show all/ });
   await more.click();
   expect(await copied('Code, text')).toBe(words);
@@ -168,7 +170,7 @@ it('a text in pieces is copied unchanged, and found by a search', async () => {
     ),
   ).toBe(true);
 
-  stage.say(
+  stage.send(
     upsert(
       tool('t', { ...done, kind: 'other', toolName: 'odd', toolArguments: {}, toolOutput: words }),
     ),
@@ -177,7 +179,7 @@ it('a text in pieces is copied unchanged, and found by a search', async () => {
   await page.getByRole('button', { name: /^Show .* more/ }).click();
   expect(await copied('Output')).toBe(words);
 
-  stage.say(upsert(message('u2', words, { origin: 'user', ...done })));
+  stage.send(upsert(message('u2', words, { origin: 'user', ...done })));
   await page.getByRole('button', { name: 'Show all' }).last().click();
   const mine = page.getByRole('article', { name: 'You' }).last();
   await mine.evaluate((e) => getSelection()?.selectAllChildren(e));

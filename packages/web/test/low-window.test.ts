@@ -53,7 +53,7 @@ async function isReached(control: Locator): Promise<void> {
 it.each(sizes)('with %s, all of a request and the composer can be reached', async (_, options) => {
   const page = await stage.visit(options);
   await page.getByRole('button', { name: 'Stop' }).waitFor();
-  stage.say(
+  stage.send(
     upsert(
       tool('c1', {
         toolName: 'ExitPlanMode',
@@ -63,7 +63,7 @@ it.each(sizes)('with %s, all of a request and the composer can be reached', asyn
       }),
     ),
   );
-  stage.say(upsert(approval('p1', { callId: 'c1', title: 'Start with this plan' })));
+  stage.send(upsert(approval('p1', { callId: 'c1', title: 'Start with this plan' })));
   const request = page.getByRole('region', { name: 'Waiting for you' });
   await request.waitFor();
   for (const name of ['Allow', 'Deny'])

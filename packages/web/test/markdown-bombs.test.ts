@@ -101,11 +101,11 @@ const isHeldUp = ({ busy, typed }: Held) => busy >= 500 || typed >= 1000;
 /** Shows a bomb and a message after it. */
 async function show(markdown: string, words: string): Promise<Held> {
   const { page, longest } = await look();
-  stage.say(upsert(message('bomb', markdown, { status: 'complete' })));
+  stage.send(upsert(message('bomb', markdown, { status: 'complete' })));
   await item(page, 'bomb').waitFor();
   let typed = await type(page);
   await expect.poll(() => shownBy(page)).toContain(words);
-  stage.say(upsert(message('next', 'All **well**.', { status: 'complete' })));
+  stage.send(upsert(message('next', 'All **well**.', { status: 'complete' })));
   await item(page, 'next').locator('strong').waitFor();
   // Rendering in steps continues for a while.
   for (let n = 0; n < 10; n += 1) {
@@ -138,7 +138,7 @@ it('SAFE: the page responds while it draws a diagram of the largest allowed size
 it('SAFE: a message that is nested too deeply is shown as it was written, with the reason', async () => {
   const { page } = await look();
   const deep = lines(5, (n) => `${'>'.repeat(3000)} word ${n}`);
-  stage.say(upsert(message('bomb', `# Title\n\n${deep}\n\nAnd **more**.`)));
+  stage.send(upsert(message('bomb', `# Title\n\n${deep}\n\nAnd **more**.`)));
   const bomb = item(page, 'bomb');
   await bomb.getByText('Shown as plain text: ').waitFor();
   expect(await bomb.getByRole('heading').innerText()).toBe('Title');
@@ -154,10 +154,10 @@ it('SAFE: an item that cannot be rendered is shown as plain text, and the rest o
       return filter.apply(this, given);
     } as never;
   });
-  stage.say(upsert(message('first', 'Before.', { status: 'complete' })));
+  stage.send(upsert(message('first', 'Before.', { status: 'complete' })));
   const entries = [{ content: 'odd words', status: 'pending', priority: 'medium' }];
-  stage.say(upsert({ ...message('bad', ''), type: 'plan', entries } as never));
-  stage.say(upsert(message('next', 'All **well**.', { status: 'complete' })));
+  stage.send(upsert({ ...message('bad', ''), type: 'plan', entries } as never));
+  stage.send(upsert(message('next', 'All **well**.', { status: 'complete' })));
   await item(page, 'next').locator('strong').waitFor();
   await page.getByText('Shown as plain text: it could not be drawn.').waitFor();
   expect(await page.getByText('odd words').count()).toBe(1);
@@ -169,7 +169,9 @@ it('SAFE: a change of 9,900 lines is shown in part, and the page responds', asyn
   const { page, longest } = await look();
   const text = (word: string) => lines(9900, (n) => `${word} ${n}`);
   const diffs = [{ path: '/code/shop/c.txt', oldText: text('old'), newText: text('new') }];
-  stage.say(upsert(tool('edit', { kind: 'edit', title: 'Edit c.txt', status: 'complete', diffs })));
+  stage.send(
+    upsert(tool('edit', { kind: 'edit', title: 'Edit c.txt', status: 'complete', diffs })),
+  );
   const changes = page.getByRole('region', { name: /^Changes to/ });
   await changes.getByText('old 0', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Show 19788 more lines' }).click();
@@ -181,8 +183,10 @@ it('SAFE: a change of 9,900 lines is shown in part, and the page responds', asyn
 it('SAFE: a tool call whose arguments are 1,000 levels deep opens, and the page responds', async () => {
   const { page } = await look();
   const deep = Array.from({ length: 1000 }).reduce<unknown>((inner) => [inner], 'end');
-  stage.say(upsert(tool('bad', { toolName: 'odd words', kind: 'other', toolArguments: { deep } })));
-  stage.say(upsert(message('next', 'All **well**.', { status: 'complete' })));
+  stage.send(
+    upsert(tool('bad', { toolName: 'odd words', kind: 'other', toolArguments: { deep } })),
+  );
+  stage.send(upsert(message('next', 'All **well**.', { status: 'complete' })));
   await item(page, 'next').locator('strong').waitFor();
   await page.getByRole('button', { name: /odd words/ }).click();
   await page.getByText('deep', { exact: true }).waitFor();

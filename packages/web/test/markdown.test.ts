@@ -29,22 +29,22 @@ async function visitAnew() {
 
 const item = () => page.locator('[data-item-id="a"]');
 
-function say(content: string) {
-  stage.say(upsert(message('a', content, { status: 'complete' })));
+function sendMessage(content: string) {
+  stage.send(upsert(message('a', content, { status: 'complete' })));
 }
 
 /** Sends the rest of a growing message. */
 async function grow(start: string, more: string) {
-  stage.say(upsert(message('a', start)));
+  stage.send(upsert(message('a', start)));
   await item().waitFor();
   for (let at = 0; at < more.length; at += 7) {
-    stage.say(append('a', start.length + at, more.slice(at, at + 7)));
+    stage.send(append('a', start.length + at, more.slice(at, at + 7)));
   }
 }
 
 it('footnotes and links find their definitions in other blocks, and link there and back within the page', async () => {
   const address = page.url();
-  say(
+  sendMessage(
     'One[^b] and [docs].\n\nTwo[^a], again[^b].\n\n[^a]: Note A.\n\n[^b]: Note B.\n\n[docs]: https://a.example/',
   );
   const link = item().getByRole('link', { name: 'docs' });
@@ -64,8 +64,8 @@ it('footnotes and links find their definitions in other blocks, and link there a
 });
 
 it('footnotes of two messages are numbered separately', async () => {
-  say('One[^1].\n\n[^1]: Of the first.');
-  stage.say(upsert(message('b', 'Two[^1].\n\n[^1]: Of the second.', { status: 'complete' })));
+  sendMessage('One[^1].\n\n[^1]: Of the first.');
+  stage.send(upsert(message('b', 'Two[^1].\n\n[^1]: Of the second.', { status: 'complete' })));
   const second = page.locator('[data-item-id="b"]');
   await second.getByRole('link', { name: 'Footnote 1', exact: true }).click();
   expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('second');
@@ -73,7 +73,7 @@ it('footnotes of two messages are numbered separately', async () => {
 
 it('a late definition renders only the blocks that refer to it again', async () => {
   const start = 'See [docs] there.\n\nPlain words.\n\nMore.\n\n';
-  stage.say(upsert(message('a', start)));
+  stage.send(upsert(message('a', start)));
   const plain = item().locator('p').nth(1);
   await plain.waitFor();
   const seen = await plain.evaluateHandle((element) => {
@@ -95,10 +95,10 @@ it('a late definition renders only the blocks that refer to it again', async () 
 
 it('formulas are rendered, and their fonts are fetched with the first formula', async () => {
   await visitAnew();
-  say('It costs $5 and $6.');
+  sendMessage('It costs $5 and $6.');
   await item().getByText('It costs $5 and $6.').waitFor();
   expect(fetched.filter((url) => url.endsWith('.woff2'))).toEqual([]);
-  say('Euler: $e^{i\\pi} = -1$, \\(a_b\\), and\n\n$$\n\\frac{a}{b}\n$$\n\n\\[\nx\n\\]');
+  sendMessage('Euler: $e^{i\\pi} = -1$, \\(a_b\\), and\n\n$$\n\\frac{a}{b}\n$$\n\n\\[\nx\n\\]');
   await expect.poll(() => item().locator('.katex').count()).toBe(4);
   expect(await item().locator('.katex-display').count()).toBe(2);
   expect(await item().locator('math').first().textContent()).toContain('e');
@@ -125,7 +125,7 @@ it.each(atLength ? formulas.map((formula) => [formula]) : [formulas])(
   async (...all) => {
     await visitAnew();
     const text = all.map((formula) => `Look: ${formula} end.`).join('\n\n');
-    say(text);
+    sendMessage(text);
     await expect.poll(() => fetched.some((url) => /Formula/.test(url))).toBe(true);
     await expect
       .poll(async () => (await item().innerText()).match(/end\./g)?.length)
@@ -139,10 +139,10 @@ const diagram = '```mermaid\ngraph TD\n  A[Start] --> B{Ready?}\n  B -->|yes| C[
 
 it('a diagram is drawn as an image once its fence is closed, and a click shows its source', async () => {
   await visitAnew();
-  stage.say(upsert(message('a', diagram.slice(0, -5))));
+  stage.send(upsert(message('a', diagram.slice(0, -5))));
   await item().getByText('A[Start]').waitFor();
   expect(await item().getByRole('img').count()).toBe(0);
-  say(`${diagram}\nDone.`);
+  sendMessage(`${diagram}\nDone.`);
   const image = item().getByRole('img', { name: /^Diagram: graph TD/ });
   await image.waitFor();
   const { src, width } = await image.evaluate((element) => {
@@ -165,7 +165,7 @@ it.each([
   ['no such kind', '```mermaid\nnothing\n```'],
   ['too much', `\`\`\`mermaid\ngraph TD\n${'  A --> B\n'.repeat(3000)}\`\`\``],
 ])('a diagram with %s shows its source and a note', async (_, text) => {
-  say(text);
+  sendMessage(text);
   await item().getByText('This diagram could not be drawn').waitFor();
   expect(await item().getByLabel('Code, mermaid').count()).toBe(1);
   expect(await page.locator('svg[aria-roledescription="error"]').count()).toBe(0);
@@ -177,7 +177,7 @@ it('a diagram runs no scripts and fetches nothing', async () => {
     reached.push(route.request().url());
     await route.fulfill({ contentType: 'image/png', body: '' });
   });
-  say(
+  sendMessage(
     [
       '```mermaid',
       '%%{init: {"securityLevel": "loose", "htmlLabels": true, "themeCSS": "* { background: url(https://evil.example/1) }"}}%%',
@@ -202,7 +202,7 @@ it('a diagram runs no scripts and fetches nothing', async () => {
 });
 
 it('code in lists and quotes has colours and can be copied', async () => {
-  say('- one\n\n  ```ts\n  const a = 1;\n  ```\n\n> ```py\n> b = 2\n> ```\n');
+  sendMessage('- one\n\n  ```ts\n  const a = 1;\n  ```\n\n> ```py\n> b = 2\n> ```\n');
   await item().getByRole('listitem').getByRole('button', { name: 'Copy code' }).waitFor();
   await item().locator('blockquote').getByRole('button', { name: 'Copy code' }).waitFor();
   await item().locator('li pre span[class^="code-"]').first().waitFor();
@@ -214,7 +214,7 @@ const long = Array.from({ length: 214 }, (_, index) => `line ${index + 1}`).join
 
 it('long code folds, but not if it grew on the page', async () => {
   const fence = `\`\`\`\n${long}\n\`\`\`\n`;
-  say(fence);
+  sendMessage(fence);
   const pre = item().getByLabel('Code, text');
   const all = item().getByRole('button', { name: 'Show all 214 lines' });
   await all.waitFor();
@@ -222,11 +222,11 @@ it('long code folds, but not if it grew on the page', async () => {
   await all.click();
   expect((await pre.innerText()).split('\n')).toHaveLength(214);
 
-  stage.say(upsert(message('b', fence.slice(0, -5))));
+  stage.send(upsert(message('b', fence.slice(0, -5))));
   const growing = page.locator('[data-item-id="b"]');
   await growing.getByText('line 213').waitFor();
   expect(await growing.getByRole('button', { name: /^Show/ }).count()).toBe(0);
-  stage.say(upsert(message('b', `${fence}\nEnd.`, { status: 'complete' })));
+  stage.send(upsert(message('b', `${fence}\nEnd.`, { status: 'complete' })));
   await growing.getByText('End.').waitFor();
   expect((await growing.getByLabel('Code, text').innerText()).split('\n')).toHaveLength(214);
   await growing.getByRole('button', { name: 'Show less' }).click();
@@ -234,14 +234,14 @@ it('long code folds, but not if it grew on the page', async () => {
 });
 
 it('`<br>` in a cell is a line break, and other HTML stays text', async () => {
-  say('| a |\n| - |\n| one<br>two<br/><b>three</b> |\n');
+  sendMessage('| a |\n| - |\n| one<br>two<br/><b>three</b> |\n');
   const cell = item().getByRole('cell');
   expect(await cell.innerText()).toBe('one\ntwo\n<b>three</b>');
   expect(await cell.locator('b').count()).toBe(0);
 });
 
 it('right-to-left text runs from right to left, code does not', async () => {
-  say('שלום עולם\n\nHello world\n\n- מים\n\n```ts\nconst a = 1;\n```');
+  sendMessage('שלום עולם\n\nHello world\n\n- מים\n\n```ts\nconst a = 1;\n```');
   const direction = (selector: string, at = 0) =>
     item()
       .locator(selector)

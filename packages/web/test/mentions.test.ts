@@ -200,7 +200,7 @@ it('a draft keeps its chosen files after a reload', async () => {
   await option(page, 'say "hi".ts').click();
   expect(await field(page).inputValue()).toBe('@"say \\"hi\\".ts" ');
   // Chosen files are sent even before the server has reported the session.
-  stage.tellsInfo = false;
+  stage.sendsInfo = false;
   await page.reload();
   await expect.poll(() => field(page).inputValue()).toBe('@"say \\"hi\\".ts" ');
   await field(page).press('Enter');

@@ -6,7 +6,7 @@ import { shareStage, stage } from './stage.ts';
 shareStage();
 
 /** Claude Code's text for its model about a call that a person stopped or rejected. */
-const told =
+const modelNote =
   "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the " +
   'new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed.';
 
@@ -14,7 +14,7 @@ function edit(id: string, rest: object = {}) {
   const path = `/code/shop/src/${id}.ts`;
   const diffs = [{ path, oldText: 'a\n', newText: 'b\nc\n' }];
   const kind = 'edit';
-  const answer = { status: 'complete', toolOutput: told, toolOutputIsError: true } as const;
+  const answer = { status: 'complete', toolOutput: modelNote, toolOutputIsError: true } as const;
   const locations = [{ path }];
   return tool(id, { toolName: 'Edit', kind, locations, diffs, ...answer, ...rest });
 }
@@ -46,7 +46,7 @@ it('stopped calls are one line, which opens to show each call with all its texts
   await card.getByText('Not made: stopped').waitFor();
   await card.getByRole('button').first().click();
   await card.getByRole('button', { name: 'What the model was told' }).click();
-  expect(await card.getByLabel('Told to the model').innerText()).toBe(told);
+  expect(await card.getByLabel('Told to the model').innerText()).toBe(modelNote);
   expect(await card.getByLabel(/lines added/).count()).toBe(0);
   await log.getByRole('button', { name: 'You stopped the agent here' }).click();
   await log.getByText('[Request interrupted by user for tool use]').waitFor();

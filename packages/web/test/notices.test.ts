@@ -15,7 +15,7 @@ const shown = (page: Page) => page.getByRole('list', { name: 'Notices' }).getByR
 it('a notice stays above the composer until it is dismissed, by mouse or by keyboard', async () => {
   const page = await stage.visitShared();
   expect(await shown(page).count()).toBe(0);
-  stage.tell({ notices: [untrusted, failed, { level: 'info', text: 'Forked.' }] });
+  stage.sendInfo({ notices: [untrusted, failed, { level: 'info', text: 'Forked.' }] });
   await shown(page).first().waitFor();
   expect(await shown(page).allInnerTexts()).toEqual([untrusted.text, failed.text, 'Forked.']);
 
@@ -30,7 +30,7 @@ it('a notice stays above the composer until it is dismissed, by mouse or by keyb
 
 it('a dismissed notice stays hidden on this device, and is shown on another', async () => {
   const page = await stage.visitShared();
-  stage.tell({ notices: [untrusted, failed] });
+  stage.sendInfo({ notices: [untrusted, failed] });
   await shown(page).first().getByRole('button', { name: 'Dismiss' }).click();
   await page.reload();
   await shown(page).first().waitFor();
@@ -45,7 +45,7 @@ it('a notice about the agent is dismissed once for all of its sessions, any othe
   const second = otherSession('other', { cliType: stage.info.session.cliType });
   stage.others = [second];
   const page = await stage.visit();
-  stage.tell({ notices: [about, failed] });
+  stage.sendInfo({ notices: [about, failed] });
   for (const count of [1, 0]) {
     await shown(page).first().getByRole('button', { name: 'Dismiss' }).click();
     await expect.poll(() => shown(page).count()).toBe(count);
@@ -57,7 +57,7 @@ it('a notice about the agent is dismissed once for all of its sessions, any othe
   await expect
     .poll(() => {
       // The page may subscribe to the session only now.
-      stage.say({ type: 'session:info', sessionId: 'other', info });
+      stage.send({ type: 'session:info', sessionId: 'other', info });
       return shown(page).allInnerTexts();
     })
     .toEqual([failed.text]);
@@ -65,7 +65,7 @@ it('a notice about the agent is dismissed once for all of its sessions, any othe
 
 testAtLength('a notice can be dismissed by touch on a phone', async () => {
   const page = await stage.visit({ viewport: { width: 390, height: 740 }, hasTouch: true });
-  stage.tell({ notices: [untrusted] });
+  stage.sendInfo({ notices: [untrusted] });
   const dismiss = shown(page).getByRole('button', { name: 'Dismiss' });
   expect((await dismiss.boundingBox())?.height).toBeGreaterThanOrEqual(40);
   await dismiss.tap();
@@ -77,12 +77,12 @@ it('while the agent waits, the wait is shown instead of its work', async () => {
   const status = page.getByRole('region', { name: 'Turn' }).getByText('Working');
   await status.waitFor();
   const activity = 'The model is overloaded (529). Trying again in 5 s (attempt 2 of 10).';
-  stage.tell({ activity });
+  stage.sendInfo({ activity });
   await page.getByText(activity).waitFor();
   expect(await status.count()).toBe(0);
-  stage.tell({ activity: undefined });
+  stage.sendInfo({ activity: undefined });
   await status.waitFor();
-  stage.say(upsert(message('a', 'Finally.')));
+  stage.send(upsert(message('a', 'Finally.')));
   await page.getByText('Finally.').waitFor();
   expect(await page.getByText(activity).count()).toBe(0);
 });

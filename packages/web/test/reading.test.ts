@@ -41,9 +41,9 @@ it('the page follows new content while the reader is at the end, and only then',
   await page.locator('[data-item-id="u10"]').waitFor({ state: 'attached' });
   await expect.poll(() => fromEnd(page)).toBeLessThan(2);
   let text = 'Go. ';
-  stage.say(upsert(message('live', text)));
+  stage.send(upsert(message('live', text)));
   const say = (more: string) => {
-    stage.say(append('live', text.length, more));
+    stage.send(append('live', text.length, more));
     text += more;
   };
   for (let line = 0; line < 60; line += 1) say(`Line ${line} is here.\n\n`);
@@ -115,7 +115,7 @@ it('a lost connection is restored by itself, and shown content is not rendered a
   stage.hangUp();
   await page.getByText('Answer 3').waitFor();
   expect(await first.evaluate((element) => element.isConnected)).toBe(true);
-  expect(stage.heard.filter(({ type }) => type === 'session:subscribe').at(-1)).toMatchObject({
+  expect(stage.received.filter(({ type }) => type === 'session:subscribe').at(-1)).toMatchObject({
     cursor: 't3:0',
   });
 });

@@ -32,16 +32,16 @@ async function watch(page: Page, selector: string) {
 
 it('TC-7.2a: text messages render progressively, each in place', async () => {
   const page = await stage.visitShared();
-  stage.say(upsert(message('a', 'I will')));
+  stage.send(upsert(message('a', 'I will')));
   const item = page.locator('[data-item-id="a"]');
   await item.getByText('I will', { exact: true }).waitFor();
   const element = await watch(page, '[data-item-id="a"]');
 
-  stage.say(upsert(message('a', 'I will look at', { status: 'update' })));
+  stage.send(upsert(message('a', 'I will look at', { status: 'update' })));
   await item.getByText('I will look at', { exact: true }).waitFor();
-  stage.say(append('a', 14, ' the **loader**'));
+  stage.send(append('a', 14, ' the **loader**'));
   await item.getByText('loader', { exact: true }).waitFor();
-  stage.say(upsert(message('a', 'I will look at the **loader** first.', { status: 'complete' })));
+  stage.send(upsert(message('a', 'I will look at the **loader** first.', { status: 'complete' })));
   await item.getByText('first.').waitFor();
 
   expect(await item.innerText()).toBe('I will look at the loader first.');
@@ -54,14 +54,14 @@ it('TC-7.2a: text messages render progressively, each in place', async () => {
 it('TC-7.2b: tool calls render their invocation, and then their result', async () => {
   const page = await stage.visitShared();
   const call = { toolArguments: { command: 'npm test' } };
-  stage.say(upsert(tool('call', call)));
+  stage.send(upsert(tool('call', call)));
   const card = page.getByRole('group', { name: 'Run npm test' });
   await card.getByRole('img', { name: 'running' }).waitFor();
   await card.getByRole('button').click();
   expect(await card.getByLabel('Command').innerText()).toContain('npm test');
   expect(await card.getByLabel('Output').count()).toBe(0);
 
-  stage.say(
+  stage.send(
     upsert(tool('call', { ...call, status: 'complete', toolOutput: '41 passed', exitCode: 0 })),
   );
   await card.getByRole('img', { name: 'done' }).waitFor();
@@ -77,13 +77,13 @@ it('a turn’s file changes are one line at its end, which opens to show each fi
     { path, oldText: 'nine\n', newText: 'nine\nten\n' },
     { path: '/code/shop/new.md', newText: '# New\n' },
   ];
-  stage.say(upsert({ ...message('f', ''), type: 'file_changes', diffs } as never));
-  stage.say(upsert(message('a', 'All done.', { status: 'complete' })));
+  stage.send(upsert({ ...message('f', ''), type: 'file_changes', diffs } as never));
+  stage.send(upsert(message('a', 'All done.', { status: 'complete' })));
   await page.getByText('All done.').waitFor();
   const line = page.getByRole('group', { name: '2 files changed' });
   expect(await line.count()).toBe(0);
 
-  stage.say(ended('t1'));
+  stage.send(ended('t1'));
   await line.getByText('src/cart.ts, new.md').waitFor();
   await line.getByLabel('3 lines added').waitFor();
   await line.getByLabel('1 lines removed').waitFor();
@@ -103,7 +103,7 @@ it('a turn’s file changes are one line at its end, which opens to show each fi
 it('TC-7.2b: a tool call that failed opens by itself', async () => {
   const page = await stage.visitShared();
   const failure = { toolOutput: 'No such file', toolOutputIsError: true, exitCode: 1 };
-  stage.say(
+  stage.send(
     upsert(tool('call', { toolArguments: { command: 'cat x' }, status: 'complete', ...failure })),
   );
   const card = page.getByRole('group', { name: 'Run cat x' });
@@ -114,9 +114,9 @@ it('TC-7.2b: a tool call that failed opens by itself', async () => {
 
 it('TC-7.2c: items render independently: updating one does not touch another', async () => {
   const page = await stage.visitShared();
-  stage.say(upsert(message('a', 'first')));
-  stage.say(upsert(tool('call', { toolArguments: { command: 'npm test' } })));
-  stage.say(upsert(message('b', 'second')));
+  stage.send(upsert(message('a', 'first')));
+  stage.send(upsert(tool('call', { toolArguments: { command: 'npm test' } })));
+  stage.send(upsert(message('b', 'second')));
   await page.locator('[data-item-id="b"]').getByText('second').waitFor();
   const [first, card] = [
     await watch(page, '[data-item-id="a"]'),
@@ -124,7 +124,7 @@ it('TC-7.2c: items render independently: updating one does not touch another', a
   ];
 
   for (const content of ['second grows', 'second grows on']) {
-    stage.say(upsert(message('b', content, { status: 'update' })));
+    stage.send(upsert(message('b', content, { status: 'update' })));
     await page.locator('[data-item-id="b"]').getByText(content, { exact: true }).waitFor();
   }
   expect(await first.changes()).toBe(0);
@@ -132,7 +132,7 @@ it('TC-7.2c: items render independently: updating one does not touch another', a
   expect(await card.isConnected()).toBe(true);
 
   const second = await watch(page, '[data-item-id="b"]');
-  stage.say(upsert(message('a', 'first grows', { status: 'update' })));
+  stage.send(upsert(message('a', 'first grows', { status: 'update' })));
   await page.locator('[data-item-id="a"]').getByText('first grows').waitFor();
   expect(await second.changes()).toBe(0);
 });
@@ -140,13 +140,13 @@ it('TC-7.2c: items render independently: updating one does not touch another', a
 it('finished blocks of a growing message are not rendered again', async () => {
   const page = await stage.visitShared();
   const start = 'One.\n\nTwo.\n\n```ts\nconst a = 1;\n';
-  stage.say(upsert(message('a', start)));
+  stage.send(upsert(message('a', start)));
   const item = page.locator('[data-item-id="a"]');
   await item.getByLabel('Code, ts').getByText('const a = 1;').waitFor();
   const paragraph = await watch(page, '[data-item-id="a"] p');
   const more = 'const b = 2;\n```\n\nThree **bold';
   for (let at = 0; at < more.length; at += 4) {
-    stage.say(append('a', start.length + at, more.slice(at, at + 4)));
+    stage.send(append('a', start.length + at, more.slice(at, at + 4)));
   }
   await item.getByText('bold').waitFor();
   expect(await paragraph.changes()).toBe(0);
@@ -156,8 +156,8 @@ it('finished blocks of a growing message are not rendered again', async () => {
 
 it('a permission request is answered by keyboard', async () => {
   const page = await stage.visitShared();
-  stage.say(upsert(tool('call', { toolArguments: { command: 'npm test' } })));
-  stage.say(upsert(approval('p1', { callId: 'call' })));
+  stage.send(upsert(tool('call', { toolArguments: { command: 'npm test' } })));
+  stage.send(upsert(approval('p1', { callId: 'call' })));
   await page.getByRole('group', { name: 'Permission: Run npm test' }).waitFor();
   const seen = Date.now();
   await page.getByRole('textbox', { name: 'Message' }).focus();
@@ -198,7 +198,7 @@ it('a message is shown at once, and its text is kept when it cannot be sent', as
   await expect.poll(() => turnId).not.toBe('');
   await page.getByText('Not sent').waitFor({ state: 'detached' });
   const own = { turnId, origin: 'user', status: 'complete' } as const;
-  stage.say(upsert(message('u2', 'Now this', own)));
+  stage.send(upsert(message('u2', 'Now this', own)));
   await page.locator('[data-item-id="u2"]').waitFor();
   expect(await page.getByRole('log').getByText('Now this').count()).toBe(1);
 });
@@ -206,7 +206,7 @@ it('a message is shown at once, and its text is kept when it cannot be sent', as
 it('queued messages are shown, edited and removed', async () => {
   const page = await stage.visitShared();
   const queued = { turnId: 'q1', message: 'Then that', queuedAt: '', state: 'queued' } as const;
-  stage.tell({ queue: [queued] });
+  stage.sendInfo({ queue: [queued] });
   const list = page.getByRole('list', { name: 'Queued messages' });
   await list.getByText('Then that').waitFor();
   await list.getByRole('button', { name: 'Edit queued message' }).click();
@@ -230,7 +230,7 @@ it('nothing is fetched from other servers, and links open outside the app', asyn
   });
   const text =
     '![logo](https://x.test/a.png) <img src="https://x.test/b.png"> [site](https://x.test) [bad](javascript:alert(1))';
-  stage.say(upsert(message('a', text, { status: 'complete' })));
+  stage.send(upsert(message('a', text, { status: 'complete' })));
   const item = page.locator('[data-item-id="a"]');
   const link = item.getByRole('link', { name: 'site' });
   await link.waitFor();
@@ -250,9 +250,9 @@ it.each([
   'a turn that stops by %s shows the reason at its end, live and from history',
   async (finishReason, sentence) => {
     const page = await stage.visitShared();
-    stage.say(upsert(message('a', 'Half of it', { status: 'complete' })));
+    stage.send(upsert(message('a', 'Half of it', { status: 'complete' })));
     const end = { type: 'turn_complete', turnId: 't1', sessionId, status: 'completed' } as const;
-    stage.say({
+    stage.send({
       type: 'session:turn',
       sessionId,
       payload: { ...end, finishReason },
@@ -273,7 +273,7 @@ it('a turn that ends normally shows no reason', async () => {
   const page = await stage.visitShared();
   const end = { type: 'turn_complete', turnId: 't1', sessionId, status: 'completed' } as const;
   const payload = { ...end, finishReason: 'end_turn', usage: { inputTokens: 1, outputTokens: 7 } };
-  stage.say({ type: 'session:turn', sessionId, payload, cursor: 't1:9' });
+  stage.send({ type: 'session:turn', sessionId, payload, cursor: 't1:9' });
   await page.getByText('7 tokens out').waitFor();
   expect(await page.getByText('Stopped').count()).toBe(0);
 });

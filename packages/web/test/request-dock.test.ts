@@ -48,7 +48,7 @@ async function until(page: Page, key: string, count: number): Promise<void> {
 function settle(n: number, command: string, optionId: string): void {
   const outcome = { outcome: 'selected', optionId };
   const [, asked] = wanted(n, command);
-  stage.say(upsert({ ...asked, outcome, status: 'complete' } as UpsertObject));
+  stage.send(upsert({ ...asked, outcome, status: 'complete' } as UpsertObject));
 }
 
 it('a request is docked, wherever it is in the conversation', async () => {
@@ -114,7 +114,7 @@ it('a key pressed at the moment when a request, or the next one, is docked answe
       document.querySelector<HTMLElement>('[data-composer]')?.focus();
     }).observe(document.body, { subtree: true, childList: true, attributes: true });
   });
-  for (const item of [...wanted(1, 'one'), ...wanted(2, 'two')]) stage.say(upsert(item));
+  for (const item of [...wanted(1, 'one'), ...wanted(2, 'two')]) stage.send(upsert(item));
   await dock(page).getByText('1 of 2').waitFor();
   await until(page, 'Enter', 1);
   settle(1, 'one', 'yes');

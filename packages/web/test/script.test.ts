@@ -82,11 +82,11 @@ it.each([
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
 
     const gave = { toolOutput: 'export const loadConfig = 1;\n4' };
-    stage.say(upsert(question(allowed)));
-    stage.say(upsert({ ...command, ...done, toolOutput: '12 passed', exitCode: 0 }));
-    stage.say(upsert(script({ ...done, toolOutput: '4' })));
-    stage.say(upsert(call({ ...done, ...gave })));
-    stage.say(ended('t1'));
+    stage.send(upsert(question(allowed)));
+    stage.send(upsert({ ...command, ...done, toolOutput: '12 passed', exitCode: 0 }));
+    stage.send(upsert(script({ ...done, toolOutput: '4' })));
+    stage.send(upsert(call({ ...done, ...gave })));
+    stage.send(ended('t1'));
     await card(page).getByRole('img', { name: 'done' }).first().waitFor();
     await card(page).getByText('export const loadConfig = 1;').waitFor();
     expect(

@@ -37,14 +37,14 @@ it('settings appear, change and disappear in the middle of a session', async () 
   const page = await stage.visitShared();
   const mode = option('Mode', choices('Ask', 'Auto'), { category: 'mode' });
   const search = option('Search', choices('On', 'Off'));
-  stage.tell({ configOptions: [mode, search, option('Empty', [])] });
+  stage.sendInfo({ configOptions: [mode, search, option('Empty', [])] });
   await settings(page).first().waitFor();
   expect(await settings(page).allInnerTexts()).toEqual(['Ask', 'Search:\nOn']);
-  stage.tell({ configOptions: [{ ...mode, currentValue: 'auto' }] });
+  stage.sendInfo({ configOptions: [{ ...mode, currentValue: 'auto' }] });
   await expect.poll(() => settings(page).allInnerTexts()).toEqual(['Auto']);
-  stage.tell({ configOptions: [{ ...mode, currentValue: 'its own' }] });
+  stage.sendInfo({ configOptions: [{ ...mode, currentValue: 'its own' }] });
   await expect.poll(() => settings(page).allInnerTexts()).toEqual(['its own']);
-  stage.tell({ configOptions: [] });
+  stage.sendInfo({ configOptions: [] });
   await expect.poll(() => settings(page).count()).toBe(0);
 });
 
@@ -53,7 +53,7 @@ it('the mode is legible beside long settings, even while the agent works', async
   stage.history = begun('Go');
   const page = await stage.visit({ viewport: { width: 1400, height: 900 } });
   const long = 'Default (recommended) of all models';
-  stage.tell({
+  stage.sendInfo({
     configOptions: [
       option('Model', choices(long), { category: 'model' }),
       option('Mode', choices('Accept edits'), { category: 'mode' }),
@@ -71,7 +71,7 @@ it('all settings that the bar shows are legible while the agent works', async ()
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'running' } };
   stage.history = begun('Go');
   const page = await stage.visit({ viewport: { width: 1400, height: 900 } });
-  stage.tell({
+  stage.sendInfo({
     canSteer: true,
     usage: {
       inputTokens: 1,
@@ -98,7 +98,7 @@ it('all settings that the bar shows are legible while the agent works', async ()
 
 it('the mode is legible beside a long model on a phone', async () => {
   const page = await stage.visit({ viewport: { width: 390, height: 844 } });
-  stage.tell({
+  stage.sendInfo({
     configOptions: [
       option('Model', choices('Default (recommended) of all models'), { category: 'model' }),
       option('Mode', choices('Accept edits'), { category: 'mode' }),
@@ -113,7 +113,7 @@ it('the mode is legible beside a long model on a phone', async () => {
 it('a choice is shown at once, and undone if the agent refuses it', async () => {
   const page = await stage.visitShared();
   const mode = option('Mode', choices('Ask', 'Auto', 'Full'), { category: 'mode' });
-  stage.tell({ configOptions: [mode] });
+  stage.sendInfo({ configOptions: [mode] });
   const choose = async (name: string) => {
     await settings(page).click();
     await page.getByRole('option', { name: `${name} ${name}, described` }).click();
@@ -122,7 +122,7 @@ it('a choice is shown at once, and undone if the agent refuses it', async () => 
   await expect.poll(() => settings(page).innerText()).toBe('Auto');
   const path = `/api/session/${sessionId}/config`;
   expect(sent()).toEqual([{ method: 'POST', path, body: { id: 'mode', value: 'auto' } }]);
-  stage.tell({ configOptions: [{ ...mode, currentValue: 'auto' }] });
+  stage.sendInfo({ configOptions: [{ ...mode, currentValue: 'auto' }] });
 
   stage.refuse = (at) =>
     at === path ? { code: 'INVALID_OPTION', message: 'Not in this folder.' } : undefined;
@@ -136,7 +136,7 @@ it('in a long list a choice is found by words of its name and group', async () =
   const options = ['Ada', 'Bob'].flatMap((group) =>
     Array.from({ length: 30 }, (_, n) => ({ value: `${group}/${n}`, name: `Model ${n}`, group })),
   );
-  stage.tell({ configOptions: [option('Model', options, { category: 'model' })] });
+  stage.sendInfo({ configOptions: [option('Model', options, { category: 'model' })] });
   await settings(page).click();
   await page.getByRole('group', { name: 'Bob' }).waitFor({ state: 'attached' });
   expect(await page.getByRole('option').count()).toBe(60);
@@ -152,7 +152,7 @@ testAtLength('short lists also have their groups', async () => {
   const options = [{ value: 'x', name: 'X' }, ...choices('A', 'B')].map((choice, index) =>
     index === 0 ? choice : { ...choice, group: 'Letters' },
   );
-  stage.tell({ configOptions: [option('Which', options)] });
+  stage.sendInfo({ configOptions: [option('Which', options)] });
   await settings(page).click();
   const group = page.getByRole('group', { name: 'Letters' });
   await group.waitFor();
@@ -167,7 +167,7 @@ it('a model that is not listed is chosen by its id, by keyboard, mouse or touch'
     currentValue: '',
     takesOther: ['local:'],
   });
-  stage.tell({ configOptions: [model] });
+  stage.sendInfo({ configOptions: [model] });
   await expect.poll(() => settings(page).innerText()).toBe('Choose: Model');
   const search = page.getByRole('combobox', { name: 'Search: Model' });
   const ways: [id: string, choose: () => Promise<void>][] = [
@@ -182,7 +182,9 @@ it('a model that is not listed is chosen by its id, by keyboard, mouse or touch'
     await choose();
     await expect.poll(() => sent().at(-1)?.body).toEqual({ id: 'model', value: `local:${id}` });
     const chosen = { value: `local:${id}`, name: id, group: 'local' };
-    stage.tell({ configOptions: [{ ...model, currentValue: chosen.value, options: [chosen] }] });
+    stage.sendInfo({
+      configOptions: [{ ...model, currentValue: chosen.value, options: [chosen] }],
+    });
     await expect.poll(() => settings(page).innerText()).toBe(id);
   }
   await settings(page).click();
@@ -194,7 +196,7 @@ it('many settings are behind one button, all reachable by keyboard, on pages of 
   const names = ['Model', 'Mode', 'Thinking', 'Search', 'Sandbox', 'Persona', 'Depth'];
   const configOptions = names.map((name) => option(name, choices('Rather long', 'Short')));
   const page = await stage.visit({ viewport: { width: 390, height: 844 } });
-  stage.tell({ configOptions });
+  stage.sendInfo({ configOptions });
   const more = page.getByRole('button', { name: 'More settings' });
   await more.waitFor();
   expect(await settings(page).count()).toBe(1);
@@ -210,13 +212,13 @@ it('many settings are behind one button, all reachable by keyboard, on pages of 
 it('commands show their hint until their argument is typed', async () => {
   const page = await stage.visitShared();
   const compact = { name: 'compact', description: 'Shorten it', hint: 'what to keep' };
-  stage.tell({ commands: [compact] });
+  stage.sendInfo({ commands: [compact] });
   const field = page.getByRole('textbox', { name: 'Message' });
   await expect.poll(() => field.getAttribute('placeholder')).toContain('/ for commands');
   await field.pressSequentially('/c');
   await page.getByRole('option', { name: /compact what to keep/ }).waitFor();
   // Other commands arrive while the menu is open.
-  stage.tell({ commands: [compact, { name: 'clear', description: 'Forget it' }] });
+  stage.sendInfo({ commands: [compact, { name: 'clear', description: 'Forget it' }] });
   await page.getByRole('option', { name: /clear/ }).waitFor();
   await field.press('Enter');
   expect(await field.inputValue()).toBe('/compact ');
@@ -341,7 +343,7 @@ it('the usage limits of the agent’s account are shown below the composer, with
   const windows = page.getByRole('list', { name: 'Usage limits' });
   expect(await windows.count()).toBe(0);
   const resetsAt = new Date(Date.now() + 3 * 24 * 60 * 60_000).toISOString();
-  stage.tell({
+  stage.sendInfo({
     limits: [
       { name: '5-hour limit', usedPercent: 42.7 },
       { name: 'weekly limit', usedPercent: 92, resetsAt },

@@ -102,7 +102,7 @@ export class Stage {
   /** Stays the same, since caches depend on the address. */
   static #port = 0;
   readonly requests: { method: string; path: string; body: unknown }[] = [];
-  readonly heard: ClientMessage[] = [];
+  readonly received: ClientMessage[] = [];
   /** The blobs that `/api/blob` serves, by hash. */
   readonly blobs = new Map<string, { bytes: Buffer; mimeType: string }>();
   /** The answer to an HTTP request, or a promise of it; undefined for the default. */
@@ -114,7 +114,7 @@ export class Stage {
   webDir = dist;
   info = infoAtFirst();
   /** Whether a page that opens the session also gets its information, and not only its conversation. */
-  tellsInfo = true;
+  sendsInfo = true;
   /** The other listed sessions. */
   others: SessionSummary[] = [];
   readonly #http: Server;
@@ -148,7 +148,7 @@ export class Stage {
     });
     new WebSocketServer({ server: this.#http, path: '/ws' }).on('connection', (socket) => {
       this.#sockets.push(socket);
-      socket.on('message', (data: Buffer) => this.#hear(JSON.parse(data.toString())));
+      socket.on('message', (data: Buffer) => this.#receive(JSON.parse(data.toString())));
     });
   }
 
@@ -234,7 +234,7 @@ export class Stage {
     }
     const { page } = this.#shared;
     const { session } = this.info;
-    this.say({
+    this.send({
       type: 'sessions:changed',
       sessions: [session, ...this.others, ...this.#past.slice(-1)],
       removed: this.#pastOthers.filter((id) => !this.others.some((one) => one.sessionId === id)),
@@ -251,7 +251,7 @@ export class Stage {
     }, `/session/${sessionId}`);
     // All sessions have the same title: only this identifies the new session.
     const isShown = () =>
-      this.heard.some((one) => 'sessionId' in one && one.sessionId === sessionId);
+      this.received.some((one) => 'sessionId' in one && one.sessionId === sessionId);
     await expect.poll(isShown, { interval: 5 }).toBe(true);
     await page.getByRole('main', { name: session.title, exact: true }).waitFor();
     await page.getByRole('log', { name: 'Conversation' }).waitFor();
@@ -267,12 +267,12 @@ export class Stage {
     sessionId = `s${this.#past.length + 1}`;
     this.history = nothing;
     this.info = infoAtFirst();
-    this.tellsInfo = true;
+    this.sendsInfo = true;
     this.others = [];
     this.answer = () => undefined;
     this.refuse = () => undefined;
     this.requests.length = 0;
-    this.heard.length = 0;
+    this.received.length = 0;
     this.blobs.clear();
   }
 
@@ -287,14 +287,14 @@ export class Stage {
     this.#hasHungUp = false;
   }
 
-  say(message: ServerMessage): void {
+  send(message: ServerMessage): void {
     for (const socket of this.#sockets) socket.send(JSON.stringify(message));
   }
 
   /** Sends changed session information. */
-  tell(info: Partial<SessionInfo>): void {
+  sendInfo(info: Partial<SessionInfo>): void {
     this.info = { ...this.info, ...info };
-    this.say({ type: 'session:info', sessionId, info: this.info });
+    this.send({ type: 'session:info', sessionId, info: this.info });
   }
 
   /** Breaks every connection, as a stopping server does. */
@@ -310,31 +310,31 @@ export class Stage {
     await new Promise((resolve) => this.#http.close(resolve));
   }
 
-  #hear(message: ClientMessage): void {
-    this.heard.push(message);
+  #receive(message: ClientMessage): void {
+    this.received.push(message);
     if (message.type !== 'session:subscribe') return;
     const other = this.others.find((session) => session.sessionId === message.sessionId);
     if (other !== undefined) return this.#showOther(other);
-    this.say({ type: 'session:history', sessionId, resumed: 'snapshot', ...this.history });
-    if (this.tellsInfo) this.tell({});
+    this.send({ type: 'session:history', sessionId, resumed: 'snapshot', ...this.history });
+    if (this.sendsInfo) this.sendInfo({});
   }
 
   #showOther(session: SessionSummary): void {
     const { sessionId: id } = session;
-    this.say({ type: 'session:history', sessionId: id, resumed: 'snapshot', ...nothing });
+    this.send({ type: 'session:history', sessionId: id, resumed: 'snapshot', ...nothing });
     const info = { session, queue: [], configOptions: [], commands: [] };
-    this.say({ type: 'session:info', sessionId: id, info });
+    this.send({ type: 'session:info', sessionId: id, info });
   }
 
   /** Sends the new states of the other sessions. */
   change(...sessions: SessionSummary[]): void {
     const ids = new Set(sessions.map((session) => session.sessionId));
     this.others = [...this.others.filter((one) => !ids.has(one.sessionId)), ...sessions];
-    this.say({ type: 'sessions:changed', sessions, removed: [] });
+    this.send({ type: 'sessions:changed', sessions, removed: [] });
   }
 
   /** Stores bytes in the blob store and returns their name. */
-  keep(bytes: Buffer, mimeType: string): string {
+  storeBlob(bytes: Buffer, mimeType: string): string {
     const hash = createHash('sha256').update(bytes).digest('hex');
     this.blobs.set(hash, { bytes, mimeType });
     return `blob:${hash}`;
@@ -359,7 +359,7 @@ export class Stage {
   }
 
   #upload(bytes: Buffer, mimeType: string): UploadedBlob {
-    return { uri: this.keep(bytes, mimeType), mimeType, size: bytes.length };
+    return { uri: this.storeBlob(bytes, mimeType), mimeType, size: bytes.length };
   }
 
   #blob(hash: string) {

@@ -34,7 +34,7 @@ const prompts = (page: Page) => page.getByRole('article', { name: 'You' });
 const bodies = (route: string): unknown[] =>
   stage.requests.filter(({ path }) => path.endsWith(route)).map(({ body }) => body);
 
-const tell = (queue: QueuedMessage[]): void => stage.tell({ queue });
+const sendQueue = (queue: QueuedMessage[]): void => stage.sendInfo({ queue });
 
 const ways: [string, (page: Page) => Promise<void>][] = [
   ['the button', (page) => button(page, 'Steer').click()],
@@ -51,11 +51,11 @@ it.each(ways)('%s sends the draft into the running turn, which shows it once', a
   expect(await field(page).inputValue()).toBe('');
 
   const said = message(`t1:said:${messageId}`, 'A word', { origin: 'user', delivery: 'sent' });
-  stage.say(upsert(said));
+  stage.send(upsert(said));
   await prompts(page).filter({ hasText: 'A word' }).waitFor();
   await page.getByText('Sent, not read yet').waitFor();
   expect(await unsent(page).count()).toBe(0);
-  stage.say(upsert({ ...said, delivery: 'taken', status: 'complete' }));
+  stage.send(upsert({ ...said, delivery: 'taken', status: 'complete' }));
   await page.getByText('Steered').waitFor();
   expect(await page.getByText('A word', { exact: true }).count()).toBe(1);
   expect(bodies('/send')).toEqual([]);
@@ -67,7 +67,7 @@ it('Enter queues as before; without a turn, or with an agent that cannot be stee
   await field(page).press('Enter');
   await expect.poll(() => bodies('/send')).toMatchObject([{ message: 'Later' }]);
 
-  stage.tell({ canSteer: false });
+  stage.sendInfo({ canSteer: false });
   await field(page).fill('This, too');
   await expect.poll(() => button(page, 'Steer').count()).toBe(0);
   await field(page).press('Control+Enter');
@@ -131,14 +131,14 @@ it('queued messages are moved by Alt and arrow keys, and the focus moves with th
   await edit.focus();
   await page.keyboard.press('Alt+ArrowUp');
   await expect.poll(() => bodies('/queue/two/move')).toEqual([{ before: 'one' }]);
-  tell(waiting('two', 'one', 'three'));
+  sendQueue(waiting('two', 'one', 'three'));
   await areInOrder(/two/, /one/, /three/);
   await expect.poll(() => edit.evaluate((one) => one === document.activeElement)).toBe(true);
   await page.keyboard.press('Alt+ArrowDown');
   await expect
     .poll(() => bodies('/queue/two/move'))
     .toEqual([{ before: 'one' }, { before: 'three' }]);
-  tell(waiting('one', 'two', 'three'));
+  sendQueue(waiting('one', 'two', 'three'));
   await areInOrder(/one/, /two/, /three/);
   await expect.poll(() => edit.evaluate((one) => one === document.activeElement)).toBe(true);
   await page.keyboard.press('Alt+ArrowDown');
@@ -172,7 +172,7 @@ it.each(pauses)(
     await page.getByRole('status').filter({ hasText: 'Queue paused' }).waitFor();
     await use(page);
     await expect.poll(() => bodies('/queue/resume')).toHaveLength(1);
-    stage.tell({ session: { ...stage.info.session, queuePaused: undefined } });
+    stage.sendInfo({ session: { ...stage.info.session, queuePaused: undefined } });
     await expect.poll(() => button(page, 'Resume').count()).toBe(0);
     await field(page).and(page.locator(':focus')).waitFor();
   },

@@ -27,13 +27,13 @@ shareStage(() => {
 it('a subagent is open while it works, folds when it has finished, and shows its result once', async () => {
   const page = await stage.visitShared();
   const card = page.getByRole('group', { name: 'Subagent Count the tests' });
-  stage.say(
+  stage.send(
     upsert(message('s', 'There are **42** tests.', { parentCallId: 'task', status: 'complete' })),
   );
   await card.getByText('There are 42 tests.').waitFor();
   expect(await card.getByText('run_in_background').count()).toBe(0);
   const output = 'There are **42** tests.\n\nagentId: a1 (to go on with it)';
-  stage.say(upsert(task({ status: 'complete', toolOutput: output })));
+  stage.send(upsert(task({ status: 'complete', toolOutput: output })));
   await card.getByText('There are 42 tests.').waitFor({ state: 'detached' });
   await card.getByRole('button', { name: /Subagent/ }).click();
   await card.getByText('There are 42 tests.').waitFor();

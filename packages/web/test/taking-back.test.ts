@@ -133,9 +133,9 @@ it('turns fold when they are taken back, on all open pages', async () => {
     status: 'complete',
   });
   const about = { sessionId, cursor: 'r:0' } as const;
-  stage.say({ type: 'session:turn', ...about, payload: { type: 'turn_started', ...begin } });
-  stage.say({ type: 'session:upsert', ...about, payload: told });
-  stage.say({ type: 'session:turn', ...about, payload: { type: 'turn_complete', ...end } });
+  stage.send({ type: 'session:turn', ...about, payload: { type: 'turn_started', ...begin } });
+  stage.send({ type: 'session:upsert', ...about, payload: told });
+  stage.send({ type: 'session:turn', ...about, payload: { type: 'turn_complete', ...end } });
   await button(page, '2 turns taken back · Show').waitFor();
   expect(await turnsShown(page)).toEqual(['t1', 'r']);
 });

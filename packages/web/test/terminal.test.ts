@@ -22,13 +22,13 @@ function program() {
   let written = '';
   return {
     write: (text: string) => {
-      if (written === '') stage.say(upsert(tool('call', { ...call, toolOutput: text })));
-      else stage.say(append('call', written.length, text));
+      if (written === '') stage.send(upsert(tool('call', { ...call, toolOutput: text })));
+      else stage.send(append('call', written.length, text));
       written += text;
     },
     end: (exitCode: number) => {
       const ending = { exitCode, toolOutputIsError: exitCode !== 0, toolOutput: written };
-      stage.say(upsert(tool('call', { ...call, ...ending, status: 'complete' })));
+      stage.send(upsert(tool('call', { ...call, ...ending, status: 'complete' })));
     },
   };
 }
@@ -175,9 +175,9 @@ it('a short command stays one line, and its open card shows the output', async (
   const page = await stage.visitShared();
   const startedAt = new Date().toISOString();
   const quick = { ...call, startedAt, toolOutput: 'done\n' };
-  stage.say(upsert(tool('call', quick)));
+  stage.send(upsert(tool('call', quick)));
   const ending = { ...quick, status: 'complete', exitCode: 0 } as const;
-  stage.say(upsert(tool('call', { ...ending, sourceTimestamp: startedAt })));
+  stage.send(upsert(tool('call', { ...ending, sourceTimestamp: startedAt })));
   await card(page).getByRole('img', { name: 'done' }).waitFor();
   expect(await output(page).count()).toBe(0);
   await card(page).getByRole('button').click();

@@ -24,7 +24,7 @@ const line = (page: Page) => page.getByText('Demo went on by itself', { exact: t
 function beginUnasked(): void {
   const started = { turnId, sessionId, modelId: 'm', providerId: 'p', trigger: 'agent' } as const;
   const payload = { type: 'turn_started', ...started } as const;
-  stage.say({ type: 'session:turn', sessionId, payload, cursor: 'c' });
+  stage.send({ type: 'session:turn', sessionId, payload, cursor: 'c' });
 }
 
 it.each([
@@ -36,7 +36,7 @@ it.each([
   beginUnasked();
   await page.getByText('Working').waitFor();
   expect(await line(page).count()).toBe(0);
-  stage.say(upsert(said));
+  stage.send(upsert(said));
   await page.getByText(said.content).waitFor();
   expect(await line(page).count()).toBe(1);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
@@ -47,8 +47,8 @@ it('a turn that explains itself, or that a person began, has no such line', asyn
   await page.getByText('Start the build').waitFor();
   expect(await line(page).count()).toBe(0);
   beginUnasked();
-  stage.say(upsert(told));
-  stage.say(upsert(said));
+  stage.send(upsert(told));
+  stage.send(upsert(said));
   await page.getByText(said.content).waitFor();
   expect(await line(page).count()).toBe(0);
 });
@@ -58,7 +58,7 @@ it('a question about the settings of the project folder does not count as begun 
   await page.getByText('Start the build').waitFor();
   beginUnasked();
   const toolName = 'use_project_settings';
-  stage.say(upsert(tool('c', { turnId, toolName, title: 'Use the settings?' })));
+  stage.send(upsert(tool('c', { turnId, toolName, title: 'Use the settings?' })));
   await page.getByText('Use the settings?').first().waitFor();
   expect(await line(page).count()).toBe(0);
 });
@@ -75,7 +75,7 @@ it('a turn that only asks a person something does not count as begun by the agen
   const page = await stage.visitShared();
   await page.getByText('Start the build').waitFor();
   beginUnasked();
-  stage.say(upsert(approval('plan', { turnId, title: 'Implement this plan?' })));
+  stage.send(upsert(approval('plan', { turnId, title: 'Implement this plan?' })));
   await page.getByRole('group', { name: 'Permission: Implement this plan?' }).waitFor();
   expect(await line(page).count()).toBe(0);
 });

@@ -32,7 +32,7 @@ it('a session that finishes while it is shown is not marked', async () => {
   const page = await stage.visit();
   await sidebar(page).getByRole('img', { name: 'running' }).first().waitFor();
   const session = { ...stage.info.session, state: 'idle' as const };
-  stage.say({ type: 'sessions:changed', sessions: [session], removed: [] });
+  stage.send({ type: 'sessions:changed', sessions: [session], removed: [] });
   await expect.poll(() => sidebar(page).getByRole('img', { name: 'running' }).count()).toBe(1);
   expect(await mark(page).count()).toBe(0);
 });

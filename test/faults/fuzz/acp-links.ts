@@ -9,13 +9,17 @@ import { expectNamed, type FuzzStage } from './stage.ts';
 
 export interface AcpLink {
   /** Sends a line; resolves when the next line may be sent. */
-  say(line: string): Promise<void>;
+  sendLine(line: string): Promise<void>;
   /** Resolves when the connection is closed. */
   closed: Promise<unknown>;
   leave(how: 'end' | 'reset'): Promise<void>;
 }
 
-type Open = (stage: FuzzStage, agent: string, hear: (json: string) => void) => Promise<AcpLink>;
+type Open = (
+  stage: FuzzStage,
+  agent: string,
+  onMessage: (json: string) => void,
+) => Promise<AcpLink>;
 
 /** A broken connection is also closed, and `closed` reports that. */
 const ignore = (): void => undefined;
@@ -39,7 +43,7 @@ const openWebSocket: Open = async (stage, agent, hear) => {
   closed.catch(ignore);
   return {
     closed,
-    async say(line) {
+    async sendLine(line) {
       if (socket.readyState === socket.OPEN) socket.send(line);
     },
     async leave(how) {
@@ -71,7 +75,7 @@ const openLines: Open = async (stage, agent, hear) => {
   const closed = once(socket, 'close');
   return {
     closed,
-    async say(line) {
+    async sendLine(line) {
       if (socket.writable) socket.write(`${line}\n`);
     },
     async leave(how) {
@@ -115,7 +119,7 @@ const openHttp: Open = async (stage, agent, hear) => {
 
   return {
     closed: new Promise(() => undefined),
-    async say(line) {
+    async sendLine(line) {
       const sessionId = sessionIn(line);
       follow(sessionId);
       const headers = { ...sessionHeaders(sessionId), 'content-type': 'application/json' };

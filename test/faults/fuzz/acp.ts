@@ -107,15 +107,15 @@ export async function playDialog(input: Dialog, stage: FuzzStage): Promise<void>
   const { transport, agent, greets, waits } = input;
   const script = [input.messages];
   const lines = linesOf({ script: 0, length: 100, harms: input.harms }, script);
-  const listener = new Listener();
+  const listener = new MessageChecker();
   const open = openings[transport];
   if (open === undefined) throw new Error(`Unknown transport: ${transport}.`);
-  const link = await open(stage, agent, (json) => listener.hear(json));
+  const link = await open(stage, agent, (json) => listener.receive(json));
   const say = async (line: string) => {
     const sent = await stage.fill(line, (text) => JSON.stringify(text).slice(1, -1));
     stage.note(`${transport} ${sent}`);
-    listener.note(sent);
-    await link.say(sent);
+    listener.recordSent(sent);
+    await link.sendLine(sent);
   };
   try {
     if (greets) await greet(say, listener);
@@ -131,7 +131,10 @@ export async function playDialog(input: Dialog, stage: FuzzStage): Promise<void>
   listener.expectWell();
 }
 
-async function greet(say: (line: string) => Promise<void>, listener: Listener): Promise<void> {
+async function greet(
+  say: (line: string) => Promise<void>,
+  listener: MessageChecker,
+): Promise<void> {
   const params = { ...greeting, protocolVersion: 1 };
   await say(JSON.stringify({ jsonrpc: '2.0', id: 'greeting', method: 'initialize', params }));
   await listener.untilAnswered(['"greeting"']);
@@ -140,7 +143,7 @@ async function greet(say: (line: string) => Promise<void>, listener: Listener): 
 /** Resolves when each request except prompts (which may run for ever) is answered, or the server has closed the connection. */
 async function untilAnswered(
   link: AcpLink,
-  listener: Listener,
+  listener: MessageChecker,
   all: boolean,
   say: (line: string) => Promise<void>,
 ): Promise<void> {
@@ -150,15 +153,15 @@ async function untilAnswered(
 }
 
 /** Collects the agent's messages and their faults. */
-class Listener {
+class MessageChecker {
   readonly #dialogue = new Dialogue();
-  readonly #complaints: string[] = [];
+  readonly #problems: string[] = [];
   /** By the JSON of the id: how often requested, and how often answered. */
   readonly #asked = new Map<string, { times: number; mayHang: boolean }>();
   readonly #answered = new Map<string, number>();
-  #news = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
 
-  note(line: string): void {
+  recordSent(line: string): void {
     const message = jsonIn(line);
     const asked = Asked.safeParse(message).data;
     if (asked === undefined) return;
@@ -174,11 +177,10 @@ class Listener {
     return [...this.#asked].flatMap(([id, { mayHang }]) => (mayHang ? [] : id));
   }
 
-  hear(json: string): void {
+  receive(json: string): void {
     const message = jsonIn(json);
     const heard = Heard.safeParse(message).data;
-    if (heard === undefined)
-      return void this.#complaints.push(`No JSON-RPC: ${json.slice(0, 500)}`);
+    if (heard === undefined) return void this.#problems.push(`No JSON-RPC: ${json.slice(0, 500)}`);
     const { method, id, error } = heard;
     const key = JSON.stringify(id);
     if (method === undefined) this.#answered.set(key, (this.#answered.get(key) ?? 0) + 1);
@@ -186,15 +188,15 @@ class Listener {
     // An answer to an id that was used twice could belong to either request.
     if (method !== undefined || this.#asked.get(key)?.times === 1) {
       const problems = this.#dialogue.problems(message as never, 'there');
-      this.#complaints.push(...problems.map((problem) => `${problem} in ${json.slice(0, 500)}`));
+      this.#problems.push(...problems.map((problem) => `${problem} in ${json.slice(0, 500)}`));
     }
-    this.#news.resolve();
-    this.#news = Promise.withResolvers();
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 
   /** Waits for a message, at most for so many ms. */
   async untilNext(ms: number): Promise<void> {
-    await Promise.race([this.#news.promise, delay(ms)]);
+    await Promise.race([this.#changed.promise, delay(ms)]);
   }
 
   async untilAnswered(ids: readonly string[]): Promise<void> {
@@ -208,7 +210,7 @@ class Listener {
   }
 
   expectWell(): void {
-    expect(this.#complaints).toEqual([]);
+    expect(this.#problems).toEqual([]);
     for (const [id, times] of this.#answered) {
       if (id === 'null') continue;
       expect(times, `answers to ${id}`).toBeLessThanOrEqual(this.#asked.get(id)?.times ?? 0);
@@ -220,7 +222,7 @@ class Listener {
     const { code, data } = error;
     const ours = z.object({ code: z.string() }).safeParse(data).data?.code;
     const isNamed = ours !== undefined && Object.hasOwn(refusals, ours) && ours !== 'INTERNAL';
-    if (code === -32_603 && !isNamed) this.#complaints.push(`INTERNAL: ${json.slice(0, 500)}`);
+    if (code === -32_603 && !isNamed) this.#problems.push(`INTERNAL: ${json.slice(0, 500)}`);
   }
 }
 

@@ -162,5 +162,5 @@ function noteAnswer(text: string, { answer, streams, bytes }: Operation, stage: 
   const problem = answer?.safeParse(given).error;
   expect(problem && z.prettifyError(problem), text.slice(0, 1_000)).toBeUndefined();
   const turn = z.object({ turnId: z.string() }).safeParse(given).data;
-  if (turn) stage.learnTurn(turn.turnId);
+  if (turn) stage.addTurn(turn.turnId);
 }

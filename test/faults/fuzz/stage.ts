@@ -112,11 +112,11 @@ export class FuzzStage {
     if (this.#sent.length > 100) this.#sent.shift();
   }
 
-  learnTurn(turnId: string): void {
+  addTurn(turnId: string): void {
     this.#turns.push(turnId);
   }
 
-  learnBlob(hash: string): void {
+  addBlob(hash: string): void {
     this.#blobs.push(hash);
   }
 

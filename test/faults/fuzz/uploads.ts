@@ -81,7 +81,7 @@ async function playUpload(upload: Upload, stage: FuzzStage): Promise<void> {
   if (upload.to !== 'blob') return;
   const { uri } = UploadedBlob.parse(JSON.parse(answer.text));
   const hash = uri.replace('blob:', '');
-  stage.learnBlob(hash);
+  stage.addBlob(hash);
   const given = await stage.ask({ method: 'GET', path: `/api/blob/${hash}` });
   expect(given.status).toBe(200);
 }

@@ -85,7 +85,7 @@ test(
         ...[isWell, bye].map((update) => sessionUpdate(own, update)),
         { id, result: { stopReason: 'end_turn' } },
       ].map((message) => JSON.stringify({ jsonrpc: '2.0', ...message }));
-      control.say([...lines, ...last].join('\n'));
+      control.write([...lines, ...last].join('\n'));
       const [end] = await Promise.all([ended(), stage.others()]);
       expect(end).toMatchObject({ type: 'turn_complete', status: 'completed' });
       expect(reader.fault).toBeUndefined();
@@ -96,7 +96,7 @@ test(
       stage.expectCalm();
       // The agent's received messages are memory of the test, and must not be measured.
       control.received.length = 0;
-      return { said: lines.join().length, stored };
+      return { inputSize: lines.join().length, stored };
     });
   },
 );

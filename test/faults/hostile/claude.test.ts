@@ -102,7 +102,7 @@ test(
       const stored = await stage.stored(sessionId);
       await runtime.kill(sessionId);
       stage.expectCalm();
-      return { said, stored };
+      return { inputSize: said, stored };
     });
   },
 );

@@ -15,10 +15,10 @@ export class FakeClaude {
       setPermissionMode: nothing,
       close: () => undefined,
     };
-    return Object.assign(this.#say(prompt), fake) as unknown as Query;
+    return Object.assign(this.#messages(prompt), fake) as unknown as Query;
   }
 
-  async *#say(prompt: AsyncIterable<SDKUserMessage>): AsyncGenerator<SDKMessage> {
+  async *#messages(prompt: AsyncIterable<SDKUserMessage>): AsyncGenerator<SDKMessage> {
     for await (const { uuid } of prompt) {
       for (const said of this.answer(uuid ?? '')) {
         yield (typeof said === 'string' ? JSON.parse(said) : said) as SDKMessage;

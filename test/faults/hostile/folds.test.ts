@@ -137,7 +137,7 @@ test(
       expect(toResponse(twice)).toEqual(made[0]?.response);
       const benign = costOf(() => foldAll(benignRun(events)));
       expect(cost, `ms, and ${benign} ms for a harmless run`).toBeLessThan(20 * benign + 1_000);
-      return { said: JSON.stringify(events).length };
+      return { inputSize: JSON.stringify(events).length };
     });
   },
 );
@@ -159,7 +159,7 @@ test(
         (line) => ServerMessage.safeParse(withinDepth<unknown>(JSON.parse(line))).data ?? [],
       );
       expectJson(shown(messages));
-      return { said: lines.join().length };
+      return { inputSize: lines.join().length };
     });
   },
 );

@@ -19,7 +19,7 @@ const inputLimit = 20_000;
 /** The cost of one input; every value is asserted. */
 export interface Cost {
   /** Characters of the input, and of its stored form if there is one. */
-  said: number;
+  inputSize: number;
   stored?: number;
 }
 
@@ -43,16 +43,16 @@ export async function playHostile<T>(
   const property = fc.asyncProperty(inputs, async (input) => {
     const stalls = monitorEventLoopDelay({ resolution: 5 });
     stalls.enable();
-    const { said, stored = 0 } = await play(input);
+    const { inputSize, stored = 0 } = await play(input);
     // The last stall is recorded at the next turn of the loop.
     await turn();
     await turn();
     stalls.disable();
     const stallMs = Math.round(stalls.max / 1e6);
     worst.stallMs = Math.max(worst.stallMs, stallMs);
-    worst.stored = Math.max(worst.stored, stored / said);
+    worst.stored = Math.max(worst.stored, stored / inputSize);
     expect(stallMs, 'longest stall, ms').toBeLessThan(maxStallMs);
-    expect(stored, `stored of ${said} characters`).toBeLessThan(3 * said + 1024 * 1024);
+    expect(stored, `stored of ${inputSize} characters`).toBeLessThan(3 * inputSize + 1024 * 1024);
   });
   // Shrinking of a failure is limited to this time.
   const limit = { interruptAfterTimeLimit: count * 1_000 + 60_000, markInterruptAsFailure: true };

@@ -162,7 +162,7 @@ test.each([
       expect(other).toEqual(store && { ...healthy, lastSeq: count });
       const said = JSON.stringify(events).length;
       total += said;
-      return stored === undefined ? { said } : { said, stored };
+      return stored === undefined ? { inputSize: said } : { inputSize: said, stored };
     });
     // Including the search index, and the former contents of the log.
     expect((await size?.()) ?? 0, `bytes, of ${total}`).toBeLessThan(6 * total + 64 * 1024 * 1024);

@@ -88,7 +88,7 @@ const maxSize = 12 * 1024 * 1024;
 /** The stream as lines of JSON. */
 export function linesOf({ script, length, harms }: HostileStream, scripts: Scripts): string[] {
   const spoken = scripts[script % scripts.length] ?? [];
-  const maker = new Maker(spoken.slice(0, length));
+  const maker = new StreamBuilder(spoken.slice(0, length));
   for (const one of harms) maker.harm(one);
   return maker.lines();
 }
@@ -98,22 +98,22 @@ interface Holder {
 }
 
 /** A place in a message: the object or array that contains it, and its key. */
-type Place = [holder: Holder, key: string];
+type JsonPlace = [holder: Holder, key: string];
 
-class Maker {
-  readonly #messages: { said: unknown; times: number; anew: boolean }[];
+class StreamBuilder {
+  readonly #messages: { content: unknown; times: number; anew: boolean }[];
   /** JSON that replaces a text in the message. */
   readonly #holes = new Map<string, string>();
 
   constructor(script: readonly object[]) {
-    this.#messages = script.map((said) => ({ said, times: 1, anew: false }));
+    this.#messages = script.map((content) => ({ content, times: 1, anew: false }));
   }
 
   harm(harm: Harm): void {
     const { length } = this.#messages;
     const index = length === 0 ? 0 : harm.at % length;
     if (harm.do === 'say') {
-      this.#messages.splice(index, 0, { said: this.#hole(harm.with), times: 1, anew: false });
+      this.#messages.splice(index, 0, { content: this.#hole(harm.with), times: 1, anew: false });
       return;
     }
     const message = this.#messages[index];
@@ -125,22 +125,22 @@ class Maker {
     } else if (harm.do === 'repeat') {
       this.#messages[index] = { ...message, times: harm.times + 1, anew: harm.anew };
     } else {
-      const said = structuredClone(message.said);
+      const said = structuredClone(message.content);
       this.#spoil(said, harm);
-      this.#messages[index] = { ...message, said };
+      this.#messages[index] = { ...message, content: said };
     }
   }
 
   lines(): string[] {
     const lines: string[] = [];
     let room = maxSize;
-    for (const { said, times: count, anew } of this.#messages) {
-      const line = this.#line(said);
+    for (const { content, times: count, anew } of this.#messages) {
+      const line = this.#line(content);
       for (let time = 0; time < count && lines.length < maxMessages; time += 1) {
         room -= line.length;
         if (room < 0) break;
         lines.push(
-          anew && time > 0 ? this.#line(renamed(said, (name) => `${name}~${time}`)) : line,
+          anew && time > 0 ? this.#line(renamed(content, (name) => `${name}~${time}`)) : line,
         );
       }
     }
@@ -208,10 +208,10 @@ class Maker {
 const kinds = new Set(['type', 'sessionUpdate', 'kind', 'status', 'subtype', 'method']);
 
 /** Every place in a value, at any depth. */
-function places(value: unknown): Place[] {
+function places(value: unknown): JsonPlace[] {
   if (typeof value !== 'object' || value === null) return [];
   const holder = value as Holder;
-  return Object.keys(holder).flatMap((key): Place[] => [[holder, key], ...places(holder[key])]);
+  return Object.keys(holder).flatMap((key): JsonPlace[] => [[holder, key], ...places(holder[key])]);
 }
 
 const isId = (name: string): boolean => /id$/i.test(name) && !/^session/i.test(name);

@@ -122,17 +122,17 @@ test(
     const socket = await SocketReader.open(port);
     onTestFinished(() => socket.close());
     const healthy = await create();
-    socket.say({ type: 'session:subscribe', sessionId: healthy });
+    socket.send({ type: 'session:subscribe', sessionId: healthy });
     await playHostile(share(15), hostileStream, async (stream) => {
       const payloads = hostileRun(stream).map(({ payload }) => payload);
       const end = payloads.findIndex(isTerminal);
       const said = payloads.slice(1, end < 0 ? payloads.length : end);
       const sessionId = await create();
       socket.forget();
-      socket.say({ type: 'session:subscribe', sessionId, deltas: true });
-      await socket.hear('session:info', (message) => message.sessionId === sessionId);
+      socket.send({ type: 'session:subscribe', sessionId, deltas: true });
+      await socket.waitFor('session:info', (message) => message.sessionId === sessionId);
       const turnId = await send(sessionId);
-      for (const payload of said) agent.say(sessionId, payload);
+      for (const payload of said) agent.emit(sessionId, payload);
       agent.end(sessionId);
       await socket.until(() => socket.messages.some((message) => hasEnded(message, turnId)));
       await others(socket, healthy);
@@ -141,7 +141,7 @@ test(
       const words = JSON.stringify(response.outputItems).slice(0, 200).toWellFormed();
       await ask(`/api/search?q=${encodeURIComponent(words)}`, SearchResult);
       const events = await EventStreamReader.open(port, `/api/session/${sessionId}/stream`);
-      await events.hear('history');
+      await events.waitFor('history');
       events.close();
       const mine = socket.messages.filter(
         (message) => 'sessionId' in message && message.sessionId === sessionId,
@@ -152,9 +152,9 @@ test(
         expect(unescaped.exec(line)?.[0]).toBeUndefined();
         expect(JSON.parse(line)).toBeInstanceOf(Object);
       }
-      socket.say({ type: 'session:unsubscribe', sessionId });
+      socket.send({ type: 'session:unsubscribe', sessionId });
       await server.runtime.kill(sessionId);
-      return { said: JSON.stringify(said).length, stored: JSON.stringify(response).length };
+      return { inputSize: JSON.stringify(said).length, stored: JSON.stringify(response).length };
     });
   },
 );

@@ -9,10 +9,10 @@ import { serveClient } from './client-side/serve.ts';
 import type { SessionClient } from './client-side/session-client.ts';
 import { EarlyUpdates } from './early-updates.ts';
 import { readAuthMethods, readRpcError, rpc, type AuthMethod } from './errors.ts';
-import { Newest } from '../base/newest.ts';
+import { LruMap } from '../base/lru-map.ts';
 import { isConversation } from './translate/conversation.ts';
-import { typeOf } from './translate/fields.ts';
-import { loadSdk, type Sdk } from './sdk.ts';
+import { updateType } from './translate/fields.ts';
+import { loadSdk, type AcpSdk } from './sdk.ts';
 
 /** Messages to the running turn, in the form that Qwen Code expects. */
 export interface SteeredMessages {
@@ -76,7 +76,7 @@ export type Capabilities = Initialised['agentCapabilities'];
 
 const protocolVersion = 1;
 /** Agents, by their own names, that ask between tool calls for messages to the running turn: Qwen Code 0.24. */
-const askers = new Set(['qwen-code']);
+const messagePollingAgents = new Set(['qwen-code']);
 /** How long an agent may take to close a session, ms. */
 const closeLimitMs = 500;
 
@@ -99,7 +99,7 @@ export class AcpAgent {
   readonly #sessions = new Map<unknown, HostedSession>();
   readonly #early = new EarlyUpdates((sessionId, update) => this.#onChild(sessionId, update));
   /** The ids of sessions that have ended here: late updates of them do not belong to a subagent. */
-  readonly #left = new Newest<unknown, true>(1_000);
+  readonly #left = new LruMap<unknown, true>(1_000);
   readonly #life = new Lifetime();
   #isAlive = true;
   #capabilities: Capabilities = {};
@@ -124,7 +124,7 @@ export class AcpAgent {
     }
   }
 
-  private constructor(sdk: Sdk, process: AgentProcess, env: NodeJS.ProcessEnv) {
+  private constructor(sdk: AcpSdk, process: AgentProcess, env: NodeJS.ProcessEnv) {
     this.#env = env;
     this.#process = process;
     const app = serveClient(sdk, {
@@ -183,7 +183,7 @@ export class AcpAgent {
 
   /** Whether the agent asks, between tool calls, for messages to the running turn. */
   get asksForMessages(): boolean {
-    return askers.has(this.#info?.name ?? '');
+    return messagePollingAgents.has(this.#info?.name ?? '');
   }
 
   /**
@@ -323,7 +323,8 @@ export class AcpAgent {
     const busy = all.filter(({ isBusy }) => isBusy === true);
     const [only, ...others] = busy.length > 0 ? busy : all;
     if (only !== undefined && others.length === 0) only.onChildUpdate?.(sessionId, update);
-    else this.#process.note(`An update of the unknown session ${sessionId}: ${typeOf(update)}\n`);
+    else
+      this.#process.note(`An update of the unknown session ${sessionId}: ${updateType(update)}\n`);
   }
 
   /** The session whose subagent, by the agent's report, has that session. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { largeLine, parseLargeLine } from '../base/large-lines.ts';
 import { parseLine } from '../base/parse-line.ts';
 import { ProtocolBreach } from '../base/protocol-breach.ts';
-import { withWholeError } from './errors.ts';
+import { withCompleteError } from './errors.ts';
 import { isRecord } from './translate/fields.ts';
 
 /** Handles the raw content of a `session/update`. */
@@ -20,7 +20,7 @@ interface ConnectionEvents {
 const maxOpenRequests = 1_000;
 
 /** Accepts any record: the library checks messages itself. */
-const Message = z.custom<AnyMessage>(isRecord);
+const JsonRpcMessage = z.custom<AnyMessage>(isRecord);
 
 /**
  * JSON-RPC over lines. Each line is parsed once. Session updates, which are most lines, bypass the library, which would
@@ -31,7 +31,7 @@ export class AcpConnection {
   readonly #events: ConnectionEvents;
   readonly #send: (line: string) => void;
   /** Our unanswered requests, each with the agent's session id. */
-  readonly #asked = new Map<unknown, unknown>();
+  readonly #pendingRequests = new Map<unknown, unknown>();
   /** How many of the agent's requests wait for our answer; ids may repeat. */
   #open = 0;
   #input: ReadableStreamDefaultController<AnyMessage> | undefined;
@@ -82,7 +82,7 @@ export class AcpConnection {
 
   /** The agent's session id in one of our open requests. */
   sessionOf(requestId: unknown): unknown {
-    return this.#asked.get(requestId);
+    return this.#pendingRequests.get(requestId);
   }
 
   /** Rejects all open requests. */
@@ -92,8 +92,9 @@ export class AcpConnection {
 
   async #pass(message: unknown, line: string): Promise<void> {
     if (!this.#admits(message)) return this.#events.onNoise(`${line}\n`);
-    const whole = isRecord(message) && !('method' in message) ? withWholeError(message) : message;
-    this.#input?.enqueue(Message.parse(whole));
+    const normalized =
+      isRecord(message) && !('method' in message) ? withCompleteError(message) : message;
+    this.#input?.enqueue(JsonRpcMessage.parse(normalized));
     await untilHandled();
   }
 
@@ -103,7 +104,7 @@ export class AcpConnection {
   #admits(message: unknown): boolean {
     if (!isRecord(message)) return false;
     const { id, method } = message;
-    if (method === undefined) return this.#asked.delete(id);
+    if (method === undefined) return this.#pendingRequests.delete(id);
     if ('id' in message) this.#open += 1;
     if (this.#open <= maxOpenRequests) return true;
     throw new ProtocolBreach(`It waits for answers to more than ${maxOpenRequests} requests.`);
@@ -112,7 +113,7 @@ export class AcpConnection {
   #write(message: AnyMessage): void {
     if ('method' in message) {
       const params = isRecord(message.params) ? message.params : {};
-      if ('id' in message) this.#asked.set(message.id, params['sessionId']);
+      if ('id' in message) this.#pendingRequests.set(message.id, params['sessionId']);
     } else if ('id' in message) this.#open -= 1;
     this.#send(JSON.stringify(message));
   }

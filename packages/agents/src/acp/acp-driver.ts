@@ -1,7 +1,7 @@
 import type { AgentInfo, McpServers } from '@liminal/protocol';
 import { AgentPool } from '../base/agent-pool.ts';
 import { describeCommand } from '../base/find-program.ts';
-import { StartLimit } from '../base/start-limit.ts';
+import { Semaphore } from '../base/semaphore.ts';
 import type { AgentDriver, SessionOpening } from '../driver.ts';
 import { HiddenFolders } from '../hidden-folders.ts';
 import type { AgentIntroduction, StoredFork, StoredSession, StoredTurn } from '../provider.ts';
@@ -60,7 +60,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   readonly numbersStoredTurns = true;
   readonly takesDirectories = true;
   readonly forksWhole = true;
-  readonly starts: StartLimit;
+  readonly starts: Semaphore;
   readonly #options: AcpProviderOptions;
   readonly #inherited: NodeJS.ProcessEnv;
   readonly #hiddenFolders: HiddenFolders;
@@ -81,7 +81,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     this.#options = options;
     this.cliType = options.cliType;
     this.name = options.name;
-    this.starts = new StartLimit(options.maxStarts ?? 2);
+    this.starts = new Semaphore(options.maxStarts ?? 2);
     this.#inherited = options.inherited ?? process.env;
     this.#hiddenFolders = new HiddenFolders(options.hiddenFolders);
     const start = (cwd: string, signal: AbortSignal) => this.#start(cwd, signal);
@@ -179,7 +179,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     if (memory?.isStored !== false)
       return continueSession(opening, { ...known, sessionId, config });
     // Most agents do not store a session without a message: begin a new session.
-    return beginSession(opening, { config, isLenient: true, notices: memory.untold });
+    return beginSession(opening, { config, isLenient: true, notices: memory.pendingNotices });
   }
 
   #opening(asked: SessionOpening<AcpMemory>): Opening {

@@ -55,7 +55,7 @@ export interface AcpMemory {
   /** Whether the agent has stored the session: most agents do not store a session without a message. */
   isStored: boolean;
   /** Notices for the next turn. */
-  untold: readonly string[];
+  pendingNotices: readonly string[];
 }
 
 /** How long an agent may take to change a setting, ms. */
@@ -65,7 +65,7 @@ const settingLimitMs = 30_000;
 export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   readonly client: SessionClient;
   /** The turns that the agent replayed when the session was loaded. */
-  told: Promise<StoredTurn[]> | undefined;
+  reportedTurns: Promise<StoredTurn[]> | undefined;
   /** Set only for an agent that asks for messages to the running turn. */
   readonly steer?: NonNullable<AgentSession['steer']>;
   readonly #options: AcpSessionOptions;
@@ -78,7 +78,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   #isOpen = false;
   readonly #replay = new Replay();
   /** Session updates that are held back until the session is announced; undefined after that. */
-  #news: SessionUpdate | undefined;
+  #heldUpdate: SessionUpdate | undefined;
   /** Notices for the next turn. */
   #notices: string[] = [];
   #isStored = false;
@@ -87,7 +87,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   constructor(options: AcpSessionOptions) {
     this.#options = options;
     const { agentSessionId, projectDir, env, inherited, output } = options;
-    this.#news = { agentSessionId };
+    this.#heldUpdate = { agentSessionId };
     this.#translator = new AcpTranslator({
       cliType: options.cliType,
       createTurnId: () => randomUUID(),
@@ -136,7 +136,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   }
 
   get memory(): AcpMemory {
-    return { config: this.config, isStored: this.#isStored, untold: this.#notices };
+    return { config: this.config, isStored: this.#isStored, pendingNotices: this.#notices };
   }
 
   get configOptions(): readonly ConfigOption[] {
@@ -161,7 +161,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
 
   /** Starts to read the agent's replay of earlier turns. */
   startReplay(): void {
-    this.told = this.#readReplay();
+    this.reportedTurns = this.#readReplay();
   }
 
   /** Shows warnings as long as the session runs. */
@@ -171,16 +171,16 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
 
   /** Sends the held-back updates; later updates are sent at once. */
   announce(): void {
-    const news = this.#news;
-    this.#news = undefined;
-    if (news !== undefined) this.#options.output.update(news);
+    const heldUpdate = this.#heldUpdate;
+    this.#heldUpdate = undefined;
+    if (heldUpdate !== undefined) this.#options.output.update(heldUpdate);
   }
 
   /** Sends a user message; resolves when its turn has begun. `PROCESS_CRASH`, `TURN_IN_PROGRESS`. */
   async send(text: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
     this.#checkAlive();
     // Wait, or the answer and the replay would mix.
-    await this.#replay.over;
+    await this.#replay.ended;
     await this.#turns.send(text, turnId, blocks, () => this.#checkAlive());
     this.#isStored = true;
     for (const title of this.#notices.splice(0)) this.#translator.warn(title, now());
@@ -310,8 +310,8 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
 
   #report(update: SessionUpdate): void {
     this.#configOptions = update.configOptions ?? this.#configOptions;
-    if (this.#news === undefined) this.#options.output.update(update);
-    else this.#news = { ...this.#news, ...update };
+    if (this.#heldUpdate === undefined) this.#options.output.update(update);
+    else this.#heldUpdate = { ...this.#heldUpdate, ...update };
   }
 
   #checkAlive(): void {
@@ -336,7 +336,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   async #leave(): Promise<void> {
     const { agent, agentSessionId, pool } = this.#options;
     const [isWarned] = await Promise.all([agent.leave(agentSessionId), this.client.end()]);
-    await pool.giveBack(agent, isWarned);
+    await pool.release(agent, isWarned);
   }
 
   #gone(cause: Error): ProviderError {

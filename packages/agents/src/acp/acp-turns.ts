@@ -6,7 +6,7 @@ import { isoNow as now } from '../base/iso-clock.ts';
 import type { AcpAgent, SteeredMessages } from './acp-agent.ts';
 import type { SessionClient } from './client-side/session-client.ts';
 import { authSentence, describeError, readRpcError, rpc } from './errors.ts';
-import { promptOf } from './prompt.ts';
+import { acpPrompt } from './prompt.ts';
 import { isRecord } from './translate/fields.ts';
 import type { TurnEnd } from '../base/turn-writer.ts';
 import type { AcpTranslator } from './translate/translator.ts';
@@ -110,7 +110,7 @@ export class AcpTurns {
     return {
       messages: taken.map(({ text }) => text),
       items: taken.map(({ text, blocks }) => ({
-        content: promptOf(text, blocks),
+        content: acpPrompt(text, blocks),
         displayText: text,
       })),
       hasQueuedPrompt: false,
@@ -164,7 +164,7 @@ export class AcpTurns {
 
   #begin(text: string, turnId: string, blocks: readonly ContentBlock[]): void {
     this.#options.translator.begin(turnId, text, now(), blocks);
-    this.#ask(promptOf(text, blocks));
+    this.#ask(acpPrompt(text, blocks));
   }
 
   #ask(content: readonly object[]): void {

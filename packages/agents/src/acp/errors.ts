@@ -1,5 +1,5 @@
 /** Reads an agent's errors, and describes them for people. */
-import { headOf, messageOf } from '@liminal/protocol';
+import { headOf, thrownMessage } from '@liminal/protocol';
 import { z } from 'zod';
 import { isRecord } from './translate/fields.ts';
 
@@ -27,16 +27,16 @@ export const readRpcError = (error: unknown): RpcError | undefined =>
  * Returns the answer with all fields that JSON-RPC requires. Some agents leave out the message or the code of an error,
  * and the library would then show people the raw line.
  */
-export function withWholeError(answer: Record<string, unknown>): Record<string, unknown> {
+export function withCompleteError(answer: Record<string, unknown>): Record<string, unknown> {
   const { error } = answer;
   if (error === undefined || (error === null && 'result' in answer)) return answer;
   const { code, message, data } = isRecord(error) ? error : { message: error };
-  const whole = {
+  const completed = {
     code: Number.isInteger(code) ? code : rpc.internal,
     message: typeof message === 'string' ? message : '',
     ...(data !== undefined && { data }),
   };
-  return { ...answer, error: whole };
+  return { ...answer, error: completed };
 }
 
 const InUse = z.looseObject({ data: z.looseObject({ reason: z.literal('thread_active_writer') }) });
@@ -55,16 +55,16 @@ const Detail = z.union([
 /** The answer of a model's API, which some agents pass on unchanged. */
 const ApiAnswer = z.looseObject({ error: Detail }).transform(({ error }) => error);
 /** How many characters of an unreadable detail are shown. */
-const shownDetail = 500;
+const maxDetail = 500;
 
 /** Describes the agent's error in a sentence or two. */
 export function describeRpcError({ code, message, data }: RpcError): string {
   if (data === undefined || data === null) {
     return message.trim() === '' ? `It gave no reason, only the code ${code}.` : message;
   }
-  const said = Detail.safeParse(data).data;
+  const parsed = Detail.safeParse(data).data;
   const detail =
-    said === undefined ? headOf(JSON.stringify(data), shownDetail) : readableDetail(said);
+    parsed === undefined ? headOf(JSON.stringify(data), maxDetail) : readableDetail(parsed);
   return detail === message || message.trim() === '' ? detail : `${message}: ${detail}`;
 }
 
@@ -80,9 +80,9 @@ export function readableDetail(detail: string): string {
 
 /** Describes any error in a sentence or two. */
 export function describeError(error: unknown): string {
-  const said = readRpcError(error);
-  if (said !== undefined) return describeRpcError(said);
-  return messageOf(error);
+  const rpcError = readRpcError(error);
+  if (rpcError !== undefined) return describeRpcError(rpcError);
+  return thrownMessage(error);
 }
 
 const AuthMethods = z
@@ -103,8 +103,8 @@ export const readAuthMethods = (value: unknown): AuthMethod[] => AuthMethods.par
 
 /** Describes a way to sign in, in the agent's own words. */
 export function describeAuthMethod({ name, description, vars = [] }: AuthMethod): string {
-  const said = description ?? vars.map((one) => `set ${one.name}`).join(', ');
-  return said === '' || said === name ? name : `${name} (${said})`;
+  const instructions = description ?? vars.map((one) => `set ${one.name}`).join(', ');
+  return instructions === '' || instructions === name ? name : `${name} (${instructions})`;
 }
 
 /** The message of agents that give no reason. */
@@ -116,13 +116,13 @@ export function authSentence(
   methods: readonly AuthMethod[],
   answer: RpcError,
 ): string {
-  const said = describeRpcError(answer);
-  const hint = bareRefusal.test(said) ? '' : ` It says: ${closed(said)}`;
+  const reason = describeRpcError(answer);
+  const hint = bareRefusal.test(reason) ? '' : ` It says: ${withFullStop(reason)}`;
   const ways = methods.map(describeAuthMethod).join('; ');
-  const known = ways === '' ? '' : ` Its ways to sign in: ${closed(ways)}`;
+  const known = ways === '' ? '' : ` Its ways to sign in: ${withFullStop(ways)}`;
   const how = `${hint}${known}` || ' Sign in with its own program.';
   const next = /\btry again[.!]?$/i.test(how) ? '' : ' Then try again.';
   return `${name} wants you to sign in first.${how}${next}`;
 }
 
-const closed = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+const withFullStop = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

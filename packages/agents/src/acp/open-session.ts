@@ -41,7 +41,7 @@ export function beginSession(
   { config = {}, isLenient = false, notices = [] }: Beginning = {},
 ): Promise<AcpSession> {
   return withAgent(opening, async (agent) => {
-    const session = await begin(opening, agent, notices);
+    const session = await requestNewSession(opening, agent, notices);
     await configure(opening, session, config, isLenient);
     return session;
   });
@@ -74,7 +74,7 @@ async function reopenOrBegin(opening: Opening, earlier: Continuation): Promise<A
     );
   } catch (failure) {
     if (lost === undefined) throw failure;
-    const problem = problemOf(name, lost.error, lost.agent);
+    const problem = resumeProblem(name, lost.error, lost.agent);
     if (!(await isLostForGood(opening, earlier, lost.error))) {
       if (!isUnknown(earlier, lost.error)) throw failure;
       throw new ProviderError('SESSION_NOT_FOUND', problem, { cause: lost.error });
@@ -86,10 +86,10 @@ async function reopenOrBegin(opening: Opening, earlier: Continuation): Promise<A
   }
 }
 
-function problemOf(name: string, error: unknown, agent: AcpAgent): string {
-  const said = readRpcError(error);
-  if (said?.code === rpc.notFound) return `${name} no longer has this session.`;
-  const reason = said === undefined ? agent.explain(error) : describeError(error);
+function resumeProblem(name: string, error: unknown, agent: AcpAgent): string {
+  const rpcError = readRpcError(error);
+  if (rpcError?.code === rpc.notFound) return `${name} no longer has this session.`;
+  const reason = rpcError === undefined ? agent.explain(error) : describeError(error);
   return `${name} could not resume this session. ${reason}`.replace(/(?<![.!?])$/, '.');
 }
 
@@ -111,7 +111,7 @@ async function reopen(
     session = await resume(opening, agent, id, canResume && isKnown ? undefined : earlier);
   } else if (agentSessionId !== undefined) {
     const notice = `${name} cannot resume earlier sessions: it does not know what was said before.`;
-    session = await begin(opening, agent, [notice]);
+    session = await requestNewSession(opening, agent, [notice]);
   } else {
     throw new ProviderError('SESSION_NOT_FOUND', `${name} has no session ${sessionId}.`);
   }
@@ -141,7 +141,7 @@ function isUnknown({ agentSessionId }: Continuation, error: unknown): boolean {
   return agentSessionId === undefined && code !== undefined && code !== rpc.authRequired;
 }
 
-async function begin(
+async function requestNewSession(
   opening: Opening,
   agent: AcpAgent,
   notices: readonly string[],
@@ -249,7 +249,7 @@ async function withAgent(
       (late) => agent.leave(late.agentSessionId),
       () => undefined,
     );
-    await pool.giveBack(agent, false);
+    await pool.release(agent, false);
     onFailure?.(error, agent);
     throw readFailure(opening, agent, error);
   }
@@ -261,13 +261,13 @@ const tooSlow = (limitMs: number): string =>
 function readFailure(opening: Opening, agent: AcpAgent, error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
   const { name } = opening.session;
-  const said = readRpcError(error);
-  if (said === undefined) return startError(opening, agent.explain(error), error);
-  if (said.code === rpc.authRequired) {
-    const message = authSentence(name, agent.authMethods, said);
+  const rpcError = readRpcError(error);
+  if (rpcError === undefined) return startError(opening, agent.explain(error), error);
+  if (rpcError.code === rpc.authRequired) {
+    const message = authSentence(name, agent.authMethods, rpcError);
     return new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
   }
-  if (said.code === rpc.notFound) {
+  if (rpcError.code === rpc.notFound) {
     const message = `${name} no longer has this session.`;
     return new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
   }

@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
-import { promptOf } from './prompt.ts';
+import { acpPrompt } from './prompt.ts';
 
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw==', name: 'a.png' } as const;
 
 test('text is a text block; an empty text is left out if there are other blocks', () => {
-  expect(promptOf('Hello', [])).toEqual([{ type: 'text', text: 'Hello' }]);
-  expect(promptOf('', [])).toEqual([{ type: 'text', text: '' }]);
+  expect(acpPrompt('Hello', [])).toEqual([{ type: 'text', text: 'Hello' }]);
+  expect(acpPrompt('', [])).toEqual([{ type: 'text', text: '' }]);
 });
 
 test('images and audio have only the fields that ACP knows', () => {
   const sent = { type: 'image', mimeType: 'image/png', data: 'iVBORw==' };
-  expect(promptOf('', [image])).toEqual([sent]);
-  expect(promptOf('Look', [image])).toEqual([{ type: 'text', text: 'Look' }, sent]);
+  expect(acpPrompt('', [image])).toEqual([sent]);
+  expect(acpPrompt('Look', [image])).toEqual([{ type: 'text', text: 'Look' }, sent]);
 });
 
 test('an embedded file keeps its own URL, or gets a URI that is not a file URI', () => {
   const file = (resource: object) =>
-    promptOf('', [{ type: 'resource', resource: { uri: 'blob:1', ...resource } }]);
+    acpPrompt('', [{ type: 'resource', resource: { uri: 'blob:1', ...resource } }]);
   expect(file({ name: 'a b.md', mimeType: 'text/markdown', text: '# A' })).toEqual([
     {
       type: 'resource',
@@ -30,5 +30,5 @@ test('an embedded file keeps its own URL, or gets a URI that is not a file URI',
 
 test('a link is sent unchanged', () => {
   const link = { type: 'resource_link', uri: 'file:///code/a.ts', name: 'a.ts' } as const;
-  expect(promptOf('Read', [link])).toEqual([{ type: 'text', text: 'Read' }, link]);
+  expect(acpPrompt('Read', [link])).toEqual([{ type: 'text', text: 'Read' }, link]);
 });

@@ -1,7 +1,7 @@
 import type { ContentBlock } from '@liminal/protocol';
 
 /** Converts a user message to an ACP prompt. */
-export function promptOf(text: string, blocks: readonly ContentBlock[]): object[] {
+export function acpPrompt(text: string, blocks: readonly ContentBlock[]): object[] {
   const words = text === '' && blocks.length > 0 ? [] : [{ type: 'text', text }];
   return [...words, ...blocks.map(promptBlock)];
 }

@@ -1,5 +1,5 @@
 import { isConversation } from './translate/conversation.ts';
-import { typeOf } from './translate/fields.ts';
+import { updateType } from './translate/fields.ts';
 
 /** How a session was opened: begun, or continued with or without a replay. */
 export type Opened = { how: 'begun' | 'resumed' } | { how: 'loaded'; isReplayDue: boolean };
@@ -20,22 +20,22 @@ const limitMs = 30_000;
  * begin with a user's message, since Liminal has not sent one; updates before that message are new.
  */
 export class Replay {
-  readonly #over = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<void>();
   #updates: unknown[] = [];
   #state: 'early' | 'awaited' | 'late' | 'over' = 'early';
   #quiet: NodeJS.Timeout | undefined;
   #limit: NodeJS.Timeout | undefined;
 
   /** Resolves when no further update of the replay is expected. */
-  get over(): Promise<void> {
-    return this.#over.promise;
+  get ended(): Promise<void> {
+    return this.#ended.promise;
   }
 
   /** Whether an update is part of the replay; if so, keeps it. */
   takes(update: unknown): boolean {
     if (this.#state === 'over' || !isConversation(update)) return false;
     if (this.#state === 'awaited') {
-      if (typeOf(update) !== 'user_message_chunk') return false;
+      if (updateType(update) !== 'user_message_chunk') return false;
       this.#state = 'late';
     }
     this.#updates.push(update);
@@ -57,12 +57,12 @@ export class Replay {
     this.#state = 'over';
     clearTimeout(this.#quiet);
     clearTimeout(this.#limit);
-    this.#over.resolve();
+    this.#ended.resolve();
   }
 
   /** Waits for the end of the replay, and returns its updates, once. */
   async take(): Promise<unknown[]> {
-    await this.over;
+    await this.ended;
     const updates = this.#updates;
     this.#updates = [];
     return updates;

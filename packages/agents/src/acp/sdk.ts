@@ -1,4 +1,4 @@
-export type Sdk = typeof import('@agentclientprotocol/sdk');
+export type AcpSdk = typeof import('@agentclientprotocol/sdk');
 
 /** Loads the library when the first agent starts, so that servers without an ACP agent do not hold it in memory. */
-export const loadSdk = (): Promise<Sdk> => import('@agentclientprotocol/sdk');
+export const loadSdk = (): Promise<AcpSdk> => import('@agentclientprotocol/sdk');

@@ -77,7 +77,7 @@ export class StoredSessions {
     const timestamp = known?.updatedAt ?? isoNow();
     const updates = await this.#ask((agent) => {
       this.#loaded.add(agentSessionId);
-      return replay(agent, agentSessionId, projectDir);
+      return replaySession(agent, agentSessionId, projectDir);
     });
     return readReplay(
       updates.map((update): ReplayedUpdate => ({ update, timestamp })),
@@ -195,8 +195,8 @@ export class StoredSessions {
   #failure(error: unknown, failed = 'did not list its stored sessions'): ProviderError {
     if (error instanceof ProviderError) return error;
     const { name } = this.#options;
-    const said = readRpcError(error);
-    if (said?.code === rpc.notFound) {
+    const rpcError = readRpcError(error);
+    if (rpcError?.code === rpc.notFound) {
       const message = `${name} does not have this session.`;
       return new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
     }
@@ -219,7 +219,11 @@ async function fork(agent: AcpAgent, sessionId: string, cwd: string): Promise<st
 }
 
 /** Returns a session's conversation, replayed by `session/load`; empty if the agent cannot load sessions. */
-async function replay(agent: AcpAgent, sessionId: string, projectDir: string): Promise<unknown[]> {
+async function replaySession(
+  agent: AcpAgent,
+  sessionId: string,
+  projectDir: string,
+): Promise<unknown[]> {
   if (agent.capabilities.loadSession !== true) return [];
   const replayed = new Replay();
   agent.admit(sessionId, {

@@ -9,7 +9,7 @@ import {
 } from '../models/model-client.ts';
 import { modelFetch } from '../models/model-fetch.ts';
 import { secretsOf, withoutSecrets } from '../models/hide-secrets.ts';
-import { longestTimer } from '../models/patient-fetch.ts';
+import { longestTimer } from '../models/fetch-without-timeout.ts';
 import { Refusals } from '../models/refusals.ts';
 import { wellFormed } from '../models/sendable.ts';
 import { modelErrorOf, noStream, refusalIn, statusOf } from './errors.ts';
@@ -124,7 +124,7 @@ export class AnthropicClient implements ModelClient {
     for await (const event of stream) translator.read(event);
     // The SDK ends an aborted or broken stream as if the stream were whole.
     const type = response.headers.get('content-type') ?? '';
-    if (!translator.isWhole && !type.includes('event-stream')) throw noStream(type);
+    if (!translator.isComplete && !type.includes('event-stream')) throw noStream(type);
     return translator.answer();
   }
 

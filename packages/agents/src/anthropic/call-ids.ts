@@ -1,7 +1,7 @@
 import type { OutputItem } from '@liminal/protocol';
 
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
-type ResultItem = Extract<OutputItem, { type: 'function_call_output' }>;
+type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
 /** The ids of calls that the API accepts. Each id must be unique; other makers' ids may differ. */
 const isTaken = /^[\w-]{1,64}$/;
@@ -9,7 +9,7 @@ const isTaken = /^[\w-]{1,64}$/;
 /** Assigns a valid id to each call, and its result to it. */
 export class CallIds {
   readonly #ids = new Map<CallItem, string>();
-  readonly #results = new Map<CallItem, ResultItem>();
+  readonly #results = new Map<CallItem, CallOutput>();
 
   constructor(conversation: readonly OutputItem[]) {
     const valid = new ValidIds();
@@ -29,7 +29,7 @@ export class CallIds {
     return this.#ids.get(call) ?? call.callId;
   }
 
-  resultOf(call: CallItem): ResultItem | undefined {
+  resultOf(call: CallItem): CallOutput | undefined {
     return this.#results.get(call);
   }
 }

@@ -1,8 +1,8 @@
 /** Explains to people why a server of the Messages API gave no complete answer. */
 import { APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
-import { cutText, headOf, hideUrlSecrets, messageOf } from '@liminal/protocol';
+import { cutText, headOf, hideUrlSecrets, thrownMessage } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
-import { ownRefusal } from '../models/patient-fetch.ts';
+import { ownRefusal } from '../models/fetch-without-timeout.ts';
 import { refusalOfProxy, throughProxy } from '../proxy/index.ts';
 import type { Refusal } from '../models/refusals.ts';
 import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-error.ts';
@@ -20,51 +20,51 @@ interface ApiFailure {
   cause?: unknown;
 }
 
-interface Kind {
+interface ErrorKind {
   code: ModelErrorCode;
   isPassing?: boolean;
   /** The problem and the advice, which precede the server's own words. */
   sentence: string;
 }
 
-const context: Kind = {
+const context: ErrorKind = {
   code: 'CONTEXT_LENGTH',
   sentence:
     'The conversation is longer than this model can take. Start a new session, or choose a model that takes more.',
 };
-const access: Kind = {
+const access: ErrorKind = {
   code: 'AUTHENTICATION',
   sentence: 'The model server refused the key, or the key may not use this model. Check the key.',
 };
-const billing: Kind = {
+const billing: ErrorKind = {
   code: 'AUTHENTICATION',
   sentence: 'The account of this key cannot pay for the request. Check its billing and limits.',
 };
-const unavailable: Kind = {
+const unavailable: ErrorKind = {
   code: 'MODEL_UNAVAILABLE',
   isPassing: true,
   sentence: 'The model server is overloaded or has failed. Try again later.',
 };
-const rateLimit: Kind = {
+const rateLimit: ErrorKind = {
   code: 'RATE_LIMIT',
   isPassing: true,
   sentence:
     'The model server accepts no more requests at the moment. Wait, or use another key or model.',
 };
-const notFound: Kind = {
+const notFound: ErrorKind = {
   code: 'MODEL_NOT_FOUND',
   sentence:
     'The server does not have this model, or nothing is at this address. Check the name of the model and the base URL.',
 };
-const filtered: Kind = {
+const filtered: ErrorKind = {
   code: 'CONTENT_FILTER',
   sentence: 'The model server’s content filter stopped the answer. Rephrase the message.',
 };
-const noTools: Kind = {
+const noTools: ErrorKind = {
   code: 'NO_TOOLS',
   sentence: 'The model does not support tools. Choose another model.',
 };
-const refused: Kind = {
+const rejected: ErrorKind = {
   code: 'MODEL_ERROR',
   sentence: 'The model server rejected the request.',
 };
@@ -88,9 +88,9 @@ const statusOfType = new Map(
 
 /** The status for an error that has none. */
 export const statusOf = ({ type }: Record<string, unknown>): number =>
-  statusOfType.get(textOf(type) ?? '') ?? 400;
+  statusOfType.get(asString(type) ?? '') ?? 400;
 
-const kindOfStatus: Record<number, Kind> = {
+const kindByStatus: Record<number, ErrorKind> = {
   401: access,
   402: billing,
   403: access,
@@ -102,7 +102,7 @@ const kindOfStatus: Record<number, Kind> = {
 };
 
 /** For errors without type and status, by the words of the API and of local servers. */
-const kindOfWords: [RegExp, Kind][] = [
+const kindByText: [RegExp, ErrorKind][] = [
   [lacksTools, noTools],
   [/prompt is too long|max_tokens.{0,3} exceed|context (length|window|size|limit)/i, context],
   [/credit balance|billing/i, billing],
@@ -113,21 +113,21 @@ const kindOfWords: [RegExp, Kind][] = [
 const isSpendLimit = (errorCode: string | undefined): boolean =>
   errorCode?.includes('spend_limit') ?? false;
 
-function kindOf({ status, type, message, errorCode }: ApiFailure): Kind {
+function errorKindOf({ status, type, message, errorCode }: ApiFailure): ErrorKind {
   const known = status ?? statusOfType.get(type ?? '') ?? 500;
   if (known === 429 && isSpendLimit(errorCode)) return billing;
-  const kind = kindOfStatus[known];
+  const kind = kindByStatus[known];
   if (kind !== undefined) return kind;
   if (known >= 500) return unavailable;
-  return kindOfWords.find(([words]) => words.test(message))?.[1] ?? refused;
+  return kindByText.find(([words]) => words.test(message))?.[1] ?? rejected;
 }
 
 function apiError(failure: ApiFailure): ModelError {
-  const { code, isPassing, sentence } = kindOf(failure);
+  const { code, isPassing, sentence } = errorKindOf(failure);
   const { status, type, errorCode, requestId, retryAfterMs, cause } = failure;
   const details = { status, type, errorCode, requestId };
   const known = Object.entries(details).filter(([, value]) => value !== undefined);
-  return new ModelError(code, inWords(sentence, failure.message), {
+  return new ModelError(code, withServerText(sentence, failure.message), {
     ...(isPassing === true && { isPassing }),
     retryAfterMs,
     details: Object.fromEntries(known),
@@ -136,26 +136,30 @@ function apiError(failure: ApiFailure): ModelError {
 }
 
 /** The most characters of a server's words that are shown: a proxy may return a whole page. */
-const maxSaid = 2_000;
+const maxServerText = 2_000;
 
-function inWords(sentence: string, said: string): string {
-  if (said === '') return sentence;
-  return `${sentence} It says: ${said.length > maxSaid ? cutText(said, maxSaid) : said}`;
+function withServerText(sentence: string, serverText: string): string {
+  if (serverText === '') return sentence;
+  return `${sentence} It says: ${serverText.length > maxServerText ? cutText(serverText, maxServerText) : serverText}`;
 }
 
 /** The error for an `error` event within a stream. */
 export function streamedError(error: unknown): ModelError {
   const { type, message, details } = isRecord(error) ? error : {};
   return apiError({
-    type: textOf(type),
-    message: textOf(message) ?? JSON.stringify(error ?? {}),
-    errorCode: isRecord(details) ? textOf(details['error_code']) : undefined,
+    type: asString(type),
+    message: asString(message) ?? JSON.stringify(error ?? {}),
+    errorCode: isRecord(details) ? asString(details['error_code']) : undefined,
   });
 }
 
 /** The conversation and its answer together exceed the model's context. */
 export const contextFull = (): ModelError =>
-  new ModelError('CONTEXT_LENGTH', inWords(context.sentence, 'model_context_window_exceeded'), {});
+  new ModelError(
+    'CONTEXT_LENGTH',
+    withServerText(context.sentence, 'model_context_window_exceeded'),
+    {},
+  );
 
 /** The server gave an error as the reason for the answer's end, without a message. */
 export const endedInError = (): ModelError =>
@@ -182,16 +186,16 @@ export function modelErrorOf(thrown: unknown, baseUrl?: string): ModelError {
   if (refusal !== undefined) return refusal;
   if (thrown instanceof APIConnectionTimeoutError) return unreachable(baseUrl, 'no answer', thrown);
   if (isApiError(thrown)) {
-    if (thrown.status !== undefined || thrown.type !== null) return answered(thrown);
+    if (thrown.status !== undefined || thrown.type !== null) return responseError(thrown);
     if (thrown.error === undefined) return unreachable(baseUrl, reasonOf(thrown), thrown);
     return streamedError(thrown.error);
   }
   if (isNetworkError(thrown)) return brokenOff(thrown);
   return new ModelError(
     'MODEL_ERROR',
-    inWords(
+    withServerText(
       'The request to the model server failed, or its answer could not be read.',
-      messageOf(thrown),
+      thrownMessage(thrown),
     ),
     { cause: thrown },
   );
@@ -219,7 +223,7 @@ export function refusalIn(thrown: unknown): Refusal | undefined {
 
 const isApiError = (thrown: unknown): thrown is APIError => thrown instanceof APIError;
 
-function answered(error: APIError): ModelError {
+function responseError(error: APIError): ModelError {
   const { status, type, errorCode, requestID, headers, apiMessage } = error;
   return apiError({
     status,
@@ -232,11 +236,11 @@ function answered(error: APIError): ModelError {
   });
 }
 
-function unreachable(baseUrl: string | undefined, said: string, cause: unknown): ModelError {
+function unreachable(baseUrl: string | undefined, detail: string, cause: unknown): ModelError {
   const at = baseUrl === undefined ? '' : ` at ${hideUrlSecrets(baseUrl)}`;
   const through = baseUrl === undefined ? '' : throughProxy(baseUrl);
   const advice = through === '' ? 'that it runs' : 'that it and the proxy run';
-  const reason = hideUrlSecrets(refusalOfProxy(cause) ?? said);
+  const reason = hideUrlSecrets(refusalOfProxy(cause) ?? detail);
   return new ModelError(
     'CONNECTION_FAILED',
     `The model server${at} could not be reached${through} (${reason}). Check its address, and ${advice}.`,
@@ -248,8 +252,8 @@ function unreachable(baseUrl: string | undefined, said: string, cause: unknown):
 function reasonOf(error: unknown): string {
   let reason = error;
   while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
-  const code = isRecord(reason) ? textOf(reason['code']) : undefined;
-  return code ?? messageOf(reason);
+  const code = isRecord(reason) ? asString(reason['code']) : undefined;
+  return code ?? thrownMessage(reason);
 }
 
 /** Whether a body broke off: only then does `fetch` throw a TypeError with a cause. */
@@ -259,12 +263,12 @@ const isNetworkError = (thrown: unknown): boolean =>
 function retryAfterOf(headers: Headers | undefined): number | undefined {
   const ms = Number(headers?.get('retry-after-ms') ?? Number.NaN);
   if (ms >= 0) return ms;
-  const said = headers?.get('retry-after');
-  if (said === null || said === undefined || said === '') return undefined;
-  const seconds = Number(said);
-  const wait = Number.isNaN(seconds) ? Date.parse(said) - Date.now() : seconds * 1000;
+  const header = headers?.get('retry-after');
+  if (header === null || header === undefined || header === '') return undefined;
+  const seconds = Number(header);
+  const wait = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1000;
   return Number.isNaN(wait) ? undefined : Math.max(0, wait);
 }
 
-const textOf = (value: unknown): string | undefined =>
+const asString = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;

@@ -17,7 +17,7 @@ export interface ModelFacts {
   answerTokens: number;
   thinks: 'adaptive' | 'budget' | 'never';
   /** Whether the model thinks by default. */
-  thinksUntold: boolean;
+  thinksByDefault: boolean;
   /** How thinking is switched off: by leaving it out, by a type of `thinking`, or not at all. */
   off: 'untold' | 'disabled' | 'between_tools' | 'impossible';
 }
@@ -26,14 +26,14 @@ const adaptive: ModelFacts = {
   maxTokens: 128_000,
   answerTokens: 64_000,
   thinks: 'adaptive',
-  thinksUntold: true,
+  thinksByDefault: true,
   off: 'impossible',
 };
 const budgeted: ModelFacts = {
   maxTokens: 64_000,
   answerTokens: 32_000,
   thinks: 'budget',
-  thinksUntold: false,
+  thinksByDefault: false,
   off: 'untold',
 };
 const unthinking = (maxTokens: number): ModelFacts => ({
@@ -47,7 +47,10 @@ const byName: [RegExp, ModelFacts][] = [
   [/claude-(3-(opus|sonnet|haiku)|2|instant)/, unthinking(4_096)],
   [/claude-3-5/, unthinking(8_192)],
   [/claude-3-7/, budgeted],
-  [/claude-(opus|sonnet|haiku)-4-[6-9](?!\d)/, { ...adaptive, thinksUntold: false, off: 'untold' }],
+  [
+    /claude-(opus|sonnet|haiku)-4-[6-9](?!\d)/,
+    { ...adaptive, thinksByDefault: false, off: 'untold' },
+  ],
   [/claude-opus-4(?!-5(?!\d))/, { ...budgeted, maxTokens: 32_000 }],
   [/claude-(opus|sonnet|haiku)-4/, budgeted],
   [/claude-opus-5-5/, adaptive],
@@ -113,9 +116,9 @@ export function thinkingOf(facts: ModelFacts, effort: string | undefined): Think
   const unchanged = { max_tokens: Math.min(facts.maxTokens, facts.answerTokens) };
   if (facts.thinks === 'never') return unchanged;
   if (effort === 'none') return { ...unchanged, ...withoutThinking(facts) };
-  const told = effort !== undefined && isEffort(effort) ? effort : undefined;
-  if (facts.thinks === 'adaptive') return { ...unchanged, ...adaptiveThinking(facts, told) };
-  return told === undefined ? unchanged : budgetFor(facts, budgets[told]);
+  const level = effort !== undefined && isEffort(effort) ? effort : undefined;
+  if (facts.thinks === 'adaptive') return { ...unchanged, ...adaptiveThinking(facts, level) };
+  return level === undefined ? unchanged : budgetFor(facts, budgets[level]);
 }
 
 function withoutThinking(facts: ModelFacts): Partial<Thinking> {
@@ -125,7 +128,7 @@ function withoutThinking(facts: ModelFacts): Partial<Thinking> {
 }
 
 function adaptiveThinking(facts: ModelFacts, effort: Effort | undefined): Partial<Thinking> {
-  if (effort === undefined && !facts.thinksUntold) return {};
+  if (effort === undefined && !facts.thinksByDefault) return {};
   return {
     thinking: { type: 'adaptive', display: 'summarized' },
     ...(effort !== undefined && { output_config: { effort } }),

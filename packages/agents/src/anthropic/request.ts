@@ -15,9 +15,9 @@ import { resultContent, userContent } from './user-content.ts';
 type Params = Anthropic.MessageCreateParamsStreaming;
 type Content = Anthropic.ContentBlockParam;
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
-type ResultItem = Extract<OutputItem, { type: 'function_call_output' }>;
+type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
-interface Message {
+interface RequestMessage {
   role: 'user' | 'assistant';
   content: Content[];
 }
@@ -57,7 +57,7 @@ const cacheMark = { cache_control: { type: 'ephemeral' as const } };
 /** Marks what the server should cache: at the end of the constant part, and of the last two user messages. */
 function withCache(
   { instructions, tools }: ModelRequest,
-  messages: Message[],
+  messages: RequestMessage[],
   webSearch = false,
 ): Pick<Params, 'system' | 'tools' | 'messages'> {
   const hasSystem = instructions.trim() !== '';
@@ -84,7 +84,7 @@ function withCache(
   };
 }
 
-function markLast({ role, content }: Message): Message {
+function markLast({ role, content }: RequestMessage): RequestMessage {
   const last = content.at(-1);
   if (last === undefined) return { role, content };
   // All kinds of blocks in a user's message can have a mark.
@@ -92,7 +92,7 @@ function markLast({ role, content }: Message): Message {
 }
 
 /** Whether the model waits for the results of a call that it made without thinking first. */
-function lacksThinking(messages: readonly Message[]): boolean {
+function lacksThinking(messages: readonly RequestMessage[]): boolean {
   const isResult = ({ type }: Content): boolean => type === 'tool_result';
   if (messages.at(-1)?.content.some(isResult) !== true) return false;
   const asked = messages.findLastIndex(
@@ -105,8 +105,8 @@ function lacksThinking(messages: readonly Message[]): boolean {
 const isThinking = ({ type }: Content): boolean =>
   type === 'thinking' || type === 'redacted_thinking';
 
-function messagesOf(conversation: readonly OutputItem[]): Message[] {
-  const messages = new Messages(conversation);
+function messagesOf(conversation: readonly OutputItem[]): RequestMessage[] {
+  const messages = new MessageBuilder(conversation);
   const broken = brokenOff(conversation);
   for (const item of conversation) {
     if (broken.has(item)) continue;
@@ -143,7 +143,10 @@ function brokenOff(conversation: readonly OutputItem[]): Set<OutputItem> {
 }
 
 /** Adds a message; notices of the server and of Liminal are for people and are left out. */
-function addMessage(messages: Messages, item: Extract<OutputItem, { type: 'message' }>): void {
+function addMessage(
+  messages: MessageBuilder,
+  item: Extract<OutputItem, { type: 'message' }>,
+): void {
   if (item.origin === 'user') messages.ask(userContent(item.content, item.blocks ?? []));
   if (item.origin === 'agent') messages.answer(textBlock(item));
 }
@@ -180,11 +183,11 @@ function nativeOf({ raw }: OutputItem): Record<string, unknown> | undefined {
 const givenBlock = (block: Record<string, unknown>): Content => block as unknown as Content;
 
 /** Builds messages of alternating roles, in which all results of a message's calls follow it directly. */
-class Messages {
-  readonly #messages: Message[] = [];
+class MessageBuilder {
+  readonly #messages: RequestMessage[] = [];
   readonly #ids: CallIds;
   /** The calls of the last message whose results have not been added yet, with their ids. */
-  #open: { id: string; result: ResultItem | undefined }[] = [];
+  #open: { id: string; result: CallOutput | undefined }[] = [];
 
   constructor(conversation: readonly OutputItem[]) {
     this.#ids = new CallIds(conversation);
@@ -204,20 +207,20 @@ class Messages {
     const native = nativeOf(item);
     const id = this.#ids.of(item);
     const name = item.name.replaceAll(/[^\w-]/g, '_').slice(0, 128) || 'unknown';
-    const block = { type: 'tool_use', ...native, id, name, input: inputOf(item.arguments) };
+    const block = { type: 'tool_use', ...native, id, name, input: parseInput(item.arguments) };
     this.answer([givenBlock(block)]);
     // Only for our tools: the server runs its own.
     if (block.type === 'tool_use') this.#open.push({ id, result: this.#ids.resultOf(item) });
   }
 
   /** Ends the message that made the call; but the result of a server's tool is part of that message. */
-  result(item: ResultItem): void {
+  result(item: CallOutput): void {
     const native = nativeOf(item);
     if (native === undefined) this.#settle();
     else this.answer([givenBlock(native)]);
   }
 
-  finish(): Message[] {
+  finish(): RequestMessage[] {
     this.#settle();
     this.#endAnswer();
     const last = this.#messages.at(-1);
@@ -239,7 +242,7 @@ class Messages {
     );
   }
 
-  #add(role: Message['role'], content: Content[]): void {
+  #add(role: RequestMessage['role'], content: Content[]): void {
     if (role === 'user') this.#endAnswer();
     const last = this.#messages.at(-1);
     if (last?.role === role) last.content.push(...content);
@@ -256,13 +259,13 @@ class Messages {
   }
 
   /** Removes white space at the end of the last answer, because the API rejects it. */
-  #trim({ content }: Message): void {
+  #trim({ content }: RequestMessage): void {
     const last = content.at(-1);
     if (last?.type === 'text') content[content.length - 1] = { ...last, text: last.text.trimEnd() };
   }
 }
 
-function resultBlock(id: string, result: ResultItem | undefined): Content {
+function resultBlock(id: string, result: CallOutput | undefined): Content {
   const content =
     result === undefined ? 'The call was interrupted: it has no result.' : resultContent(result);
   const isError = result?.success !== true;
@@ -270,7 +273,7 @@ function resultBlock(id: string, result: ResultItem | undefined): Content {
 }
 
 /** The API accepts only an object. Any other text is wrapped, so that the model can read it; the result says what is wrong. */
-function inputOf(json: string): Record<string, unknown> {
+function parseInput(json: string): Record<string, unknown> {
   if (json.trim() === '') return {};
   const input = parseLine(json);
   return isRecord(input) ? input : { unreadable_arguments: json };

@@ -5,10 +5,10 @@ import { webSearchCall } from '../base/web-search.ts';
 
 type Fields = Record<string, unknown>;
 
-type Kind = 'text' | 'thinking' | 'call' | 'result' | 'other';
+type BlockKind = 'text' | 'thinking' | 'call' | 'result' | 'other';
 
 /** The kind of a block. Each of the servers' own tools has its own types of calls and results. */
-function kindOf({ type }: Fields): Kind {
+function blockKindOf({ type }: Fields): BlockKind {
   const name = typeof type === 'string' ? type : '';
   if (name === 'text' || name === 'thinking') return name;
   if (name.endsWith('tool_use')) return 'call';
@@ -17,17 +17,17 @@ function kindOf({ type }: Fields): Kind {
 
 /** The initial item of a block, without streamed text. */
 export function itemOf(block: Fields, id: string): OutputItem {
-  switch (kindOf(block)) {
+  switch (blockKindOf(block)) {
     case 'text':
       return { type: 'message', id, content: '', origin: 'agent' };
     case 'call': {
-      const name = textIn(block, 'name') ?? 'unknown';
+      const name = stringField(block, 'name') ?? 'unknown';
       const call = { type: 'function_call', id, callId: id, name, arguments: '' } as const;
-      return { ...call, ...faceOf(block), origin: 'agent' };
+      return { ...call, ...describeCall(block), origin: 'agent' };
     }
     case 'result': {
       const { content } = block;
-      const callId = textIn(block, 'tool_use_id') ?? id;
+      const callId = stringField(block, 'tool_use_id') ?? id;
       const success = !isFailure(block);
       const output = readable(content);
       return { type: 'function_call_output', id, callId, output, success, origin: 'system' };
@@ -40,15 +40,15 @@ export function itemOf(block: Fields, id: string): OutputItem {
 }
 
 /** How people see a call of the server's search. @param json - The call's input so far. */
-export function faceOf(block: Fields, json = ''): { title?: string; kind?: ToolKind } {
+export function describeCall(block: Fields, json = ''): { title?: string; kind?: ToolKind } {
   if (block['type'] !== 'server_tool_use' || block['name'] !== 'web_search') return {};
   const input = parseLine(json);
-  const query = isRecord(input) ? textIn(input, 'query') : undefined;
+  const query = isRecord(input) ? stringField(input, 'query') : undefined;
   const { title, kind } = webSearchCall({ kind: 'search', query });
   return { title, kind };
 }
 
-const held: Record<Kind, string[]> = {
+const held: Record<BlockKind, string[]> = {
   text: ['text', 'citations'],
   thinking: ['thinking', 'signature'],
   call: ['id', 'name', 'input'],
@@ -58,13 +58,13 @@ const held: Record<Kind, string[]> = {
 
 /** Whether a field of a block is contained in its item, or is collected from its deltas. */
 export const heldByItem = (block: Fields, field: string): boolean =>
-  held[kindOf(block)].includes(field);
+  held[blockKindOf(block)].includes(field);
 
 /** Whether a block is a call of a tool, Liminal's or the server's. */
-export const isCall = (block: Fields): boolean => kindOf(block) === 'call';
+export const isCall = (block: Fields): boolean => blockKindOf(block) === 'call';
 
 /** The input of a call whose input was not streamed. */
-export function inputOf({ input }: Fields): string {
+export function inputJson({ input }: Fields): string {
   if (typeof input === 'string' && input !== '') return input;
   return isRecord(input) ? JSON.stringify(input) : '{}';
 }
@@ -85,11 +85,11 @@ function readable(content: unknown): string {
 
 function readableEntry(entry: unknown): string {
   if (!isRecord(entry)) return JSON.stringify(entry);
-  const said = ['title', 'url', 'text'].flatMap((name) => textIn(entry, name) ?? []);
-  return said.length > 0 ? said.join('\n') : JSON.stringify(entry);
+  const texts = ['title', 'url', 'text'].flatMap((name) => stringField(entry, name) ?? []);
+  return texts.length > 0 ? texts.join('\n') : JSON.stringify(entry);
 }
 
-export function textIn(fields: Fields, name: string): string | undefined {
+export function stringField(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' ? value : undefined;
 }

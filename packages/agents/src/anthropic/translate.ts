@@ -8,7 +8,14 @@ import type { AnswerWriter } from '../models/answer-writer.ts';
 import { type Citation, citationsIn, withCitations } from '../models/citations.ts';
 import type { ModelAnswer, ModelCall } from '../models/model-client.ts';
 import { brokenOff, contextFull, endedInError, streamedError } from './errors.ts';
-import { faceOf, heldByItem, inputOf, isCall, itemOf, textIn } from './translate-block.ts';
+import {
+  describeCall,
+  heldByItem,
+  inputJson,
+  isCall,
+  itemOf,
+  stringField,
+} from './translate-block.ts';
 import { UsageCount } from './usage-count.ts';
 
 /** An event of the stream, as the API sends it. */
@@ -18,7 +25,7 @@ export interface MessagesEvent {
 
 type Fields = Record<string, unknown>;
 
-interface Block {
+interface OpenBlock {
   /** The block as it was when it started. */
   given: Fields;
   /** Undefined for a text that is still empty, because it may stay empty. */
@@ -35,22 +42,22 @@ interface Block {
 export class AnswerTranslator {
   readonly #writer: AnswerWriter;
   /** Open blocks, by index. */
-  readonly #blocks = new Map<number, Block>();
+  readonly #blocks = new Map<number, OpenBlock>();
   readonly #calls: ModelCall[] = [];
   readonly #citations: Citation[] = [];
   readonly #usage = new UsageCount();
   #messageId = 'message';
   #stopReason: string | undefined;
   #refusal: Fields | undefined;
-  #isWhole = false;
+  #isComplete = false;
 
   constructor(writer: AnswerWriter) {
     this.#writer = writer;
   }
 
   /** Whether the stream has reported its end. */
-  get isWhole(): boolean {
-    return this.#isWhole;
+  get isComplete(): boolean {
+    return this.#isComplete;
   }
 
   /** The tokens, as far as they are known. */
@@ -87,7 +94,7 @@ export class AnswerTranslator {
 
   /** The result of the answer. Throws ModelError if the stream ended too early, or if the model's context was full. */
   answer(): ModelAnswer {
-    if (!this.#isWhole) throw brokenOff();
+    if (!this.#isComplete) throw brokenOff();
     if (this.#stopReason === 'error') throw endedInError();
     if (this.#stopReason === 'model_context_window_exceeded') throw contextFull();
     const calls = [...this.#calls];
@@ -102,35 +109,38 @@ export class AnswerTranslator {
   }
 
   #begin(message: Fields): void {
-    this.#messageId = textIn(message, 'id') ?? this.#messageId;
+    this.#messageId = stringField(message, 'id') ?? this.#messageId;
     this.#usage.read(message['usage']);
   }
 
-  #start(index: number, given: Fields): Block {
+  #start(index: number, given: Fields): OpenBlock {
     this.#stop(index);
     // A text's item begins with its first word, or never.
     if (given['type'] === 'text') this.#writer.countPart();
-    const block: Block = {
+    const block: OpenBlock = {
       given,
       itemId: undefined,
       json: '',
-      signature: textIn(given, 'signature') ?? '',
+      signature: stringField(given, 'signature') ?? '',
       citations: listIn(given, 'citations'),
       unknown: [],
     };
     this.#blocks.set(index, block);
     if (given['type'] !== 'text') this.#open(index, block);
-    this.#say(index, block, textIn(given, 'text') ?? textIn(given, 'thinking') ?? '');
+    this.#append(index, block, stringField(given, 'text') ?? stringField(given, 'thinking') ?? '');
     return block;
   }
 
-  #open(index: number, block: Block): string {
-    const item = itemOf(block.given, textIn(block.given, 'id') ?? `${this.#messageId}:${index}`);
+  #open(index: number, block: OpenBlock): string {
+    const item = itemOf(
+      block.given,
+      stringField(block.given, 'id') ?? `${this.#messageId}:${index}`,
+    );
     block.itemId = this.#writer.start(item);
     return block.itemId;
   }
 
-  #say(index: number, block: Block, text: string): void {
+  #append(index: number, block: OpenBlock, text: string): void {
     if (text !== '') this.#writer.append(block.itemId ?? this.#open(index, block), text);
   }
 
@@ -138,16 +148,16 @@ export class AnswerTranslator {
     const block = this.#blocks.get(index) ?? this.#unannounced(index, delta);
     switch (delta['type']) {
       case 'text_delta':
-        return this.#say(index, block, textIn(delta, 'text') ?? '');
+        return this.#append(index, block, stringField(delta, 'text') ?? '');
       case 'thinking_delta':
-        return this.#say(index, block, textIn(delta, 'thinking') ?? '');
+        return this.#append(index, block, stringField(delta, 'thinking') ?? '');
       case 'input_json_delta': {
-        const json = textIn(delta, 'partial_json') ?? '';
+        const json = stringField(delta, 'partial_json') ?? '';
         block.json += json;
-        return this.#say(index, block, json);
+        return this.#append(index, block, json);
       }
       case 'signature_delta':
-        block.signature += textIn(delta, 'signature') ?? '';
+        block.signature += stringField(delta, 'signature') ?? '';
         return;
       case 'citations_delta':
         block.citations.push(delta['citation']);
@@ -158,7 +168,7 @@ export class AnswerTranslator {
   }
 
   /** Starts a block whose first event is a delta, as from some servers. */
-  #unannounced(index: number, delta: Fields): Block {
+  #unannounced(index: number, delta: Fields): OpenBlock {
     return this.#start(index, { type: delta['type'] === 'thinking_delta' ? 'thinking' : 'text' });
   }
 
@@ -168,38 +178,38 @@ export class AnswerTranslator {
     this.#blocks.delete(index);
     this.#citations.push(...citationsIn(block.citations));
     if (isCall(block.given) && block.json === '') {
-      block.json = inputOf(block.given);
-      this.#say(index, block, block.json);
+      block.json = inputJson(block.given);
+      this.#append(index, block, block.json);
     }
     const raw = rawOf(block);
     if (block.itemId === undefined && raw === undefined) return;
     const itemId = block.itemId ?? this.#open(index, block);
     const item = this.#writer.item(itemId);
     this.#writer.done(itemId, {
-      ...faceOf(block.given, block.json),
+      ...describeCall(block.given, block.json),
       ...(raw !== undefined && { raw }),
     });
     if (block.given['type'] !== 'tool_use') return;
-    const name = textIn(block.given, 'name') ?? 'unknown';
+    const name = stringField(block.given, 'name') ?? 'unknown';
     const callId = item?.type === 'function_call' ? item.callId : itemId;
     this.#calls.push({ callId, name, arguments: block.json, itemId });
   }
 
   #change(delta: Fields, usage: unknown): void {
     this.#usage.read(usage);
-    this.#stopReason = textIn(delta, 'stop_reason') ?? this.#stopReason;
+    this.#stopReason = stringField(delta, 'stop_reason') ?? this.#stopReason;
     if (isRecord(delta['stop_details'])) this.#refusal = delta['stop_details'];
   }
 
   #end(): void {
     for (const index of this.#blocks.keys()) this.#stop(index);
-    if (this.#refusal !== undefined && !this.#isWhole) this.#explain(this.#refusal);
-    this.#isWhole = true;
+    if (this.#refusal !== undefined && !this.#isComplete) this.#explain(this.#refusal);
+    this.#isComplete = true;
   }
 
   /** Shows people the server's reason for a refusal, which is not text of the model. */
   #explain(refusal: Fields): void {
-    const reason = textIn(refusal, 'explanation') ?? textIn(refusal, 'category');
+    const reason = stringField(refusal, 'explanation') ?? stringField(refusal, 'category');
     this.#writer.add({
       type: 'message',
       id: `${this.#messageId}:refusal`,
@@ -211,7 +221,7 @@ export class AnswerTranslator {
 }
 
 /** The parts of a block for which an item has no field; undefined if there are none. */
-function rawOf({ given, signature, citations, unknown }: Block): OutputItem['raw'] {
+function rawOf({ given, signature, citations, unknown }: OpenBlock): OutputItem['raw'] {
   const rest = Object.fromEntries(
     Object.entries(given).filter(([name]) => !heldByItem(given, name)),
   );

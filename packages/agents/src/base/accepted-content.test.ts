@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { fileInWords, linkedPath, linkInWords } from './accepted-content.ts';
+import { fileAsText, linkedPath, linkAsText } from './accepted-content.ts';
 
 const link = { type: 'resource_link', uri: 'file:///code/a%20b.ts', name: 'a b.ts' } as const;
 
 describe('an agent that accepts only text', () => {
   test('gets a file as text with the file’s name', () => {
-    expect(fileInWords({ uri: 'blob:1', name: 'a "b".md', text: 'Hello' })).toBe(
+    expect(fileAsText({ uri: 'blob:1', name: 'a "b".md', text: 'Hello' })).toBe(
       '<file name="a \\"b\\".md">\nHello\n</file>',
     );
   });
@@ -17,6 +17,6 @@ describe('an agent that accepts only text', () => {
     [{ ...link, uri: 'file://other-host/x', name: 'X' }, undefined, 'X: file://other-host/x'],
   ])('the link %j has the path %s and the text %s', (one, path, words) => {
     expect(linkedPath(one)).toBe(path);
-    expect(linkInWords(one)).toBe(words);
+    expect(linkAsText(one)).toBe(words);
   });
 });

@@ -23,7 +23,7 @@ export const joinWords = (text: string, more: readonly string[]): string =>
   [text, ...more].filter((part) => part !== '').join('\n\n');
 
 /** A text file as text for the model, in a `<file>` element. */
-export function fileInWords({ uri, name = uri, text = '' }: Resource): string {
+export function fileAsText({ uri, name = uri, text = '' }: Resource): string {
   return `<file name=${JSON.stringify(name)}>\n${text}\n</file>`;
 }
 
@@ -37,5 +37,5 @@ export function linkedPath({ uri }: ResourceLink): string | undefined {
 }
 
 /** A link as text: a file's path, or the name and URI. */
-export const linkInWords = (link: ResourceLink): string =>
+export const linkAsText = (link: ResourceLink): string =>
   linkedPath(link) ?? `${link.name}: ${link.uri}`;

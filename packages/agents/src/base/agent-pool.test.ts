@@ -31,9 +31,9 @@ test('a shared process is started once, and ends with its last user', async () =
   expect(await Promise.all(both)).toEqual([process, process]);
   expect(starts).toHaveLength(1);
 
-  await pool.giveBack(process);
+  await pool.release(process);
   expect([process.isAlive, pool.isLastUser(process), pool.running]).toEqual([true, true, process]);
-  await pool.giveBack(process);
+  await pool.release(process);
   expect([process.isAlive, pool.running]).toEqual([false, undefined]);
 });
 
@@ -93,6 +93,6 @@ test('without sharing, each user has its own process', async () => {
   for (const { answer } of starts) answer.resolve(new FakeProcess());
   const [one, other] = await Promise.all(both);
   expect(one).not.toBe(other);
-  await pool.giveBack(one!);
+  await pool.release(one!);
   expect([one?.isAlive, other?.isAlive]).toEqual([false, true]);
 });

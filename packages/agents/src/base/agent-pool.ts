@@ -55,7 +55,7 @@ export class AgentPool<P extends PooledProcess> {
   }
 
   /** Ends the process if it has no other user. */
-  async giveBack(process: P, isWarned = false): Promise<void> {
+  async release(process: P, isWarned = false): Promise<void> {
     const users = (this.#users.get(process) ?? 1) - 1;
     if (users > 0) this.#users.set(process, users);
     else {

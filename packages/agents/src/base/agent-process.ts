@@ -1,4 +1,4 @@
-import { asError, messageOf, tailOf } from '@liminal/protocol';
+import { asError, thrownMessage, tailOf } from '@liminal/protocol';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -34,7 +34,7 @@ const lastLinesMs = 250;
 /** Most bytes that may wait for the agent to read them; an agent that reads at all never has so many. */
 const maxUnreadBytes = 64 * 1024 * 1024;
 /** How much error output is kept to explain the process's end, in characters. */
-const keptOutput = 2_000;
+const maxErrorOutput = 2_000;
 
 /** A running agent program and all its descendants. */
 export class AgentProcess {
@@ -92,7 +92,7 @@ export class AgentProcess {
 
   /** Keeps output that is not part of the protocol, to explain the process's end. */
   note(text: string): void {
-    this.#errorOutput = tailOf(this.#errorOutput + text, keptOutput);
+    this.#errorOutput = tailOf(this.#errorOutput + text, maxErrorOutput);
   }
 
   /** Drops the kept output, because it does not explain later failures. */
@@ -102,7 +102,7 @@ export class AgentProcess {
 
   /** The reason with the kept output. */
   explain(reason: unknown): string {
-    const text = messageOf(reason);
+    const text = thrownMessage(reason);
     const output = this.#errorOutput.trim();
     return output === '' ? text : `${text} It said: ${output}`;
   }

@@ -14,7 +14,7 @@ interface Bounds {
 export class BoundedList {
   readonly #maxValues: number;
   readonly #omits: 'last' | 'first';
-  #kept: { value: unknown; size: number }[] = [];
+  #entries: { value: unknown; size: number }[] = [];
   #size = 0;
   #omitted = 0;
 
@@ -30,29 +30,29 @@ export class BoundedList {
       return;
     }
     while (!this.#holds(1, size)) {
-      this.#size -= this.#kept.shift()?.size ?? 0;
+      this.#size -= this.#entries.shift()?.size ?? 0;
       this.#omitted += 1;
     }
-    this.#kept.push({ value, size });
+    this.#entries.push({ value, size });
     this.#size += size;
   }
 
   /** Whether nothing was added since the last `take`. */
   get isEmpty(): boolean {
-    return this.#kept.length === 0 && this.#omitted === 0;
+    return this.#entries.length === 0 && this.#omitted === 0;
   }
 
   /** The kept values, and `{ omitted: count }` for the rest. */
   take(): unknown[] {
-    const values = this.#kept.map(({ value }) => value);
+    const values = this.#entries.map(({ value }) => value);
     if (this.#omitted > 0) values.push({ omitted: this.#omitted });
-    this.#kept = [];
+    this.#entries = [];
     this.#size = 0;
     this.#omitted = 0;
     return values;
   }
 
   #holds(values: number, size: number): boolean {
-    return this.#kept.length + values <= this.#maxValues && this.#size + size <= maxSize;
+    return this.#entries.length + values <= this.#maxValues && this.#size + size <= maxSize;
   }
 }

@@ -7,7 +7,7 @@ import type { AgentDriver, AgentSession, SessionOpening } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
 import type { SessionUpdate } from '../provider.ts';
 import { DriverProvider } from './driver-provider.ts';
-import { StartLimit } from './start-limit.ts';
+import { Semaphore } from './semaphore.ts';
 
 /** A driver that counts closed sessions; the test decides how it opens them. */
 class PlayedSession implements AgentSession<string> {
@@ -46,7 +46,7 @@ const listed = { projectDir: '', title: '', createdAt: '', updatedAt: '' };
 class PlayedDriver implements AgentDriver<string> {
   readonly cliType = 'played';
   readonly name = 'Played';
-  readonly starts = new StartLimit(1);
+  readonly starts = new Semaphore(1);
   readonly sessions: PlayedSession[] = [];
   readonly read: string[] = [];
   /** Called when a session is opened. */

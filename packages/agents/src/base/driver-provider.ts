@@ -6,7 +6,7 @@ import {
   type McpAction,
   type McpActionResult,
   type McpServerState,
-  messageOf,
+  thrownMessage,
   type RewindResult,
   type SessionSetup,
   whyNotAccepted,
@@ -25,9 +25,9 @@ import type {
   Unsubscribe,
 } from '../provider.ts';
 import { onlyText } from './accepted-content.ts';
-import { Newest } from './newest.ts';
+import { LruMap } from './lru-map.ts';
 import { SessionFeed } from './session-feed.ts';
-import { StartLimit } from './start-limit.ts';
+import { Semaphore } from './semaphore.ts';
 import { stat } from 'node:fs/promises';
 
 /** How many ended sessions are remembered; to open others, the caller must pass everything needed. */
@@ -35,16 +35,16 @@ const maxEnded = 1_000;
 const defaultStarts = 2;
 
 /** A session that runs, is being opened, or has listeners. */
-interface Entry {
+interface SessionEntry {
   readonly sessionId: string;
   readonly feed: SessionFeed;
   /** Shared by all callers that open the session; ending the session aborts it. */
   opening?: { opened: Promise<ProviderSession>; abort: AbortController } | undefined;
   /** A crashed session stays here until it is ended or opened again. */
-  running?: Running | undefined;
+  running?: RunningSession | undefined;
 }
 
-interface Running {
+interface RunningSession {
   session: AgentSession;
   projectDir: string;
   /** Not alive, even if the session still says so: listeners may ask while its end is being reported. */
@@ -52,14 +52,17 @@ interface Running {
 }
 
 /** The data needed to open a session again. */
-interface Ended {
+interface EndedSession {
   projectDir: string;
   agentSessionId: string | undefined;
   memory: unknown;
 }
 
 /** The options that new and resumed sessions share. */
-type Wanted = Omit<SessionOpening, 'sessionId' | 'projectDir' | 'config' | 'output' | 'signal'> & {
+type OpenOptions = Omit<
+  SessionOpening,
+  'sessionId' | 'projectDir' | 'config' | 'output' | 'signal'
+> & {
   projectDir?: string | undefined;
   config?: Record<string, string> | undefined;
 };
@@ -88,15 +91,15 @@ export class DriverProvider implements CliProvider {
   readonly readStoredHistory: CliProvider['readStoredHistory'];
   readonly fork: CliProvider['fork'];
   readonly renameStored: CliProvider['renameStored'];
-  readonly keepsOutput: CliProvider['keepsOutput'];
+  readonly isTaskOutput: CliProvider['isTaskOutput'];
   readonly #driver: AgentDriver;
-  readonly #starts: StartLimit;
-  readonly #entries = new Map<string, Entry>();
-  readonly #ended = new Newest<string, Ended>(maxEnded);
+  readonly #starts: Semaphore;
+  readonly #entries = new Map<string, SessionEntry>();
+  readonly #ended = new LruMap<string, EndedSession>(maxEnded);
 
   constructor(driver: AgentDriver) {
     this.#driver = driver;
-    this.#starts = driver.starts ?? new StartLimit(defaultStarts);
+    this.#starts = driver.starts ?? new Semaphore(defaultStarts);
     this.cliType = driver.cliType;
     this.prewarms = driver.prewarms ?? false;
     this.rewinds = driver.rewinds ?? false;
@@ -117,7 +120,7 @@ export class DriverProvider implements CliProvider {
     this.scanStoredSessions = driver.scanStoredSessions?.bind(driver);
     this.storedMark = driver.storedMark?.bind(driver);
     this.renameStored = driver.renameStored?.bind(driver);
-    this.keepsOutput = driver.keepsOutput?.bind(driver);
+    this.isTaskOutput = driver.isTaskOutput?.bind(driver);
     const read = driver.readStoredHistory?.bind(driver);
     this.readStoredHistory =
       read && ((id, projectDir) => read(this.#before(id)?.agentSessionId ?? id, projectDir));
@@ -126,15 +129,15 @@ export class DriverProvider implements CliProvider {
   }
 
   readonly onEvent: CliProvider['onEvent'] = (id, callback) =>
-    this.#listen(id, (feed) => feed.on('event', callback));
+    this.#subscribe(id, (feed) => feed.on('event', callback));
   readonly onUpsert: CliProvider['onUpsert'] = (id, callback) =>
-    this.#listen(id, (feed) => feed.on('upsert', callback));
+    this.#subscribe(id, (feed) => feed.on('upsert', callback));
   readonly onTurn: CliProvider['onTurn'] = (id, callback) =>
-    this.#listen(id, (feed) => feed.on('turn', callback));
+    this.#subscribe(id, (feed) => feed.on('turn', callback));
   readonly onUpdate: CliProvider['onUpdate'] = (id, callback) =>
-    this.#listen(id, (feed) => feed.on('update', callback));
+    this.#subscribe(id, (feed) => feed.on('update', callback));
   readonly onExit: CliProvider['onExit'] = (id, callback) =>
-    this.#listen(id, (feed) => feed.on('exit', callback));
+    this.#subscribe(id, (feed) => feed.on('exit', callback));
 
   async createSession(options: CreateSessionOptions): Promise<ProviderSession> {
     const { sessionId = randomUUID(), ...wanted } = options;
@@ -148,13 +151,13 @@ export class DriverProvider implements CliProvider {
     const opened = this.#entries.get(sessionId)?.opening?.opened;
     if (opened !== undefined) return opened;
     if (this.isAlive(sessionId)) return { sessionId, cliType: this.cliType };
-    const { agentSessionId, storedMark, hasAnswered, goesOn, stored, ...wanted } = options;
-    const known = { agentSessionId, storedMark, hasAnswered, goesOn, stored };
+    const { agentSessionId, storedMark, hasAnswered, resuming, stored, ...wanted } = options;
+    const known: EarlierSession = { agentSessionId, storedMark, hasAnswered, resuming, stored };
     const session = await this.#open(sessionId, wanted, known);
-    const told = this.#entries.get(sessionId)?.running?.session.told;
-    // The caller may ignore `told`: its rejection must not be unhandled.
-    told?.catch(() => undefined);
-    return told === undefined ? session : { ...session, told };
+    const reportedTurns = this.#entries.get(sessionId)?.running?.session.reportedTurns;
+    // The caller may ignore `reportedTurns`: its rejection must not be unhandled.
+    reportedTurns?.catch(() => undefined);
+    return reportedTurns === undefined ? session : { ...session, reportedTurns };
   }
 
   async sendMessage(
@@ -294,7 +297,7 @@ export class DriverProvider implements CliProvider {
       return await forking;
     } catch (error) {
       if (error instanceof ProviderError) throw error;
-      const message = `${this.#driver.name} did not fork the session. ${messageOf(error)}`;
+      const message = `${this.#driver.name} did not fork the session. ${thrownMessage(error)}`;
       throw new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
     }
   }
@@ -311,7 +314,7 @@ export class DriverProvider implements CliProvider {
     this.#entries.clear();
   }
 
-  #entry(sessionId: string): Entry {
+  #entry(sessionId: string): SessionEntry {
     const known = this.#entries.get(sessionId);
     if (known !== undefined) return known;
     const entry = { sessionId, feed: new SessionFeed(sessionId) };
@@ -319,7 +322,7 @@ export class DriverProvider implements CliProvider {
     return entry;
   }
 
-  #listen(sessionId: string, subscribe: (feed: SessionFeed) => Unsubscribe): Unsubscribe {
+  #subscribe(sessionId: string, subscribe: (feed: SessionFeed) => Unsubscribe): Unsubscribe {
     const entry = this.#entry(sessionId);
     const unsubscribe = subscribe(entry.feed);
     return () => {
@@ -328,13 +331,13 @@ export class DriverProvider implements CliProvider {
     };
   }
 
-  #forgetUnused({ sessionId, feed, opening, running }: Entry): void {
-    const isUsed = opening !== undefined || running !== undefined || !feed.isDeserted;
+  #forgetUnused({ sessionId, feed, opening, running }: SessionEntry): void {
+    const isUsed = opening !== undefined || running !== undefined || !feed.hasNoSubscribers;
     if (!isUsed && this.#entries.get(sessionId)?.feed === feed) this.#entries.delete(sessionId);
   }
 
   /** Returns the opening in progress, or begins a new one. */
-  #open(sessionId: string, wanted: Wanted, known?: EarlierSession): Promise<ProviderSession> {
+  #open(sessionId: string, wanted: OpenOptions, known?: EarlierSession): Promise<ProviderSession> {
     const entry = this.#entry(sessionId);
     if (entry.opening !== undefined) return entry.opening.opened;
     const abort = new AbortController();
@@ -350,8 +353,8 @@ export class DriverProvider implements CliProvider {
   }
 
   async #begin(
-    entry: Entry,
-    { projectDir: given, config = {}, ...wanted }: Wanted,
+    entry: SessionEntry,
+    { projectDir: given, config = {}, ...wanted }: OpenOptions,
     known: EarlierSession | undefined,
     signal: AbortSignal,
   ): Promise<ProviderSession> {
@@ -386,14 +389,14 @@ export class DriverProvider implements CliProvider {
   }
 
   /** Resolves when the session is no longer being opened; the opening may have succeeded before the abort. */
-  async #giveUp({ opening }: Entry): Promise<void> {
+  async #giveUp({ opening }: SessionEntry): Promise<void> {
     const message = `The session was ended before ${this.#driver.name} had started. Start it again.`;
     opening?.abort.abort(new ProviderError('SESSION_CREATE_FAILED', message));
     await opening?.opened.catch(() => undefined);
   }
 
   /** Closes a running or crashed session, and keeps only the data needed to open it again. */
-  async #end(entry: Entry): Promise<void> {
+  async #end(entry: SessionEntry): Promise<void> {
     const { running, sessionId } = entry;
     if (running === undefined) return;
     running.isClosing = true;
@@ -405,7 +408,7 @@ export class DriverProvider implements CliProvider {
   }
 
   /** The data for opening a session that runs, has crashed, or was ended. */
-  #before(sessionId: string): Ended | undefined {
+  #before(sessionId: string): EndedSession | undefined {
     const running = this.#entries.get(sessionId)?.running;
     return running ? remembered(running) : this.#ended.get(sessionId);
   }
@@ -435,7 +438,7 @@ export class DriverProvider implements CliProvider {
   }
 }
 
-function remembered({ session, projectDir }: Running): Ended {
+function remembered({ session, projectDir }: RunningSession): EndedSession {
   const { agentSessionId, memory } = session;
   return { projectDir, agentSessionId, memory };
 }

@@ -6,7 +6,7 @@ import type { ApprovalQuestion } from './pending-approvals.ts';
 
 export type Ask = (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalOutcome>;
 
-const Asked = z.discriminatedUnion('mode', [
+const ElicitationRequest = z.discriminatedUnion('mode', [
   z.looseObject({ mode: z.literal('form'), message: z.string(), requestedSchema: Form }),
   z.looseObject({
     mode: z.literal('url'),
@@ -51,11 +51,13 @@ export class Elicitations {
     signal: AbortSignal,
     about: ElicitationAbout = {},
   ): Promise<ElicitationAnswer | undefined> {
-    const asked = Asked.safeParse(request).data;
+    const asked = ElicitationRequest.safeParse(request).data;
     if (asked === undefined) return undefined;
     if (asked.mode === 'form') {
       const { message: title, requestedSchema: form } = asked;
-      return answerOf(await this.#ask({ title, options: formOptions, form, ...about }, signal));
+      return toElicitationAnswer(
+        await this.#ask({ title, options: formOptions, form, ...about }, signal),
+      );
     }
     const done = new AbortController();
     this.#links.set(asked.elicitationId, done);
@@ -63,7 +65,7 @@ export class Elicitations {
       const title = `${asked.message}\n${asked.url}`;
       const either = AbortSignal.any([signal, done.signal]);
       const outcome = await this.#ask({ title, options: linkOptions, ...about }, either);
-      return done.signal.aborted ? { action: 'accept' } : answerOf(outcome);
+      return done.signal.aborted ? { action: 'accept' } : toElicitationAnswer(outcome);
     } finally {
       this.#links.delete(asked.elicitationId);
     }
@@ -75,7 +77,7 @@ export class Elicitations {
   }
 }
 
-function answerOf(outcome: ApprovalOutcome): ElicitationAnswer {
+function toElicitationAnswer(outcome: ApprovalOutcome): ElicitationAnswer {
   if (outcome.outcome === 'cancelled') return { action: 'cancel' };
   if (outcome.optionId !== 'accept') return { action: 'decline' };
   const { content } = outcome;

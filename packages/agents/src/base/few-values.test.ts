@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonOf, withFewValues } from './few-values.ts';
+import { toJson, withFewValues } from './few-values.ts';
 
 const many = Array.from({ length: 250_000 }, (_, n) => n);
 const message = (update: unknown): object => ({ params: { sessionId: 's', update } });
@@ -44,8 +44,8 @@ test('the text around a replaced part does not change', () => {
 });
 
 test('`jsonOf` returns a replaced field’s JSON, and encodes other strings', () => {
-  expect(jsonOf(JSON.stringify(many))).toBe(JSON.stringify(many));
+  expect(toJson(JSON.stringify(many))).toBe(JSON.stringify(many));
   for (const value of ['[1,2]', '{', 'x'.repeat(60_000), { a: 1 }]) {
-    expect(jsonOf(value)).toBe(JSON.stringify(value));
+    expect(toJson(value)).toBe(JSON.stringify(value));
   }
 });

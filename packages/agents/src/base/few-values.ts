@@ -15,20 +15,20 @@ export function withFewValues(json: string): string | undefined {
   let fewer = json;
   for (let depth = fieldDepth; hasMoreValues(fewer, maxValues); depth -= 1) {
     if (depth === 0) return undefined;
-    fewer = putInWords(fewer, depth);
+    fewer = stringifyAtDepth(fewer, depth);
   }
   return fewer;
 }
 
 /** A value as JSON, including a value that `withFewValues` has replaced by its JSON. */
-export function jsonOf(value: unknown): string {
+export function toJson(value: unknown): string {
   const isJson =
     typeof value === 'string' && /^[[{]/.test(value) && hasMoreValues(value, maxFieldValues);
   return isJson ? value : JSON.stringify(value);
 }
 
-function putInWords(json: string, wanted: number): string {
-  const kept: string[] = [];
+function stringifyAtDepth(json: string, wanted: number): string {
+  const parts: string[] = [];
   let from = 0;
   let depth = 0;
   let start = 0;
@@ -37,7 +37,7 @@ function putInWords(json: string, wanted: number): string {
     if (isClose(mark)) {
       depth -= 1;
       if (depth !== wanted || values <= maxFieldValues) return;
-      kept.push(json.slice(from, start), JSON.stringify(json.slice(start, at + 1)));
+      parts.push(json.slice(from, start), JSON.stringify(json.slice(start, at + 1)));
       from = at + 1;
       return;
     }
@@ -46,7 +46,7 @@ function putInWords(json: string, wanted: number): string {
     if (depth === wanted) [start, values] = [at, 0];
     depth += 1;
   });
-  return kept.join('') + json.slice(from);
+  return parts.join('') + json.slice(from);
 }
 
 const isClose = (mark: number): boolean => mark === closeList || mark === closeObject;

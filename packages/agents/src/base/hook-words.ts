@@ -7,6 +7,6 @@ export const hookOutcomes = {
 
 /** The notice about a hook. @param why - The hook's own explanation; may be empty. */
 export function hookWords(name: string, outcome: string, why: string): string {
-  const said = why.trim();
-  return `The hook ${name} ${outcome}${said === '' ? '.' : `:\n\n${said}`}`;
+  const explanation = why.trim();
+  return `The hook ${name} ${outcome}${explanation === '' ? '.' : `:\n\n${explanation}`}`;
 }

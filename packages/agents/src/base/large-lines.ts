@@ -10,15 +10,15 @@ let pool: Tinypool | undefined;
 
 /** `parseLine` in another thread, with a bounded number of values (`withFewValues`). */
 export async function parseLargeLine(line: string): Promise<unknown> {
-  return run('parse', line);
+  return runInWorker('parse', line);
 }
 
 /** The line as JSON with fewer values, for callers that parse it themselves; '' if it still has too many. */
 export async function shortenLargeLine(line: string): Promise<string> {
-  return run('shorten', line);
+  return runInWorker('shorten', line);
 }
 
-function run<T>(name: 'parse' | 'shorten', line: string): Promise<T> {
+function runInWorker<T>(name: 'parse' | 'shorten', line: string): Promise<T> {
   // Tinypool has no dependencies, and keeps a thread only while there is work.
   pool ??= new Tinypool({
     filename: new URL('./large-line-worker.ts', import.meta.url).href,

@@ -3,13 +3,13 @@
  * results in memory until the end.
  */
 export class Lifetime {
-  #over: Error | undefined;
+  #endReason: Error | undefined;
   readonly #waiting = new Set<(reason: Error) => void>();
 
   /** Rejects all pending and all later work with the reason. */
   end(reason: Error): void {
-    if (this.#over !== undefined) return;
-    this.#over = reason;
+    if (this.#endReason !== undefined) return;
+    this.#endReason = reason;
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const reject of waiting) reject(reason);
@@ -18,7 +18,7 @@ export class Lifetime {
   /** The result of `work`; rejects with the end's reason if the end comes first. */
   within<T>(work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    if (this.#over !== undefined) reject(this.#over);
+    if (this.#endReason !== undefined) reject(this.#endReason);
     else this.#waiting.add(reject);
     work.then(resolve, reject).finally(() => this.#waiting.delete(reject));
     return promise;

@@ -21,11 +21,11 @@ export class LineSplitter {
       this.#begin(chunk);
       return [];
     }
-    const whole = chunk.subarray(0, end);
+    const completeLines = chunk.subarray(0, end);
     const text =
       this.#begunBytes === 0
-        ? whole.toString('utf8')
-        : Buffer.concat([...this.#begun, whole]).toString('utf8');
+        ? completeLines.toString('utf8')
+        : Buffer.concat([...this.#begun, completeLines]).toString('utf8');
     this.#begun = [];
     this.#begunBytes = 0;
     if (end + 1 < chunk.length) this.#begin(chunk.subarray(end + 1));

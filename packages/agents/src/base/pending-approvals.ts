@@ -37,7 +37,7 @@ export interface ApprovalQuestion {
 }
 
 /** A request's description of the call to allow. */
-export type AskedWords = Required<Pick<ApprovalQuestion, 'asked'>> &
+export type AskedCallInfo = Required<Pick<ApprovalQuestion, 'asked'>> &
   Pick<ApprovalQuestion, 'earlier'>;
 
 export interface ApprovalRequest extends ApprovalQuestion {
@@ -50,7 +50,7 @@ export interface ApprovalEvents {
   close(approvalId: string, outcome: ApprovalOutcome): void;
 }
 
-interface Pending {
+interface PendingQuestion {
   question: ApprovalQuestion;
   settle: (outcome: ApprovalOutcome) => void;
 }
@@ -76,7 +76,7 @@ function withoutBlindAnswers(given: ApprovalQuestion): ApprovalQuestion {
 /** The open permission requests of one agent. */
 export class PendingApprovals {
   readonly #events: ApprovalEvents;
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new Map<string, PendingQuestion>();
 
   constructor(events: ApprovalEvents) {
     this.#events = events;
@@ -148,12 +148,12 @@ export function answeredWith(
     const message = `“${optionId}” is not an answer to this request. Possible answers: ${offered}.`;
     throw new ProviderError('INVALID_OPTION', message);
   }
-  const said = note?.trim() ?? '';
-  if (said !== '' && chosen.takesNote !== true) {
+  const trimmedNote = note?.trim() ?? '';
+  if (trimmedNote !== '' && chosen.takesNote !== true) {
     const message = `The agent takes no note with “${chosen.name}”. Answer without a note, and send the note as a message.`;
     throw new ProviderError('INVALID_OPTION', message);
   }
-  const words = said === '' ? {} : { note: said };
+  const words = trimmedNote === '' ? {} : { note: trimmedNote };
   return { outcome: 'selected', optionId, ...(content && { content }), ...words };
 }
 

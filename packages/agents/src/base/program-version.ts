@@ -2,13 +2,13 @@
 import { execFile } from 'node:child_process';
 import { realpath, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { Newest } from './newest.ts';
+import { LruMap } from './lru-map.ts';
 
 /** How long a program may take to print its version, ms. */
 const versionLimitMs = 10_000;
 
 /** Printed versions, by `programKey`. */
-const versions = new Newest<string, Promise<string | undefined>>(10);
+const versions = new LruMap<string, Promise<string | undefined>>(10);
 
 /** A key for a program's present file: another or a changed file has another key. */
 export async function programKey(path: string): Promise<string> {
@@ -30,8 +30,8 @@ export async function versionOf(path: string): Promise<string | undefined> {
 
 async function askVersion(path: string): Promise<string | undefined> {
   const asked = promisify(execFile)(path, ['--version'], { timeout: versionLimitMs });
-  const said = await asked.catch(() => undefined);
-  return /(?<!\d)\d+\.\d+\.\d+\S*/.exec(said?.stdout ?? '')?.[0];
+  const result = await asked.catch(() => undefined);
+  return /(?<!\d)\d+\.\d+\.\d+\S*/.exec(result?.stdout ?? '')?.[0];
 }
 
 const numbersIn = (version: string): number[] => version.split(/[.+-]/).map(Number);

@@ -27,7 +27,7 @@ export interface FoundFile {
 }
 
 /** The file at a path, or undefined if there is none. The path may lead to a pipe, a device, or a link. */
-async function readWhole(path: string): Promise<FoundFile | undefined> {
+async function readWholeFile(path: string): Promise<FoundFile | undefined> {
   // Without O_NONBLOCK, opening a pipe would wait for its writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(codeOf);
   if (typeof file === 'string') {
@@ -64,7 +64,7 @@ export class ProjectReading {
     const all = [...new Set(paths)];
     const read: FoundFile[] = [];
     for (let at = 0; at < all.length; at += batch) {
-      const some = await Promise.all(all.slice(at, at + batch).map(readWhole));
+      const some = await Promise.all(all.slice(at, at + batch).map(readWholeFile));
       for (const file of some) {
         if (file === undefined) continue;
         this.#bytesLeft -= file.text?.length ?? 0;
@@ -118,10 +118,10 @@ export async function repositoryOf(folder: string): Promise<Repository | undefin
     const about = await stat(git).catch(() => undefined);
     if (about === undefined) continue;
     if (about.isDirectory()) return { root };
-    const gitDir = /^gitdir: (.+)$/m.exec((await readWhole(git))?.text ?? '')?.[1]?.trim();
+    const gitDir = /^gitdir: (.+)$/m.exec((await readWholeFile(git))?.text ?? '')?.[1]?.trim();
     if (gitDir === undefined) return { root };
     const own = resolve(root, gitDir);
-    const common = (await readWhole(join(own, 'commondir')))?.text;
+    const common = (await readWholeFile(join(own, 'commondir')))?.text;
     if (common === undefined) return { root };
     return { root, main: await realpath(resolve(own, common.trim(), '..')).catch(() => root) };
   }
@@ -167,7 +167,7 @@ export function settingsOf(found: readonly FoundFile[]): ProjectSettings | undef
   if (found.length === 0) return undefined;
   const hash = createHash('sha256');
   for (const { path, text } of found) hash.update(JSON.stringify([path, text ?? null]));
-  const files = found.map(({ path, text }): ProjectFile => ({ path, text: shown(text) }));
+  const files = found.map(({ path, text }): ProjectFile => ({ path, text: readableText(text) }));
   const unshown = found.filter(({ text }) => text === undefined).map(({ path }) => path);
   const length = files.reduce((sum, { text }) => sum + text.length, 0);
   const problem =
@@ -176,8 +176,9 @@ export function settingsOf(found: readonly FoundFile[]): ProjectSettings | undef
       : length > maxAll
         ? 'The files are too long to be shown whole.'
         : undefined;
-  const kept = length > maxAll ? files.map(({ path }) => ({ path, text: '(not shown)' })) : files;
-  return { hash: hash.digest('hex'), files: kept, ...(problem !== undefined && { problem }) };
+  const shownFiles =
+    length > maxAll ? files.map(({ path }) => ({ path, text: '(not shown)' })) : files;
+  return { hash: hash.digest('hex'), files: shownFiles, ...(problem !== undefined && { problem }) };
 }
 
 function listed(paths: readonly string[]): string {
@@ -187,7 +188,7 @@ function listed(paths: readonly string[]): string {
 }
 
 /** The text for people: JSON is indented, with its escapes resolved; other text is unchanged. */
-function shown(text: string | undefined): string {
+function readableText(text: string | undefined): string {
   if (text === undefined) return '(This file cannot be shown as text.)';
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

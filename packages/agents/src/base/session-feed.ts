@@ -12,7 +12,7 @@ import type { SessionExit, SessionUpdate, Unsubscribe } from '../provider.ts';
 import { TurnUpserts } from './turn-upserts.ts';
 
 /** The events of a session. */
-interface Heard {
+interface SessionEvents {
   event: EventDraft;
   upsert: UpsertObject;
   turn: TurnEvent;
@@ -29,14 +29,14 @@ interface Heard {
  */
 export class SessionFeed implements SessionOutput {
   readonly #sessionId: string;
-  readonly #channels: { [K in keyof Heard]: Channel<Heard[K]> } = {
+  readonly #channels: { [K in keyof SessionEvents]: Channel<SessionEvents[K]> } = {
     event: new Channel(),
     upsert: new Channel(),
     turn: new Channel(),
     update: new Channel(),
     exit: new Channel(),
   };
-  #view: TurnUpserts | undefined;
+  #turnUpserts: TurnUpserts | undefined;
   /** Updates that wait until the session is open. */
   #held: SessionUpdate | undefined;
 
@@ -44,24 +44,27 @@ export class SessionFeed implements SessionOutput {
     this.#sessionId = sessionId;
   }
 
-  get isDeserted(): boolean {
+  get hasNoSubscribers(): boolean {
     return Object.values(this.#channels).every(({ size }) => size === 0);
   }
 
   /** Adds a callback. Added twice, it is called twice; each result removes one. */
-  on<K extends keyof Heard>(what: K, callback: (value: Heard[K]) => void): Unsubscribe {
+  on<K extends keyof SessionEvents>(
+    what: K,
+    callback: (value: SessionEvents[K]) => void,
+  ): Unsubscribe {
     const unsubscribe = this.#channels[what].add(callback);
     return () => {
       unsubscribe();
-      if (!this.#isWatched) this.#view = this.#view?.stop();
+      if (!this.#hasUpsertSubscribers) this.#turnUpserts = this.#turnUpserts?.stop();
     };
   }
 
   emit(draft: EventDraft): void {
     const bounded = withinBounds(draft);
     this.#channels.event.send(bounded);
-    if (bounded.payload.type === 'response_start') this.#beginView();
-    if (this.#view?.push(bounded) === 'ended') this.#view = this.#view.stop();
+    if (bounded.payload.type === 'response_start') this.#beginUpserts();
+    if (this.#turnUpserts?.push(bounded) === 'ended') this.#turnUpserts = this.#turnUpserts.stop();
   }
 
   update(update: SessionUpdate): void {
@@ -87,66 +90,66 @@ export class SessionFeed implements SessionOutput {
 
   /** Removes all listeners. */
   close(): void {
-    this.#view = this.#view?.stop();
+    this.#turnUpserts = this.#turnUpserts?.stop();
     for (const channel of Object.values(this.#channels)) channel.close();
   }
 
-  get #isWatched(): boolean {
+  get #hasUpsertSubscribers(): boolean {
     return this.#channels.upsert.size + this.#channels.turn.size > 0;
   }
 
-  #beginView(): void {
-    this.#view?.stop();
+  #beginUpserts(): void {
+    this.#turnUpserts?.stop();
     const { upsert, turn } = this.#channels;
-    this.#view = this.#isWatched
-      ? new TurnUpserts(this.#sessionId, upsert.audience(), turn.audience())
+    this.#turnUpserts = this.#hasUpsertSubscribers
+      ? new TurnUpserts(this.#sessionId, upsert.currentSender(), turn.currentSender())
       : undefined;
   }
 }
 
-interface Listener<T> {
+interface Subscriber<T> {
   callback: (value: T) => void;
   /** False once removed: then it does not even get the value that is being sent. */
-  listens: boolean;
+  isSubscribed: boolean;
 }
 
 /** The listeners for one kind of event. An exception in a callback affects neither the others nor the sender. */
 class Channel<T> {
   /** Replaced on each change, never mutated, so that frequent sending needs no copy. */
-  #listeners: readonly Listener<T>[] = [];
+  #subscribers: readonly Subscriber<T>[] = [];
 
   get size(): number {
-    return this.#listeners.length;
+    return this.#subscribers.length;
   }
 
   add(callback: (value: T) => void): Unsubscribe {
-    const listener = { callback, listens: true };
-    this.#listeners = [...this.#listeners, listener];
+    const subscriber = { callback, isSubscribed: true };
+    this.#subscribers = [...this.#subscribers, subscriber];
     return () => {
-      listener.listens = false;
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
+      subscriber.isSubscribed = false;
+      this.#subscribers = this.#subscribers.filter((other) => other !== subscriber);
     };
   }
 
   send(value: T): void {
-    speak(this.#listeners, value);
+    notifyAll(this.#subscribers, value);
   }
 
   /** Returns a function that sends to the present listeners, without those that are removed later. */
-  audience(): (value: T) => void {
-    const present = this.#listeners;
-    return (value) => speak(present, value);
+  currentSender(): (value: T) => void {
+    const present = this.#subscribers;
+    return (value) => notifyAll(present, value);
   }
 
   close(): void {
-    for (const listener of this.#listeners) listener.listens = false;
-    this.#listeners = [];
+    for (const subscriber of this.#subscribers) subscriber.isSubscribed = false;
+    this.#subscribers = [];
   }
 }
 
-function speak<T>(listeners: readonly Listener<T>[], value: T): void {
-  for (const { callback, listens } of listeners) {
-    if (!listens) continue;
+function notifyAll<T>(subscribers: readonly Subscriber<T>[], value: T): void {
+  for (const { callback, isSubscribed } of subscribers) {
+    if (!isSubscribed) continue;
     try {
       callback(value);
     } catch (error) {

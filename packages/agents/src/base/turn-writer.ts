@@ -12,11 +12,11 @@ import {
   type ItemPatch,
   type ItemStartPayload,
   maxItemSize,
-  saidOtherwise,
+  callDifferences,
   withinSize,
   type OutputItem,
-  steeredItem,
-  textOf,
+  steeredItemId,
+  itemText,
   withText,
 } from '@liminal/protocol';
 import { BoundedList } from './bounded-list.ts';
@@ -74,7 +74,7 @@ export class TurnWriter {
   #timestamp = '';
   #shown = 0;
   #notices = 0;
-  #saidFull = false;
+  #hasReportedFull = false;
   #isStopping = false;
   #ended = false;
 
@@ -122,10 +122,10 @@ export class TurnWriter {
 
   /** Adds a message that a person sends during the turn; its item is open until `settle` or the turn's end. */
   steer(messageId: string, content: string, blocks: readonly ContentBlock[] = []): void {
-    const id = steeredItem(this.turnId, messageId);
+    const id = steeredItemId(this.turnId, messageId);
     if (this.#ended || this.#open.has(id)) return;
-    const said = { type: 'message', id, content, origin: 'user', delivery: 'sent' } as const;
-    const item: OutputItem = blocks.length === 0 ? said : { ...said, blocks: [...blocks] };
+    const message = { type: 'message', id, content, origin: 'user', delivery: 'sent' } as const;
+    const item: OutputItem = blocks.length === 0 ? message : { ...message, blocks: [...blocks] };
     this.#open.set(id, { item, more: new GrowingText() });
     // Not cut, like the message that began the turn: the server bounded it on receipt.
     this.#put({ ...startPayload(item), initialContent: content });
@@ -135,7 +135,7 @@ export class TurnWriter {
 
   /** Ends the item of a `steer` message with what the agent did with the message. */
   settle(messageId: string, delivery: Exclude<Delivery, 'sent'>): void {
-    const item = this.item(steeredItem(this.turnId, messageId));
+    const item = this.item(steeredItemId(this.turnId, messageId));
     if (item?.type !== 'message' || !this.#forget(item.id)) return;
     this.#put({ type: 'item_done', itemId: item.id, finalItem: { ...item, delivery } });
   }
@@ -144,7 +144,7 @@ export class TurnWriter {
    * Withdraws a `steer` message that the agent does not take (`refused`), or takes only after the turn (`own_turn`).
    */
   takeBack(messageId: string, reason: 'refused' | 'own_turn'): void {
-    const itemId = steeredItem(this.turnId, messageId);
+    const itemId = steeredItemId(this.turnId, messageId);
     if (this.#forget(itemId)) this.#put({ type: 'item_cancelled', itemId, reason });
   }
 
@@ -166,8 +166,8 @@ export class TurnWriter {
     const id = this.#approvalItem(request.approvalId);
     if (this.isOpen(id)) return;
     const call = this.#call(request.callId);
-    const asked = own ?? (call && askedIn(call));
-    const earlier = known ?? (own && call && saidOtherwise(own, askedIn(call)));
+    const asked = own ?? (call && askedCallOf(call));
+    const earlier = known ?? (own && call && callDifferences(own, askedCallOf(call)));
     this.start({
       type: 'approval',
       id,
@@ -182,12 +182,12 @@ export class TurnWriter {
     if (item?.type === 'approval') this.done(item.id, { ...item, outcome });
   }
 
-  write(said: EventPayload): void {
+  write(given: EventPayload): void {
     if (this.#ended) return;
-    const payload = this.#bounds.fit(said);
+    const payload = this.#bounds.fit(given);
     this.#bounds.count(payload);
     this.#put(payload);
-    if (this.#bounds.isFull && !this.#saidFull) this.#sayFull();
+    if (this.#bounds.isFull && !this.#hasReportedFull) this.#reportFull();
   }
 
   /** The ids of the open items, in starting order. */
@@ -199,28 +199,28 @@ export class TurnWriter {
     return this.#open.has(itemId);
   }
 
-  start(said: OutputItem): void {
-    if (this.#bounds.isFull && said.type !== 'approval') return;
-    const item = this.#bounds.fit(said);
+  start(given: OutputItem): void {
+    if (this.#bounds.isFull && given.type !== 'approval') return;
+    const item = this.#bounds.fit(given);
     if (item.type !== 'message' || item.origin !== 'user') this.#shown += 1;
     this.#open.set(item.id, { item, more: new GrowingText() });
     if (item.type === 'function_call') this.#calls.set(item.callId, { itemId: item.id });
     this.write(startPayload(item));
   }
 
-  append(itemId: string, said: string): void {
+  append(itemId: string, given: string): void {
     const open = this.#open.get(itemId);
     if (open === undefined || this.#bounds.isFull) return;
-    const text = this.#bounds.more(itemId, said);
+    const text = this.#bounds.more(itemId, given);
     if (text === '') return;
     open.more.add(text);
     this.write({ type: 'item_delta', itemId, deltaContent: text });
   }
 
-  patch(itemId: string, said: ItemPatch): void {
+  patch(itemId: string, given: ItemPatch): void {
     const open = this.#open.get(itemId);
     if (open === undefined || this.#bounds.isFull) return;
-    const patch = this.#bounds.fit(said);
+    const patch = this.#bounds.fit(given);
     if (patch.arguments !== undefined) {
       open.more.take();
       this.#bounds.replaced(itemId, patch.arguments);
@@ -230,10 +230,10 @@ export class TurnWriter {
     this.write({ type: 'item_delta', itemId, deltaContent: '', patch });
   }
 
-  /** Ends an item in its present state, or as `said`. */
-  done(itemId: string, said = this.item(itemId)): void {
-    const isPersons = said?.type === 'approval' || (said?.type === 'message' && said.delivery);
-    const finalItem = this.#bounds.isFull && !isPersons ? this.item(itemId) : said;
+  /** Ends an item in its present state, or as `given`. */
+  done(itemId: string, given = this.item(itemId)): void {
+    const isPersons = given?.type === 'approval' || (given?.type === 'message' && given.delivery);
+    const finalItem = this.#bounds.isFull && !isPersons ? this.item(itemId) : given;
     if (finalItem === undefined || !this.#forget(itemId)) return;
     if (finalItem.type === 'function_call') {
       this.#calls.set(finalItem.callId, { itemId, item: finalItem });
@@ -263,7 +263,7 @@ export class TurnWriter {
     const open = this.#open.get(itemId);
     if (open === undefined) return undefined;
     const more = open.more.take();
-    if (more !== '') open.item = withText(open.item, textOf(open.item) + more);
+    if (more !== '') open.item = withText(open.item, itemText(open.item) + more);
     return open.item;
   }
 
@@ -278,8 +278,8 @@ export class TurnWriter {
   }
 
   /** Ends the open items, then the turn. Only the first call counts; later events are ignored. */
-  end(said: TurnEnd): void {
-    const end = this.#bounds.fit(said);
+  end(given: TurnEnd): void {
+    const end = this.#bounds.fit(given);
     const closing = closingOf(end);
     for (const itemId of this.#open.keys()) {
       const item = this.item(itemId);
@@ -295,8 +295,8 @@ export class TurnWriter {
     this.#emit({ turnId: this.turnId, timestamp: this.#timestamp, payload });
   }
 
-  #sayFull(): void {
-    this.#saidFull = true;
+  #reportFull(): void {
+    this.#hasReportedFull = true;
     const id = fullMark(this.turnId);
     const item = { type: 'message', id, origin: 'system', content: full } as const;
     this.write(startPayload(item));
@@ -332,7 +332,14 @@ export class TurnWriter {
   }
 }
 
-function askedIn({ name, arguments: json, title, kind, locations, diffs }: CallItem): AskedCall {
+function askedCallOf({
+  name,
+  arguments: json,
+  title,
+  kind,
+  locations,
+  diffs,
+}: CallItem): AskedCall {
   return { name, arguments: json, ...defined({ title, kind, locations, diffs }) };
 }
 

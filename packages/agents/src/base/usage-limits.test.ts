@@ -5,14 +5,14 @@ test('limits that are reported one by one are returned together, once for each c
   const limits = new UsageLimits();
   const hours = { name: '5-hour limit', usedPercent: 10 };
   const week = { name: 'weekly limit', usedPercent: 3 };
-  expect(limits.learn([hours])).toEqual([hours]);
-  expect(limits.learn([week])).toEqual([hours, week]);
-  expect(limits.learn([hours, week])).toBeUndefined();
-  expect(limits.learn([{ ...hours, usedPercent: 11 }])).toEqual([
+  expect(limits.applyUpdate([hours])).toEqual([hours]);
+  expect(limits.applyUpdate([week])).toEqual([hours, week]);
+  expect(limits.applyUpdate([hours, week])).toBeUndefined();
+  expect(limits.applyUpdate([{ ...hours, usedPercent: 11 }])).toEqual([
     { ...hours, usedPercent: 11 },
     week,
   ]);
-  expect(limits.learn([])).toBeUndefined();
+  expect(limits.applyUpdate([])).toBeUndefined();
 });
 
 test('SAFE: an impossible time is undefined', () => {

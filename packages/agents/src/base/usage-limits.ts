@@ -5,9 +5,9 @@ export class UsageLimits {
   readonly #limits = new Map<string, UsageLimit>();
 
   /** Adds reported limits. Returns all limits if any has changed, otherwise undefined. */
-  learn(told: readonly UsageLimit[]): UsageLimit[] | undefined {
+  applyUpdate(reported: readonly UsageLimit[]): UsageLimit[] | undefined {
     const before = JSON.stringify([...this.#limits.values()]);
-    for (const limit of told) this.#limits.set(limit.name, limit);
+    for (const limit of reported) this.#limits.set(limit.name, limit);
     const all = [...this.#limits.values()];
     return JSON.stringify(all) === before ? undefined : all;
   }

@@ -46,10 +46,10 @@ export async function runUserCommand(options: UserCommand): Promise<UserCommandR
   };
   const end = await runCommand({ ...options, timeout: limitMs, onOutput });
   for (const part of parts) part.end();
-  return { output, exitCode: end.exitCode, problem: problemOf(end) };
+  return { output, exitCode: end.exitCode, problem: commandProblem(end) };
 }
 
-function problemOf({ exitCode, signal, cause }: CommandEnd): string | undefined {
+function commandProblem({ exitCode, signal, cause }: CommandEnd): string | undefined {
   if (cause === 'timeout') return `It was ended after ${limitMs / 60_000} minutes.`;
   if (cause === 'stopped') return 'It was stopped.';
   if (cause === 'flood') {

@@ -13,12 +13,12 @@ export interface WebAction {
   pattern?: string | undefined;
 }
 
-type Call = Extract<OutputItem, { type: 'function_call' }>;
+type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 
 /** The call's fields for a web search, opening a page, or finding text in a page. */
 export function webSearchCall(
   action: WebAction,
-): Required<Pick<Call, 'name' | 'kind' | 'title' | 'arguments'>> {
+): Required<Pick<CallItem, 'name' | 'kind' | 'title' | 'arguments'>> {
   const { query, queries, url, pattern } = action;
   const input = {
     ...(query !== undefined && { query }),

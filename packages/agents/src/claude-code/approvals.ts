@@ -3,7 +3,7 @@ import { setImmediate as untilRead } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import type { CanUseTool, OnElicitation, PermissionResult } from '@anthropic-ai/claude-agent-sdk';
 import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
-import { jsonOf } from '../base/few-values.ts';
+import { toJson } from '../base/few-values.ts';
 import { Elicitations, mcpServerAsks } from '../base/elicitations.ts';
 import {
   type ApprovalEvents,
@@ -24,14 +24,14 @@ import { oneLine } from '../base/titles.ts';
 import { describeTool } from './translate/describe-tool.ts';
 
 /** An option and the result that it sends to Claude Code. */
-interface Choice extends ApprovalOption {
+interface PermissionChoice extends ApprovalOption {
   result: PermissionResult;
 }
 
-type Context = Parameters<CanUseTool>[2];
+type ToolUseContext = Parameters<CanUseTool>[2];
 
-const refused: PermissionResult = { behavior: 'deny', message: 'The user refused this.' };
-const refusal = { optionId: 'reject_once', kind: 'reject_once', takesNote: true } as const;
+const deniedByUser: PermissionResult = { behavior: 'deny', message: 'The user refused this.' };
+const rejectOption = { optionId: 'reject_once', kind: 'reject_once', takesNote: true } as const;
 const withdrawn: PermissionResult = { behavior: 'deny', message: 'The user stopped the turn.' };
 
 interface ApprovalOutput extends ApprovalEvents {
@@ -83,7 +83,7 @@ export class ClaudeApprovals {
     // Describe the call anew, because a hook may have changed the input since the call was shown. If Claude Code leaves
     // out the plan, the call's own plan is shown.
     const isPlanless = isPlan && input['plan'] === undefined;
-    const words = { name: toolName, arguments: jsonOf(input), title, ...face };
+    const words = { name: toolName, arguments: toJson(input), title, ...face };
     const question = {
       title,
       ...this.#askedBy(context),
@@ -133,7 +133,7 @@ export class ClaudeApprovals {
   async #askQuestions(
     questions: readonly Question[],
     input: Record<string, unknown>,
-    context: Context,
+    context: ToolUseContext,
   ): Promise<PermissionResult> {
     const { toolUseID: callId, signal } = context;
     const question = { ...questionForm(questions), callId, ...this.#askedBy(context) };
@@ -144,7 +144,7 @@ export class ClaudeApprovals {
     return { behavior: 'allow', updatedInput: answerQuestions(input, questions, content) };
   }
 
-  #askedBy({ agentID: agentId }: Context): Pick<ApprovalQuestion, 'askedBy'> {
+  #askedBy({ agentID: agentId }: ToolUseContext): Pick<ApprovalQuestion, 'askedBy'> {
     if (agentId === undefined) return {};
     const title = this.#output.titleOfSubagent(agentId);
     return { askedBy: title === undefined ? 'A subagent' : `Subagent “${oneLine(title)}”` };
@@ -153,7 +153,7 @@ export class ClaudeApprovals {
   #ask(
     question: Omit<ApprovalQuestion, 'options' | 'callId'>,
     choices: ApprovalOption[],
-    { toolUseID: callId, signal, defaultToNo }: Context,
+    { toolUseID: callId, signal, defaultToNo }: ToolUseContext,
   ): Promise<ApprovalOutcome> {
     const options = choices.map(({ optionId, name, kind, takesNote }) => ({
       optionId,
@@ -168,17 +168,17 @@ export class ClaudeApprovals {
 
 /** Why Claude Code asks and which MCP server owns the tool, unless the call already shows that. */
 function reasonsFor(
-  context: Context,
+  context: ToolUseContext,
   input: Record<string, unknown>,
 ): Pick<ApprovalQuestion, 'description'> {
   const { blockedPath, defaultToNo, description, matchedAskRule: rule, mcpServer } = context;
   const reason = stripVTControlCharacters(context.decisionReason ?? '').trim();
-  const isPathSaid = blockedPath === undefined || reason.includes(blockedPath);
+  const namesPath = blockedPath === undefined || reason.includes(blockedPath);
   const known = new Set<unknown>([reason, ...Object.values(input)]);
   const content = rule?.ruleContent === undefined ? '' : `(${rule.ruleContent})`;
   const reasons = [
     reason,
-    isPathSaid ? '' : `The path is ${blockedPath}.`,
+    namesPath ? '' : `The path is ${blockedPath}.`,
     rule && `Your settings have a rule that asks for this: ${rule.toolName}${content}.`,
     mcpServer && `The tool belongs to the ${mcpServerAsks(mcpServer.name, mcpServer.source)}.`,
     known.has(description) ? '' : description,
@@ -193,15 +193,15 @@ const allowed = { behavior: 'allow' } satisfies PermissionResult;
 /** The result that the model reads in place of the tool's output. */
 const refusedWith = (note?: string): PermissionResult =>
   note === undefined
-    ? refused
+    ? deniedByUser
     : { behavior: 'deny', message: `The user refused this, and says: ${note}` };
 
 function permissionChoices(
-  { suggestions = [], suppressAlwaysAllowRule }: Context,
+  { suggestions = [], suppressAlwaysAllowRule }: ToolUseContext,
   cwd: string,
-): Choice[] {
+): PermissionChoice[] {
   const lasting = suppressAlwaysAllowRule === true ? [] : lastingPermissions(suggestions, cwd);
-  const always = lasting.map(({ name, updates: updatedPermissions }, index): Choice => ({
+  const always = lasting.map(({ name, updates: updatedPermissions }, index): PermissionChoice => ({
     optionId: index === 0 ? 'allow_always' : `allow_always_${index + 1}`,
     kind: 'allow_always',
     name,
@@ -210,7 +210,7 @@ function permissionChoices(
   return [
     { optionId: 'allow_once', kind: 'allow_once', name: 'Allow', takesNote: true, result: allowed },
     ...always,
-    { ...refusal, name: 'Reject', result: refused },
+    { ...rejectOption, name: 'Reject', result: deniedByUser },
   ];
 }
 
@@ -218,9 +218,13 @@ function permissionChoices(
  * Returns the answers to a plan that the terminal offers; each takes a note. The program reports the plan as approved
  * only if the answer contains the plan.
  */
-function planChoices(input: Record<string, unknown>, hasAutoMode: boolean): Choice[] {
+function planChoices(input: Record<string, unknown>, hasAutoMode: boolean): PermissionChoice[] {
   const approved = { behavior: 'allow', updatedInput: input } satisfies PermissionResult;
-  const start = (optionId: string, name: string, mode: 'acceptEdits' | 'auto'): Choice => ({
+  const start = (
+    optionId: string,
+    name: string,
+    mode: 'acceptEdits' | 'auto',
+  ): PermissionChoice => ({
     optionId,
     kind: 'allow_always',
     name,
@@ -240,6 +244,6 @@ function planChoices(input: Record<string, unknown>, hasAutoMode: boolean): Choi
     },
     start('allow_always', 'Approve, accept edits', 'acceptEdits'),
     ...(hasAutoMode ? [start('allow_auto', 'Approve, in auto mode', 'auto')] : []),
-    { ...refusal, name: 'Keep planning', result: refused },
+    { ...rejectOption, name: 'Keep planning', result: deniedByUser },
   ];
 }

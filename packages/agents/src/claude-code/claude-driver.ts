@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type AgentInfo, type McpServers, messageOf } from '@liminal/protocol';
-import { StartLimit } from '../base/start-limit.ts';
+import { type AgentInfo, type McpServers, thrownMessage } from '@liminal/protocol';
+import { Semaphore } from '../base/semaphore.ts';
 import type { AgentDriver, SessionOpening } from '../driver.ts';
 import { ProviderError, turnNotStored } from '../errors.ts';
 import type { ProjectSettings } from '../project-settings.ts';
@@ -49,8 +49,8 @@ export class ClaudeDriver implements AgentDriver<Config> {
   readonly takesDirectories = true;
   readonly tellsSetup = true;
   readonly answersAside = true;
-  readonly keepsOutput = isTaskOutput;
-  readonly starts: StartLimit;
+  readonly isTaskOutput = isTaskOutput;
+  readonly starts: Semaphore;
   readonly #env: NodeJS.ProcessEnv;
   readonly #mcpServers: McpServers;
   readonly #appendSystemPrompt: string | undefined;
@@ -60,7 +60,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
 
   constructor(options: ClaudeCodeOptions = {}) {
     const { env = process.env, maxStarts = 2, mcpServers = {}, appendSystemPrompt } = options;
-    this.starts = new StartLimit(maxStarts);
+    this.starts = new Semaphore(maxStarts);
     this.#env = env;
     this.#mcpServers = mcpServers;
     this.#appendSystemPrompt = appendSystemPrompt;
@@ -71,7 +71,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
   async open(opening: SessionOpening<Config>): Promise<ClaudeSession> {
     const { projectDir, output, signal } = opening;
     const options = {
-      ...(await startOf(opening)),
+      ...(await startOptionsOf(opening)),
       project: await ProjectInUse.decide(projectDir, this.#env, opening.projectTrust),
       projectDir,
       additionalDirectories: opening.additionalDirectories ?? [],
@@ -96,7 +96,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
         signal,
       );
       // Liminal's program started under the same conditions, so the user's own program is at fault.
-      await noteFailure(used, messageOf(error));
+      await noteFailure(used, thrownMessage(error));
       return session;
     }
   }
@@ -148,7 +148,7 @@ async function startAllowed(options: StartOptions, signal: AbortSignal): Promise
   try {
     return await ClaudeSession.start(options, signal);
   } catch (error) {
-    const isForbidden = messageOf(error).includes('disableSideloadFlags');
+    const isForbidden = thrownMessage(error).includes('disableSideloadFlags');
     const hasServers = Object.keys(options.mcpServers).length > 0;
     if (signal.aborted || !isForbidden || !hasServers) throw error;
     const notices = [...options.notices, serversForbidden];
@@ -159,7 +159,7 @@ async function startAllowed(options: StartOptions, signal: AbortSignal): Promise
 const serversForbidden = `The settings of your organization (disableSideloadFlags) allow ${name} only MCP servers that an administrator has approved. This session runs without Liminal’s MCP servers.`;
 
 /** The start options of the session's process. Throws ProviderError `SESSION_NOT_FOUND` or `INVALID_OPTION`. */
-async function startOf({ sessionId, projectDir, config, earlier }: SessionOpening<Config>) {
+async function startOptionsOf({ sessionId, projectDir, config, earlier }: SessionOpening<Config>) {
   if (earlier === undefined) {
     const agentSessionId = isUuid(sessionId) ? sessionId : randomUUID();
     return { agentSessionId, resume: false, config: readConfig(config), notices: [] };

@@ -8,14 +8,14 @@ import type {
   Query,
   SDKControlInitializeResponse,
 } from '@anthropic-ai/claude-agent-sdk';
-import { type McpServers, messageOf, withinDepth } from '@liminal/protocol';
+import { type McpServers, thrownMessage, withinDepth } from '@liminal/protocol';
 import { childEnvironment as plainEnvironment } from '../base/child-environment.ts';
 import { endTree, processMark } from '../process/index.ts';
 import { ClaudeProgram } from './claude-program.ts';
 import { mayBypass, startOptions, type Config } from './config-options.ts';
 import { InputQueue } from './input-queue.ts';
 import type { ProjectInUse } from './project-in-use.ts';
-import type { Sdk } from './sdk.ts';
+import type { ClaudeSdk } from './sdk.ts';
 
 export interface ClaudeProcessOptions {
   projectDir: string;
@@ -39,7 +39,7 @@ interface Answering {
   onElicitation: OnElicitation;
 }
 
-interface News {
+interface ProcessEvents {
   message: [message: unknown];
   /** The newest error output. */
   errorOutput: [output: string];
@@ -109,7 +109,7 @@ const endGraceMs = 1_500;
 const reasonLimitMs = 1_000;
 
 /** A running Claude Code and all its descendants. Emits nothing before the caller can add listeners. */
-export class ClaudeProcess extends EventEmitter<News> {
+export class ClaudeProcess extends EventEmitter<ProcessEvents> {
   readonly query: Query;
   readonly #mark = processMark('claude-code');
   readonly #input = new InputQueue();
@@ -118,7 +118,11 @@ export class ClaudeProcess extends EventEmitter<News> {
   readonly #env: NodeJS.ProcessEnv;
 
   /** Throws if there is no program to start. */
-  constructor(sdk: Sdk, options: ClaudeProcessOptions, { canUseTool, onElicitation }: Answering) {
+  constructor(
+    sdk: ClaudeSdk,
+    options: ClaudeProcessOptions,
+    { canUseTool, onElicitation }: Answering,
+  ) {
     super();
     const { projectDir, agentSessionId, resume, config, env, mcpServers } = options;
     const { appendSystemPrompt: append, program } = options;
@@ -189,7 +193,7 @@ export class ClaudeProcess extends EventEmitter<News> {
 
   /** The reason with the process's error output. */
   explain(error: unknown): string {
-    const reason = messageOf(error);
+    const reason = thrownMessage(error);
     const { errorOutput } = this.#program;
     return errorOutput === '' ? reason : `${reason} It said: ${errorOutput}`;
   }
@@ -236,7 +240,7 @@ export class ClaudeProcess extends EventEmitter<News> {
     try {
       this.emit('message', withinDepth(message));
     } catch (error) {
-      const reason = messageOf(error);
+      const reason = thrownMessage(error);
       this.#gone.reject(new Error(`Its message could not be handled (${reason}).`));
     }
   }

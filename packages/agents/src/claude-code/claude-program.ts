@@ -5,7 +5,7 @@ import { ProgramOutput } from './program-output.ts';
 /** How long an exited program must be silent before its output counts as held open by a child, in ms. */
 const heldOutputMs = 150;
 /** How much error output is kept to explain the program's end, in characters. */
-const keptOutput = 2_000;
+const maxErrorOutput = 2_000;
 
 /**
  * Claude Code's program. The SDK notices its end only by the end of its output, which a child process may hold open;
@@ -56,7 +56,7 @@ export class ClaudeProgram {
     const child = spawn(command, args, { cwd, env, signal, stdio: ['pipe', 'pipe', 'pipe'] });
     this.#child = child;
     child.stderr.setEncoding('utf8').on('data', (output: string) => {
-      this.#errorOutput = (this.#errorOutput + output).slice(-keptOutput);
+      this.#errorOutput = (this.#errorOutput + output).slice(-maxErrorOutput);
       this.#onErrorOutput(this.#errorOutput);
     });
     child.stdout.pipe(this.#output);

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { ClaudeSession } from './claude-session.ts';
 import type { SessionUpdate } from '../provider.ts';
 import { ProjectInUse } from './project-in-use.ts';
-import type { Sdk } from './sdk.ts';
+import type { ClaudeSdk } from './sdk.ts';
 
 const task = { task_id: 'a', task_type: 'local_bash', description: 'sleep 600' };
 const tasks = { type: 'system', subtype: 'background_tasks_changed', tasks: [task] };
@@ -61,7 +61,7 @@ async function startSession(controls: object = {}) {
       },
     },
     new AbortController().signal,
-    async () => ({ query }) as unknown as Sdk,
+    async () => ({ query }) as unknown as ClaudeSdk,
   );
   onTestFinished(() => session.close());
   /**

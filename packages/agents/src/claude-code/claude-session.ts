@@ -12,13 +12,13 @@ import {
   type McpAction,
   type McpActionResult,
   type McpServerState,
-  messageOf,
+  thrownMessage,
   type RewindResult,
   type SessionSetup,
 } from '@liminal/protocol';
-import { answerHere } from '../base/answered-here.ts';
+import { answerLocally } from '../base/local-answer.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
-import { Newest } from '../base/newest.ts';
+import { LruMap } from '../base/lru-map.ts';
 import {
   commandsForbidden,
   runUserCommand,
@@ -27,7 +27,7 @@ import {
 } from '../base/user-command.ts';
 import type { AgentSession, SessionOutput } from '../driver.ts';
 import type { SteerTarget } from '../provider.ts';
-import { accepted, promptOf } from './prompt.ts';
+import { accepted, claudePrompt } from './prompt.ts';
 import { nothingToSteer, ProviderError, taskNotFound } from '../errors.ts';
 import { ClaudeApprovals } from './approvals.ts';
 import { askAside } from './aside.ts';
@@ -37,7 +37,7 @@ import { applyAfterStart, mayBypass, type Config } from './config-options.ts';
 import { changeMcpServer, listMcpServers } from './mcp-status.ts';
 import type { ConversationRewind } from '../provider.ts';
 import { rewindConversation } from './rewind-conversation.ts';
-import { loadSdk, type Sdk } from './sdk.ts';
+import { loadSdk, type ClaudeSdk } from './sdk.ts';
 import { NotesQueued } from './notes-queued.ts';
 import { isLocalResult, readFacts } from './session-facts.ts';
 import { isPlainDelta } from './translate/native.ts';
@@ -96,10 +96,10 @@ export class ClaudeSession implements AgentSession<Config> {
   #turnEnd = Promise.withResolvers<void>();
   #isStopping = false;
   /** Steered messages, by our ids; a steered message may later begin its own turn. */
-  readonly #steered = new Newest<string, true>(maxSteered);
+  readonly #steered = new LruMap<string, true>(maxSteered);
   readonly #notes = new NotesQueued();
   /** Claude Code's message ids, by our ids. */
-  readonly #uuids = new Newest<string, string>(maxUuids);
+  readonly #uuids = new LruMap<string, string>(maxUuids);
   #ended: Promise<void> = Promise.resolve();
   /** Aborts the running user command. */
   #command: AbortController | undefined;
@@ -133,15 +133,15 @@ export class ClaudeSession implements AgentSession<Config> {
     }
   }
 
-  static #make(sdk: Sdk, options: ClaudeSessionOptions): ClaudeSession {
+  static #make(sdk: ClaudeSdk, options: ClaudeSessionOptions): ClaudeSession {
     try {
       return new ClaudeSession(sdk, options);
     } catch (error) {
-      throw notStarted(options, messageOf(error), error);
+      throw notStarted(options, thrownMessage(error), error);
     }
   }
 
-  private constructor(sdk: Sdk, options: ClaudeSessionOptions) {
+  private constructor(sdk: ClaudeSdk, options: ClaudeSessionOptions) {
     this.#options = options;
     this.#status = new SessionStatus({
       ...options,
@@ -214,10 +214,10 @@ export class ClaudeSession implements AgentSession<Config> {
       while (this.#translator.isBusy) await this.#turnEnd.promise;
       this.#checkAlive();
       if (command !== undefined) return this.#runCommand(command, text, sending);
-      if (answer !== undefined) return this.#answerHere(turnId, text, answer);
+      if (answer !== undefined) return this.#answerLocally(turnId, text, answer);
       const uuid = this.#newUuid(turnId);
       this.#translator.expect({ uuid, turnId, text, blocks });
-      this.#process.push(uuid, promptOf(text, blocks, this.#options.projectDir));
+      this.#process.push(uuid, claudePrompt(text, blocks, this.#options.projectDir));
       await sending.bound.promise;
     } finally {
       this.#sending = undefined;
@@ -229,7 +229,7 @@ export class ClaudeSession implements AgentSession<Config> {
     const { projectDir: cwd, output, runsUserCommands } = this.#options;
     if (!runsUserCommands) {
       const start = { modelId: 'none', providerId: 'claude-code', turnId, message: text };
-      return answerHere((draft) => output.emit(draft), { ...start, answer: commandsForbidden });
+      return answerLocally((draft) => output.emit(draft), { ...start, answer: commandsForbidden });
     }
     const running = new AbortController();
     this.#command = running;
@@ -241,15 +241,19 @@ export class ClaudeSession implements AgentSession<Config> {
     };
     const env = this.#process.commandEnvironment;
     const ended = runUserCommand({ command, cwd, env, signal: running.signal, print });
-    const failed = (error: unknown) => ({ output: '', exitCode: null, problem: messageOf(error) });
+    const failed = (error: unknown) => ({
+      output: '',
+      exitCode: null,
+      problem: thrownMessage(error),
+    });
     this.#commandEnded = ended.catch(failed).then((result) => {
       this.#command = undefined;
       if (!this.#isAlive) return;
       this.#translator.at(now());
       items.end(result);
       this.#reportCommand(turnId, command, result);
-      const isWhole = !running.signal.aborted;
-      const how = isWhole
+      const isComplete = !running.signal.aborted;
+      const how = isComplete
         ? (['completed', 'end_turn'] as const)
         : (['cancelled', 'cancelled'] as const);
       const [status, finishReason] = how;
@@ -290,10 +294,10 @@ export class ClaudeSession implements AgentSession<Config> {
     running.abort();
   }
 
-  #answerHere(turnId: string, message: string, answer: string): void {
+  #answerLocally(turnId: string, message: string, answer: string): void {
     const start = { modelId: this.#translator.modelId, providerId: 'claude-code' };
     const emit = (draft: EventDraft): void => this.#options.output.emit(draft);
-    answerHere(emit, { ...start, turnId, message, answer });
+    answerLocally(emit, { ...start, turnId, message, answer });
   }
 
   /** Throws ProviderError `NOTHING_TO_STEER` or `PROCESS_CRASH`. */
@@ -310,7 +314,7 @@ export class ClaudeSession implements AgentSession<Config> {
     const uuid = this.#newUuid(messageId);
     this.#steered.set(messageId, true);
     this.#translator.steer({ uuid, turnId: messageId, text, blocks }, now());
-    this.#process.push(uuid, promptOf(text, blocks, this.#options.projectDir), {
+    this.#process.push(uuid, claudePrompt(text, blocks, this.#options.projectDir), {
       priority: 'next',
     });
   }
@@ -455,7 +459,7 @@ export class ClaudeSession implements AgentSession<Config> {
       throw new Error(result.error ?? 'Claude Code gives no reason.');
     } catch (error) {
       this.#checkAlive();
-      const message = `Claude Code cannot restore the files from before this turn. ${messageOf(error)}`;
+      const message = `Claude Code cannot restore the files from before this turn. ${thrownMessage(error)}`;
       throw new ProviderError('NO_CHECKPOINT', message, { cause: error });
     }
   }

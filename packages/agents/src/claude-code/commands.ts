@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import type { SlashCommand } from '@anthropic-ai/claude-agent-sdk';
 import type { AgentCommand } from '@liminal/protocol';
-import { answeredHere, commandName } from '../base/answered-here.ts';
+import { notSentNotice, commandName } from '../base/local-answer.ts';
 import { terminalCommands } from './terminal-commands.ts';
 
 /** A command from the SDK or from a message, whose optional fields may be undefined. */
@@ -49,7 +49,7 @@ export async function answerFor(
   );
   const place = Object.hasOwn(terminalCommands, name) ? terminalCommands[name] : undefined;
   // A user's skill may have the name of a terminal command.
-  if (place !== undefined && (!isListed || useless.has(name))) return answeredHere(place);
+  if (place !== undefined && (!isListed || useless.has(name))) return notSentNotice(place);
   // The prompts of an MCP server are listed only once the server has started.
   if (isListed || name.startsWith('mcp__')) return undefined;
   const isPath = await stat(`/${name}`).then(
@@ -57,5 +57,5 @@ export async function answerFor(
     () => false,
   );
   if (isPath) return undefined;
-  return answeredHere(`Claude Code has no command /${name}.`);
+  return notSentNotice(`Claude Code has no command /${name}.`);
 }

@@ -1,5 +1,5 @@
 /** The settings of a Claude Code session that people can change: model, permission mode, thinking. */
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import type {
   EffortLevel,
   ModelInfo,
@@ -15,7 +15,7 @@ import type { SettingsInForce } from './settings-in-force.ts';
 export type Config = Record<'model' | 'mode' | 'thinking', string> & { speed?: string };
 export type ConfigId = keyof Config;
 
-interface Choice {
+interface ConfigChoice {
   value: string;
   name: string;
   description?: string;
@@ -48,7 +48,7 @@ const modes = [
     name: 'Allow everything',
     description: 'Edits files and runs commands without ever asking you.',
   },
-] as const satisfies (Choice & { value: PermissionMode })[];
+] as const satisfies (ConfigChoice & { value: PermissionMode })[];
 
 const efforts = [
   { value: 'low', name: 'Low' },
@@ -56,18 +56,18 @@ const efforts = [
   { value: 'high', name: 'High' },
   { value: 'xhigh', name: 'Extra high' },
   { value: 'max', name: 'Maximum' },
-] as const satisfies (Choice & { value: EffortLevel })[];
+] as const satisfies (ConfigChoice & { value: EffortLevel })[];
 
 /** The setting's value for an effort that Claude Code reports; undefined for an unknown effort. */
 export const effortChoice = (effort: string): string | undefined =>
   efforts.find(({ value }) => value === effort)?.value;
 
-const plainThinking: Choice[] = [
+const plainThinking: ConfigChoice[] = [
   { value: 'default', name: 'Default' },
   { value: 'off', name: 'Off', description: 'Some models still think.' },
 ];
 
-const speeds: Choice[] = [
+const speeds: ConfigChoice[] = [
   { value: 'standard', name: 'Standard' },
   {
     value: 'fast',
@@ -85,7 +85,7 @@ const defaultConfig = { model: 'default', mode: '', thinking: 'default', speed: 
 /** The choices that the running Claude Code offers. */
 export interface Offer {
   models: readonly ModelInfo[];
-  modes: readonly Choice[];
+  modes: readonly ConfigChoice[];
   /** Whether the account may use the fast mode. */
   hasFastMode?: boolean;
 }
@@ -203,7 +203,7 @@ export async function applyOption(
     else if (id === 'speed') await query.applyFlagSettings({ fastMode: value === 'fast' });
     else await applyThinking(query, value);
   } catch (error) {
-    const why = messageOf(error);
+    const why = thrownMessage(error);
     const message = `Claude Code did not set “${id}” to “${value}”. ${why}`;
     throw new ProviderError('INVALID_OPTION', message, { cause: error });
   }
@@ -236,7 +236,7 @@ function choices(
   { models, modes: offered }: Offer,
   model: string,
   current = '',
-): Choice[] {
+): ConfigChoice[] {
   if (id === 'speed') return speeds;
   if (id === 'mode') return modes.filter((one) => offered.includes(one) || one.value === current);
   if (id === 'model') {
@@ -262,7 +262,7 @@ function findMode(mode: string): PermissionMode {
   return findChoice('mode', mode, modes).value;
 }
 
-function findChoice<T extends Choice>(id: ConfigId, value: string, offered: readonly T[]): T {
+function findChoice<T extends ConfigChoice>(id: ConfigId, value: string, offered: readonly T[]): T {
   const choice = offered.find((candidate) => candidate.value === value);
   if (choice !== undefined) return choice;
   const values = offered.map((candidate) => candidate.value).join(', ');

@@ -6,15 +6,15 @@ const mostTries = 200;
 const beginning = /\{"(?:parentUuid|logicalParentUuid|isSidechain|type|uuid|sessionId)":/g;
 
 /** An object of a line, or the number of characters that belong to no object. */
-export type Piece = { value: unknown } | { unreadable: number };
+export type LinePiece = { value: unknown } | { unreadable: number };
 
 /** The pieces of a line, in order. */
-export function readGlued(line: string): Piece[] {
+export function readGlued(line: string): LinePiece[] {
   if (line.trim() === '') return [];
-  const whole = parse(line);
-  if (whole !== undefined) return [{ value: whole }];
+  const parsed = parse(line);
+  if (parsed !== undefined) return [{ value: parsed }];
   const starts = [...line.matchAll(beginning)].map(({ index }) => index).slice(0, mostTries);
-  const pieces: Piece[] = [];
+  const pieces: LinePiece[] = [];
   let tries = 0;
   let until = 0;
   const skipTo = (place: number): void => {

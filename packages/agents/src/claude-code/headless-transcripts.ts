@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { headOf } from '@liminal/protocol';
 import { z } from 'zod';
-import { Newest } from '../base/newest.ts';
+import { LruMap } from '../base/lru-map.ts';
 import { parseLine } from '../base/parse-line.ts';
 import type { StoredSession } from '../provider.ts';
 import { isSummaryText, messageText } from './translate/transcript.ts';
@@ -13,7 +13,7 @@ import { isSummaryText, messageText } from './translate/transcript.ts';
 const headSize = 64 * 1024;
 const titleLength = 200;
 
-const Entry = z.looseObject({
+const TranscriptLine = z.looseObject({
   type: z.string(),
   message: z.unknown().optional(),
   cwd: z.string().optional().catch(undefined),
@@ -24,7 +24,7 @@ const Entry = z.looseObject({
 type Head = Pick<StoredSession, 'projectDir' | 'title' | 'createdAt'>;
 
 /** Read heads by path, with the file's size at the time of reading. */
-const heads = new Newest<string, { size: number; head: Head | undefined }>(2_000);
+const heads = new LruMap<string, { size: number; head: Head | undefined }>(2_000);
 
 /** The sessions that `listed` lacks, of one folder or of all. */
 export async function listHeadless(
@@ -69,7 +69,7 @@ async function readHead(path: string): Promise<Head | undefined> {
   try {
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(headSize) });
     for (const line of buffer.toString('utf8', 0, bytesRead).split('\n')) {
-      const entry = Entry.safeParse(parseLine(line)).data;
+      const entry = TranscriptLine.safeParse(parseLine(line)).data;
       if (entry === undefined || (entry.type !== 'user' && entry.type !== 'assistant')) continue;
       const words = messageText(entry);
       const isBeginning = entry.type === 'user' && !isSummaryText(words);

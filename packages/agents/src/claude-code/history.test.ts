@@ -7,9 +7,9 @@ import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { listStored } from './history.ts';
 
-const SESSIONS = 50;
+const sessions = 50;
 /** A text that is longer than the part of a file that is read. */
-const FILE = 100 * 1024;
+const file = 100 * 1024;
 
 test('a list of stored sessions keeps their titles in memory, but not the surrounding file texts', async () => {
   const root = await mkdtemp(join(tmpdir(), 'liminal-stored-'));
@@ -20,13 +20,13 @@ test('a list of stored sessions keeps their titles in memory, but not the surrou
   });
   const folder = join(root, 'projects', '-project-of-somebody');
   await mkdir(folder, { recursive: true });
-  for (let count = 0; count < SESSIONS; count += 1) await storeSession(folder);
+  for (let count = 0; count < sessions; count += 1) await storeSession(folder);
   await listStored().then(() => undefined);
 
   const before = usedBytes();
   const stored = await listStored();
-  expect(usedBytes() - before).toBeLessThan((SESSIONS * FILE) / 8);
-  expect(stored).toHaveLength(SESSIONS);
+  expect(usedBytes() - before).toBeLessThan((sessions * file) / 8);
+  expect(stored).toHaveLength(sessions);
   expect(stored[0]).toMatchObject({ projectDir: '/project/of/somebody', title: 'Read the loader' });
 });
 
@@ -37,7 +37,7 @@ async function storeSession(folder: string): Promise<void> {
   const lines = [
     { type: 'queue-operation', operation: 'enqueue', sessionId },
     { type: 'user', uuid: randomUUID(), parentUuid: null, message, ...entry },
-    { type: 'attachment', uuid: randomUUID(), text: 'x'.repeat(FILE), ...entry },
+    { type: 'attachment', uuid: randomUUID(), text: 'x'.repeat(file), ...entry },
   ];
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   await writeFile(join(folder, `${sessionId}.jsonl`), text);

@@ -28,7 +28,11 @@ export class DeltaJoiner {
         continue;
       }
       const texts = [first];
-      for (let text = textIn(lines[at], like); text !== undefined; text = textIn(lines[at], like)) {
+      for (
+        let text = deltaText(lines[at], like);
+        text !== undefined;
+        text = deltaText(lines[at], like)
+      ) {
         texts.push(text);
         at += 1;
       }
@@ -38,7 +42,7 @@ export class DeltaJoiner {
   }
 
   #textOf(line: string): string | undefined {
-    const text = this.#like && textIn(line, this.#like);
+    const text = this.#like && deltaText(line, this.#like);
     if (text !== undefined) return text;
     const read = readDelta(line);
     if (read !== undefined) this.#like = read.delta;
@@ -54,15 +58,15 @@ interface Delta {
 }
 
 /** The text, still escaped as in JSON. */
-function textIn(line: string | undefined, { pattern }: Delta): string | undefined {
+function deltaText(line: string | undefined, { pattern }: Delta): string | undefined {
   return line === undefined || line.length > shortLine ? undefined : pattern.exec(line)?.[1];
 }
 
 function readDelta(line: string): { delta: Delta; text: string } | undefined {
-  const message = line.startsWith(deltaStart) ? parsed(line) : undefined;
+  const message = line.startsWith(deltaStart) ? parseJson(line) : undefined;
   if (!isPlainDelta(message)) return undefined;
-  const { type: _, ...said } = message.event.delta;
-  const [[field, value] = ['', ''], ...others] = Object.entries(said);
+  const { type: _, ...content } = message.event.delta;
+  const [[field, value] = ['', ''], ...others] = Object.entries(content);
   if (typeof value !== 'string' || !fields.has(field) || others.length > 0) return undefined;
   const text = JSON.stringify(value).slice(1, -1);
   const start = line.indexOf(`"${field}":"`, deltaStart.length) + field.length + 4;
@@ -76,7 +80,7 @@ function readDelta(line: string): { delta: Delta; text: string } | undefined {
   return { delta: { head, tail, pattern }, text };
 }
 
-function parsed(line: string): unknown {
+function parseJson(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {

@@ -1,6 +1,11 @@
 /** The MCP servers of a running Claude Code. */
 import type { McpServerStatus, Query } from '@anthropic-ai/claude-agent-sdk';
-import { type McpAction, McpActionResult, type McpServerState, messageOf } from '@liminal/protocol';
+import {
+  type McpAction,
+  McpActionResult,
+  type McpServerState,
+  thrownMessage,
+} from '@liminal/protocol';
 import { z } from 'zod';
 import { ProviderError } from '../errors.ts';
 
@@ -14,8 +19,8 @@ const states: Record<McpServerStatus['status'], Pick<McpServerState, 'state' | '
 
 /** The MCP servers' states, without their configuration, which may contain keys. */
 export async function listMcpServers(query: Query): Promise<McpServerState[]> {
-  const told = await query.mcpServerStatus();
-  return told.map(({ name, status, error, tools }) => ({
+  const servers = await query.mcpServerStatus();
+  return servers.map(({ name, status, error, tools }) => ({
     name,
     ...(Object.hasOwn(states, status) ? states[status] : { state: 'unknown', actions: [] }),
     ...(error !== undefined && error !== '' && { problem: error }),
@@ -35,7 +40,7 @@ export async function changeMcpServer(
     else await query.toggleMcpServer(name, action === 'on');
     return {};
   } catch (error) {
-    const message = `Claude Code could not change the MCP server “${name}”. ${messageOf(error)}`;
+    const message = `Claude Code could not change the MCP server “${name}”. ${thrownMessage(error)}`;
     throw new ProviderError('INVALID_OPTION', message, { cause: error });
   }
 }

@@ -55,9 +55,9 @@ export class ProgramOutput extends Transform {
 
   /** Passes on whole lines, and holds the unfinished rest. */
   #pass(chunk: Buffer): void {
-    const whole = chunk.lastIndexOf(lineEnd) + 1;
-    if (whole > 0) {
-      const lines = Buffer.concat([...this.#begun, chunk.subarray(0, whole)]);
+    const completeBytes = chunk.lastIndexOf(lineEnd) + 1;
+    if (completeBytes > 0) {
+      const lines = Buffer.concat([...this.#begun, chunk.subarray(0, completeBytes)]);
       // A single line, or the end of a line that was too long to hold and so may begin within a character.
       const isAsItIs =
         lines.indexOf(lineEnd) === lines.length - 1 || this.#begunBytes > longestHeld;
@@ -67,9 +67,9 @@ export class ProgramOutput extends Transform {
       this.#begun = [];
       this.#begunBytes = 0;
     }
-    if (whole === chunk.length) return;
-    this.#begun.push(chunk.subarray(whole));
-    this.#begunBytes += chunk.length - whole;
+    if (completeBytes === chunk.length) return;
+    this.#begun.push(chunk.subarray(completeBytes));
+    this.#begunBytes += chunk.length - completeBytes;
     if (this.#begunBytes > longestHeld) this.#letGo();
   }
 

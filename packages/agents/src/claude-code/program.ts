@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { findProgram } from '../base/find-program.ts';
-import { Newest } from '../base/newest.ts';
+import { LruMap } from '../base/lru-map.ts';
 import { isAtLeast, programKey, versionOf } from '../base/program-version.ts';
 
 const require = createRequire(import.meta.url);
@@ -23,7 +23,7 @@ export interface FoundClaude {
   isOwn: boolean;
 }
 
-interface Search {
+interface ProgramSearch {
   /** The program to use; undefined if no usable program is found. */
   used: FoundClaude | undefined;
   /** Why the user's own program is not used, as a sentence; undefined if it is used or does not exist. */
@@ -31,7 +31,7 @@ interface Search {
 }
 
 /** Finds the user's own program on the search path if it works and is new enough, otherwise the installed program. */
-export async function findClaude(searchPath: string | undefined): Promise<Search> {
+export async function findClaude(searchPath: string | undefined): Promise<ProgramSearch> {
   const path = findProgram('claude', searchPath);
   if (path === undefined) return { used: installedClaude(), passedOver: undefined };
   const version = await versionOf(path);
@@ -50,7 +50,7 @@ export async function findClaude(searchPath: string | undefined): Promise<Search
 }
 
 /** Programs that failed to start a session, by `programKey`, with their errors. */
-const failures = new Newest<string, string>(10);
+const failures = new LruMap<string, string>(10);
 
 /** Excludes the user's own program from now on, until it changes. */
 export async function noteFailure({ path }: FoundClaude, why: string): Promise<void> {

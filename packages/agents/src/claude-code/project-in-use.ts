@@ -2,7 +2,7 @@ import type { PermissionUpdate } from '@anthropic-ai/claude-agent-sdk';
 import type { ProjectSettings, ProjectTrust } from '../project-settings.ts';
 import { differOnlyByRules, readClaudeProject } from './project-settings.ts';
 
-type Rules = Extract<PermissionUpdate, { type: 'addRules' }>['rules'];
+type PermissionRules = Extract<PermissionUpdate, { type: 'addRules' }>['rules'];
 
 /** Settings of a project, as opposed to the user's own. */
 const inProject: ReadonlySet<string> = new Set(['projectSettings', 'localSettings']);
@@ -16,7 +16,7 @@ export class ProjectInUse {
   readonly #trust: ProjectTrust | undefined;
   #settings: ProjectSettings | undefined;
   /** Lasting rules that people have allowed in this process. */
-  readonly #allowed: Rules = [];
+  readonly #allowed: PermissionRules = [];
 
   private constructor(
     projectDir: string,

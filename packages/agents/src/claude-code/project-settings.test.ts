@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { differOnlyByRules, isPlain, readClaudeProject } from './project-settings.ts';
+import { differOnlyByRules, isOnlyText, readClaudeProject } from './project-settings.ts';
 
 let base: string;
 beforeEach(async () => {
@@ -152,9 +152,9 @@ test.each([
   ['a tag', '!!str hooks: x'],
   ['an anchor', '&a hooks: x'],
 ])('a skill is more than text if a key is written as %s', (_, frontmatter) => {
-  expect(isPlain(`---\n${frontmatter}\n---\nText.`)).toBe(false);
-  expect(isPlain(`\uFEFF\n---\n${frontmatter}\n---\nText.`)).toBe(false);
-  expect(isPlain(`---\nname: a\ndescription: >\n  b\n\n  c\n---\nText.`)).toBe(true);
+  expect(isOnlyText(`---\n${frontmatter}\n---\nText.`)).toBe(false);
+  expect(isOnlyText(`\uFEFF\n---\n${frontmatter}\n---\nText.`)).toBe(false);
+  expect(isOnlyText(`---\nname: a\ndescription: >\n  b\n\n  c\n---\nText.`)).toBe(true);
 });
 
 test('links to files and folders are followed', async () => {

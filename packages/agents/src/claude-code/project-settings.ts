@@ -120,7 +120,7 @@ async function findTexts(folder: string, reading: ProjectReading): Promise<Found
   const texts = await reading.readAll(plain);
   const wholes = await reading.readAll([...plugins, ...workflows]);
   return [
-    ...texts.filter(({ text }) => text === undefined || !isPlain(text)),
+    ...texts.filter(({ text }) => text === undefined || !isOnlyText(text)),
     ...wholes,
     ...tooMany.map((path) => ({ path, text: undefined })),
   ];
@@ -130,7 +130,7 @@ async function findTexts(folder: string, reading: ProjectReading): Promise<Found
  * Whether a skill, command or agent is only text for the model. Each line of its frontmatter must be a known key or
  * continue a known key, so that no other YAML syntax can hide a key.
  */
-export function isPlain(text: string): boolean {
+export function isOnlyText(text: string): boolean {
   if (text.includes('!`') || text.includes('```!')) return false;
   const lines = text.replace(/^\uFEFF?\s*/, '').split(/\r\n|[\n\r\u0085\u2028\u2029]/);
   if (lines[0]?.startsWith('---') !== true) return true;
@@ -217,6 +217,9 @@ function withoutRules(path: string, text: string, rules: ReadonlySet<string>): s
   const left = Array.isArray(allow)
     ? allow.filter((rule) => typeof rule !== 'string' || !rules.has(rule))
     : [allow ?? []].flat();
-  const kept = { ...rest, ...(left.length > 0 && { allow: left }) };
-  return JSON.stringify({ ...others, ...(Object.keys(kept).length > 0 && { permissions: kept }) });
+  const remaining = { ...rest, ...(left.length > 0 && { allow: left }) };
+  return JSON.stringify({
+    ...others,
+    ...(Object.keys(remaining).length > 0 && { permissions: remaining }),
+  });
 }

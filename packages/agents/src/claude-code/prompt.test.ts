@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { promptOf as promptIn } from './prompt.ts';
+import { claudePrompt as promptIn } from './prompt.ts';
 import type { ContentBlock } from '@liminal/protocol';
 
 const promptOf = (text: string, blocks: readonly ContentBlock[]) => promptIn(text, blocks, '/code');

@@ -6,11 +6,11 @@ import {
   mentionOf,
   mentionsIn,
 } from '@liminal/protocol';
-import { commonImages, joinWords, linkedPath, linkInWords } from '../base/accepted-content.ts';
+import { commonImages, joinWords, linkedPath, linkAsText } from '../base/accepted-content.ts';
 
-type Content = SDKUserMessage['message']['content'];
-type Link = Extract<ContentBlock, { type: 'resource_link' }>;
-type Part = Exclude<Content, string>[number];
+type PromptContent = SDKUserMessage['message']['content'];
+type ResourceLink = Extract<ContentBlock, { type: 'resource_link' }>;
+type PromptPart = Exclude<PromptContent, string>[number];
 
 export const accepted: AcceptedContent = {
   image: commonImages,
@@ -22,20 +22,20 @@ export const accepted: AcceptedContent = {
  * A user message in Claude Code's form: text first, as when a person pastes an image. Links to files become mentions,
  * which Claude Code reads as in its own terminal, unless the text already mentions the file.
  */
-export function promptOf(
+export function claudePrompt(
   text: string,
   blocks: readonly ContentBlock[],
   projectDir: string,
-): Content {
+): PromptContent {
   const { mentions, others } = linkedMentions(text, blocks, projectDir);
-  const unread = mentions.filter(({ path }) => !isRead(path)).map(({ link }) => link);
+  const unread = mentions.filter(({ path }) => !isMentionable(path)).map(({ link }) => link);
   const links = others.filter((block) => block.type === 'resource_link');
   const words = joinWords(text, [...new Set([...unread, ...links])].map(mentionLink));
-  const parts = blocks.flatMap((block): Part[] => partOf(block) ?? []);
+  const parts = blocks.flatMap((block): PromptPart[] => toPromptParts(block) ?? []);
   if (parts.length === 0) return words;
   if (words === '') return parts;
-  const said: Part = { type: 'text', text: words };
-  return isForProgram(words) ? [...parts, said] : [said, ...parts];
+  const textPart: PromptPart = { type: 'text', text: words };
+  return isForProgram(words) ? [...parts, textPart] : [textPart, ...parts];
 }
 
 /**
@@ -44,18 +44,18 @@ export function promptOf(
 const isForProgram = (words: string): boolean =>
   words.startsWith('/') || mentionsIn(words).length > 0;
 
-function mentionLink(link: Link): string {
+function mentionLink(link: ResourceLink): string {
   const path = linkedPath(link);
-  return path !== undefined && isRead(path) ? mentionOf(path) : linkInWords(link);
+  return path !== undefined && isMentionable(path) ? mentionOf(path) : linkAsText(link);
 }
 
 /**
  * Whether a mention can contain the path: Claude Code cannot escape a quote, and reads a # as the start of a line
  * number.
  */
-const isRead = (path: string): boolean => !/["#]/.test(path);
+const isMentionable = (path: string): boolean => !/["#]/.test(path);
 
-function partOf(block: ContentBlock): Part[] | undefined {
+function toPromptParts(block: ContentBlock): PromptPart[] | undefined {
   if (block.type === 'image') {
     const { mimeType, data = '' } = block;
     // `accepted` allows only the API's image types.

@@ -18,7 +18,7 @@ const Question = z.looseObject({
 });
 export type Question = z.infer<typeof Question>;
 
-const Input = z.looseObject({ questions: z.array(Question) });
+const QuestionsInput = z.looseObject({ questions: z.array(Question) });
 
 const options: ApprovalOption[] = [
   { optionId: 'allow_once', name: 'Answer', kind: 'allow_once' },
@@ -27,7 +27,7 @@ const options: ApprovalOption[] = [
 
 /** The questions of an AskUserQuestion call; empty if the input cannot be read. */
 export const readQuestions = (input: unknown): Question[] =>
-  Input.safeParse(input).data?.questions ?? [];
+  QuestionsInput.safeParse(input).data?.questions ?? [];
 
 /** The question to people; `answerQuestions` reads their answers. */
 export function questionForm(questions: readonly Question[]): ApprovalQuestion & { form: Form } {

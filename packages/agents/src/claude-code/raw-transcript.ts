@@ -55,9 +55,9 @@ export async function readRaw(
 ): Promise<RawTranscript | undefined> {
   const path = await findFile(sessionId, projectDir);
   if (path === undefined) return undefined;
-  const chain = new Chain();
+  const chain = new TranscriptBuilder();
   const isSettled = Date.now() - (await stat(path)).mtimeMs > writingMs;
-  for await (const { text, isWhole } of linesOf(path)) {
+  for await (const { text, isTerminated: isWhole } of readLines(path)) {
     for (const piece of readGlued(text)) {
       if ('value' in piece) chain.add(piece.value);
       else if (isWhole || isSettled) chain.addUnreadable(piece.unreadable);
@@ -67,7 +67,7 @@ export async function readRaw(
 }
 
 /** Links the entries of a file, and adds notes for missing parts. */
-class Chain {
+class TranscriptBuilder {
   readonly #entries: RawEntry[] = [];
   readonly #sidechains: RawEntry[] = [];
   /** The entries so far by their id in the file; the newest if several share an id. */
@@ -91,7 +91,7 @@ class Chain {
     const entry = slim(parsed);
     const earlier = this.#known.get(entry.uuid);
     // Some versions rewrite an entry after a compaction.
-    if (earlier !== undefined && wordsOf(earlier) === wordsOf(entry)) return;
+    if (earlier !== undefined && contentKey(earlier) === contentKey(entry)) return;
     const id = earlier === undefined ? {} : { uuid: `${entry.uuid}:${++this.#made}` };
     if (entry.isSidechain === true) {
       const parentUuid = this.#known.get(entry.parentUuid ?? '')?.uuid;
@@ -178,15 +178,15 @@ function slim(entry: RawEntry): RawEntry {
   const { attachment, toolUseResult, forkedFrom } = entry;
   const links = { type, uuid, parentUuid, logicalParentUuid, isSidechain, forkedFrom };
   if (type === 'attachment' && !isQueued(attachment)) return links;
-  const said = { message, content, attachment, origin, subtype, timestamp };
+  const body = { message, content, attachment, origin, subtype, timestamp };
   const hasResult = toolUseResult !== undefined;
-  return { ...links, ...said, isMeta, isCompactSummary, hasResult };
+  return { ...links, ...body, isMeta, isCompactSummary, hasResult };
 }
 
 const isQueued = (attachment: unknown): boolean =>
   z.looseObject({ type: z.literal('queued_command') }).safeParse(attachment).success;
 
-const wordsOf = ({ type, message, content, attachment }: RawEntry): string =>
+const contentKey = ({ type, message, content, attachment }: RawEntry): string =>
   JSON.stringify([type, message, content, attachment]);
 
 /** Groups entries that are linked as parents. */
@@ -281,21 +281,21 @@ const isSpoken = ({ type, isMeta }: RawEntry): boolean =>
 interface FileLine {
   text: string;
   /** Whether the line has a line end. */
-  isWhole: boolean;
+  isTerminated: boolean;
 }
 
-async function* linesOf(path: string): AsyncGenerator<FileLine> {
+async function* readLines(path: string): AsyncGenerator<FileLine> {
   let parts: Buffer[] = [];
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
     if (!Buffer.isBuffer(chunk)) continue;
     let from = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
       parts.push(chunk.subarray(from, end));
-      yield { text: Buffer.concat(parts).toString(), isWhole: true };
+      yield { text: Buffer.concat(parts).toString(), isTerminated: true };
       parts = [];
       from = end + 1;
     }
     if (from < chunk.length) parts.push(chunk.subarray(from));
   }
-  if (parts.length > 0) yield { text: Buffer.concat(parts).toString(), isWhole: false };
+  if (parts.length > 0) yield { text: Buffer.concat(parts).toString(), isTerminated: false };
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { cannotRewind } from '../errors.ts';
 import { mainEntries, readRaw } from './raw-transcript.ts';
 
-const Answer = z.looseObject({
+const RewindAnswer = z.looseObject({
   response: z.looseObject({
     rewound: z.boolean(),
     reason: z.string().optional().catch(undefined),
@@ -14,7 +14,7 @@ const Answer = z.looseObject({
 });
 
 /** Temporary refusals: Claude Code has not yet written its file, or is still ending a turn. */
-const passing = new Set([
+const temporaryRefusals = new Set([
   'commands_queued',
   'persist_failed',
   'stale_target',
@@ -26,7 +26,7 @@ const passing = new Set([
 const tries = 10;
 const pauseMs = 200;
 
-interface Wanted {
+interface RewindRequest {
   agentSessionId: string;
   projectDir: string;
   /** The turns to remove, oldest first. */
@@ -34,13 +34,13 @@ interface Wanted {
 }
 
 /** Does nothing if Claude Code has none of these turns. Throws ProviderError `CANNOT_REWIND`. */
-export async function rewindConversation(query: Query, wanted: Wanted): Promise<void> {
+export async function rewindConversation(query: Query, wanted: RewindRequest): Promise<void> {
   for (let left = tries; ; left -= 1) {
-    const place = await placeOf(wanted);
+    const place = await findTarget(wanted);
     if (place === undefined) return;
-    const { rewound, reason = '', error = reason } = await ask(query, place);
+    const { rewound, reason = '', error = reason } = await requestRewind(query, place);
     if (rewound) return;
-    if (left > 1 && passing.has(reason)) await delay(pauseMs);
+    if (left > 1 && temporaryRefusals.has(reason)) await delay(pauseMs);
     else
       throw cannotRewind(
         reason === 'target_not_found' ? notThere : `Claude Code reports: ${error}.`,
@@ -51,18 +51,18 @@ export async function rewindConversation(query: Query, wanted: Wanted): Promise<
 const notThere =
   'Claude Code no longer has this message in its context: it has summarised or cleared the conversation.';
 
-interface Place {
+interface RewindTarget {
   /** The first message to remove. */
   target: string;
   /** The newest known entry, so that Claude Code does not remove later entries unseen. */
   newest: string | undefined;
 }
 
-async function placeOf({
+async function findTarget({
   agentSessionId,
   projectDir,
   turnIds,
-}: Wanted): Promise<Place | undefined> {
+}: RewindRequest): Promise<RewindTarget | undefined> {
   const transcript = await readRaw(agentSessionId, projectDir);
   if (transcript === undefined) return undefined;
   const main = mainEntries(transcript);
@@ -72,7 +72,7 @@ async function placeOf({
   return { target, newest: transcript.entries.findLast(({ uuid }) => main.has(uuid))?.uuid };
 }
 
-async function ask(query: Query, { target, newest }: Place) {
+async function requestRewind(query: Query, { target, newest }: RewindTarget) {
   // The program takes this request, though the SDK has no method for it.
   const request: unknown = Reflect.get(query, 'request');
   if (typeof request !== 'function')
@@ -87,7 +87,7 @@ async function ask(query: Query, { target, newest }: Place) {
       throw cannotRewind('Claude Code did not go back.', error);
     },
   );
-  const parsed = Answer.safeParse(answer).data;
+  const parsed = RewindAnswer.safeParse(answer).data;
   if (parsed === undefined) throw cannotRewind('Claude Code’s answer cannot be read.');
   return parsed.response;
 }

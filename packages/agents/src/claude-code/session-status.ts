@@ -106,7 +106,7 @@ export class SessionStatus {
   read(message: unknown, facts: SessionFacts | undefined, inTurn: boolean): void {
     if (facts !== undefined) this.#applyFacts(facts);
     this.#setActivity(readActivity(message) ?? this.#activity);
-    const limits = this.#limits.learn(readLimit(message));
+    const limits = this.#limits.applyUpdate(readLimit(message));
     if (limits !== undefined) this.#options.update({ limits });
     for (const { matter, notices } of readNotices(message, inTurn)) {
       this.#notices.put(matter, notices);
@@ -164,8 +164,8 @@ export class SessionStatus {
   }
 
   /** Applies the full name of the model that the program uses. */
-  updateModel(told: string | undefined): void {
-    const model = modelOf(told, this.#inForce.model, this.#offer.models);
+  updateModel(fullName: string | undefined): void {
+    const model = modelOf(fullName, this.#inForce.model, this.#offer.models);
     if (model !== this.#inForce.model) this.#set({ model });
   }
 

@@ -11,7 +11,7 @@ export interface SettingsInForce {
   ruledOut: ReadonlySet<string>;
 }
 
-const Answer = z.looseObject({
+const SettingsAnswer = z.looseObject({
   effective: z
     .looseObject({
       disableAutoMode: z.string().optional(),
@@ -30,7 +30,7 @@ const Answer = z.looseObject({
 
 /** Requests the settings of the running Claude Code; empty if it does not answer. */
 export async function askSettings(query: Query): Promise<SettingsInForce> {
-  const { effective, applied } = Answer.parse(await answered(query));
+  const { effective, applied } = SettingsAnswer.parse(await requestSettings(query));
   const { permissions, disableAutoMode } = effective;
   const ruledOut = new Set<string>();
   if ((permissions?.disableAutoMode ?? disableAutoMode) === 'disable') ruledOut.add('auto');
@@ -39,7 +39,7 @@ export async function askSettings(query: Query): Promise<SettingsInForce> {
 }
 
 /** The SDK has this method, though its types lack it. */
-async function answered(query: Query): Promise<unknown> {
+async function requestSettings(query: Query): Promise<unknown> {
   const ask: unknown = Reflect.get(query, 'getSettings');
   if (typeof ask !== 'function') return {};
   return Promise.resolve(ask.call(query)).catch(() => ({}));

@@ -6,7 +6,7 @@ import { type SessionSetup, type SetupEntry } from '@liminal/protocol';
 import { z } from 'zod';
 import { shownPart } from '../base/shown-setup.ts';
 
-const Rules = z.looseObject({
+const RulesState = z.looseObject({
   state: z.looseObject({
     rules: z.array(
       z.looseObject({
@@ -31,7 +31,7 @@ const Hooks = z.looseObject({
   ),
 });
 
-const Context = z.looseObject({
+const ContextUsage = z.looseObject({
   memoryFiles: z.array(z.looseObject({ path: z.string(), type: z.string().catch('') })).catch([]),
   skills: z
     .looseObject({
@@ -102,8 +102,8 @@ export async function readSetup(
     // Without `summary`, Claude Code would ask its API to count the tokens of each part.
     ask('getContextUsage', { detail: 'summary' }),
   ]);
-  const { memoryFiles = [], skills } = Context.safeParse(context).data ?? {};
-  const ruleEntries = (Rules.safeParse(rules).data?.state.rules ?? []).map(
+  const { memoryFiles = [], skills } = ContextUsage.safeParse(context).data ?? {};
+  const ruleEntries = (RulesState.safeParse(rules).data?.state.rules ?? []).map(
     ({ behavior, rule, source, notInEffect }): SetupEntry => ({
       name: rule,
       detail: behaviors[behavior] ?? behavior,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 /** Polling interval, ms. */
 const pollMs = 1_000;
 
-const Answer = z.looseObject({ response: z.looseObject({ output: z.string() }) });
+const OutputAnswer = z.looseObject({ response: z.looseObject({ output: z.string() }) });
 
 /** The end of a command's output, at most 8 KiB; undefined if Claude Code does not report it. */
 export async function askOutput(query: Query, taskId: string): Promise<string | undefined> {
@@ -14,7 +14,7 @@ export async function askOutput(query: Query, taskId: string): Promise<string | 
   if (typeof request !== 'function') return undefined;
   const asked = { subtype: 'get_task_output', task_id: taskId };
   const answer: unknown = await Promise.resolve(request.call(query, asked)).catch(() => undefined);
-  return Answer.safeParse(answer).data?.response.output;
+  return OutputAnswer.safeParse(answer).data?.response.output;
 }
 
 /**

@@ -2,9 +2,9 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Newest } from '../base/newest.ts';
+import { LruMap } from '../base/lru-map.ts';
 
-const Line = z.looseObject({
+const TranscriptLine = z.looseObject({
   type: z.string(),
   uuid: z.string().optional(),
   parentUuid: z.string().nullish(),
@@ -12,21 +12,21 @@ const Line = z.looseObject({
   isMeta: z.boolean().optional(),
   message: z.looseObject({ content: z.unknown() }).optional(),
 });
-type Line = z.infer<typeof Line>;
+type TranscriptLine = z.infer<typeof TranscriptLine>;
 
 const Blocks = z.array(z.looseObject({ type: z.string() }));
 
 /** How many sessions, sent messages, and entries of one file are remembered; beyond that, a file is read again. */
-const MAX_SCANS = 200;
-const MAX_SENT = 1_000;
-const MAX_ENTRIES = 1_000;
+const maxScans = 200;
+const maxSent = 1_000;
+const maxEntries = 1_000;
 
 interface Scan {
   path: string;
   /** How much of the file was read, in bytes. */
   offset: number;
   /** Whether each of the last entries, by id, belongs to a turn that this server sent. */
-  own: Newest<string, boolean>;
+  own: LruMap<string, boolean>;
   /** The number of entries that others wrote. */
   foreign: number;
   /** The position that a process recorded, or `here` if it is in a turn that this server sent. */
@@ -38,9 +38,9 @@ interface Scan {
  * the last call: the SDK reads the whole file, which takes a second for ten megabytes.
  */
 export class TranscriptMarks {
-  readonly #scans = new Newest<string, Scan>(MAX_SCANS);
+  readonly #scans = new LruMap<string, Scan>(maxScans);
   /** Ids of messages that this server sent. */
-  readonly #sent = new Newest<string, true>(MAX_SENT);
+  readonly #sent = new LruMap<string, true>(maxSent);
 
   noteSent(turnId: string): void {
     this.#sent.set(turnId, true);
@@ -55,7 +55,7 @@ export class TranscriptMarks {
     let scan = this.#scans.get(sessionId);
     // A file that has become shorter was rewritten.
     if (!scan || size < scan.offset) {
-      scan = { path, offset: 0, own: new Newest(MAX_ENTRIES), foreign: 0, leaf: '' };
+      scan = { path, offset: 0, own: new LruMap(maxEntries), foreign: 0, leaf: '' };
     }
     this.#scans.set(sessionId, scan);
     if (size > scan.offset) await this.#readOn(scan, size);
@@ -92,7 +92,7 @@ export class TranscriptMarks {
 }
 
 /** Whether an entry is a user's message, not a tool's result or a message from Claude Code to its model. */
-function isPrompt({ type, isMeta, message }: Line): boolean {
+function isPrompt({ type, isMeta, message }: TranscriptLine): boolean {
   if (type !== 'user' || isMeta === true) return false;
   const content = message?.content;
   if (typeof content === 'string') return !content.startsWith('<task-notification>');
@@ -101,10 +101,10 @@ function isPrompt({ type, isMeta, message }: Line): boolean {
 
 const leafOf = ({ own }: Scan, leaf: string): string => (own.get(leaf) === true ? 'here' : leaf);
 
-function parseLine(text: string): Line | undefined {
+function parseLine(text: string): TranscriptLine | undefined {
   if (text === '') return undefined;
   try {
-    return Line.safeParse(JSON.parse(text)).data;
+    return TranscriptLine.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }

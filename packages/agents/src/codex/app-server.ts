@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { asError, messageOf } from '@liminal/protocol';
+import { asError, thrownMessage } from '@liminal/protocol';
 import manifest from '../../package.json' with { type: 'json' };
 import { AgentProcess, type ProcessCommand } from '../base/agent-process.ts';
 import { Lifetime } from '../base/lifetime.ts';
@@ -38,7 +38,7 @@ export class CodexError extends Error {
 /** The process in which the server runs. */
 export type ServerProcess = Pick<AgentProcess, 'listen' | 'write' | 'note' | 'explain' | 'end'>;
 
-interface Pending {
+interface PendingRequest {
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
 }
@@ -49,7 +49,7 @@ const leaveLimitMs = 2_000;
 /** A running `codex app-server`, and the threads that are open in it. */
 export class AppServer {
   readonly #process: ServerProcess;
-  readonly #pending = new Map<unknown, Pending>();
+  readonly #pending = new Map<unknown, PendingRequest>();
   readonly #life = new Lifetime();
   /** By thread id; the thread of a task maps to the thread that it serves. */
   readonly #threads = new Map<unknown, HostedThread>();
@@ -233,7 +233,7 @@ export class AppServer {
       if (thread === undefined) throw new Error(`No open session can answer ${method}.`);
       this.#send({ id, result: await thread.onRequest(method, params, id) });
     } catch (error) {
-      this.#send({ id, error: { code: -32_601, message: messageOf(error) } });
+      this.#send({ id, error: { code: -32_601, message: thrownMessage(error) } });
     }
   }
 
@@ -251,8 +251,8 @@ export class AppServer {
 
 /** Returns the version in `liminal/0.169.0 (…)`, which is Codex' own. */
 function versionIn(greeting: unknown): string | undefined {
-  const said = isRecord(greeting) ? greeting['userAgent'] : undefined;
-  return typeof said === 'string' ? /\/(\d[\w.-]*)/.exec(said)?.[1] : undefined;
+  const userAgent = isRecord(greeting) ? greeting['userAgent'] : undefined;
+  return typeof userAgent === 'string' ? /\/(\d[\w.-]*)/.exec(userAgent)?.[1] : undefined;
 }
 
 function homeIn(greeting: unknown): string | undefined {

@@ -1,9 +1,9 @@
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import { z } from 'zod';
 import { notAnswered } from '../errors.ts';
 import type { AppServer } from './app-server.ts';
 
-const Newest = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
+const NewestTurn = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
 const Sample = z.looseObject({ text: z.string().nullish() });
 
 /** Returns the model's answer to a question beside the conversation. Throws ProviderError `NOT_ANSWERED`. */
@@ -12,16 +12,16 @@ export async function askAside(
   threadId: string,
   question: string,
 ): Promise<string> {
-  const newest = { threadId, limit: 1, sortDirection: 'desc', itemsView: 'notLoaded' };
+  const params = { threadId, limit: 1, sortDirection: 'desc', itemsView: 'notLoaded' };
   const turns =
-    Newest.safeParse(await server.tryRequest('thread/turns/list', newest)).data?.data ?? [];
+    NewestTurn.safeParse(await server.tryRequest('thread/turns/list', params)).data?.data ?? [];
   const expectedTurnId = turns[0]?.id;
   if (expectedTurnId === undefined) {
     throw notAnswered('Send a message first: there is no conversation yet.');
   }
   const asked = { threadId, expectedTurnId, allowInProgressTurn: true, prompt: question };
   const answer = await server.request('thread/sample', asked).catch((error: unknown) => {
-    throw notAnswered(messageOf(error), error);
+    throw notAnswered(thrownMessage(error), error);
   });
   const text = Sample.safeParse(answer).data?.text;
   if (text == null)

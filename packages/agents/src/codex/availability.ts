@@ -49,7 +49,7 @@ export async function describeCodex(
     return { ...info, available: false, reason };
   }
   const found = { ...info, available: true, version: program.version, program: program.path };
-  const [reported, stored] = await Promise.all([running && accountOf(running), hasLogin(env)]);
+  const [reported, stored] = await Promise.all([running && isSignedIn(running), hasLogin(env)]);
   if (reported ?? stored) return found;
   const isOwn = findProgram('codex', env['PATH']) !== undefined;
   const login = signIn(isOwn ? 'codex' : shellWord(program.path));
@@ -57,7 +57,7 @@ export async function describeCodex(
 }
 
 /** Whether a running Codex has the login that its model needs; undefined if Codex does not answer. */
-async function accountOf(
+async function isSignedIn(
   server: Pick<AppServer, 'request' | 'within'>,
 ): Promise<boolean | undefined> {
   const { signal } = new AbortController();

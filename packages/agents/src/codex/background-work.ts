@@ -1,5 +1,5 @@
 import type { BackgroundTask } from '@liminal/protocol';
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { isRecord } from '../base/parse-line.ts';
 import type { SessionOutput } from '../driver.ts';
@@ -119,7 +119,7 @@ export class BackgroundWork {
         await this.#server.tryRequest('thread/backgroundTerminals/clean', { threadId: taskId });
       } else await this.#server.request('thread/backgroundTerminals/terminate', process);
     } catch (error) {
-      throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop it. ${messageOf(error)}`);
+      throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop it. ${thrownMessage(error)}`);
     }
   }
 

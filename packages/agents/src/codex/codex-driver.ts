@@ -1,9 +1,9 @@
 import type { AgentInfo, McpServer, McpServers } from '@liminal/protocol';
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import { tmpdir } from 'node:os';
 import { z } from 'zod';
 import { AgentPool } from '../base/agent-pool.ts';
-import { StartLimit } from '../base/start-limit.ts';
+import { Semaphore } from '../base/semaphore.ts';
 import type { AgentDriver, EarlierSession, SessionOpening } from '../driver.ts';
 import { ProviderError, SessionInUseError } from '../errors.ts';
 import { endTree, processMark, type ProcessMark } from '../process/index.ts';
@@ -66,7 +66,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   readonly rewindsConversation = true;
   readonly tellsSetup = true;
   readonly answersAside = true;
-  readonly starts: StartLimit;
+  readonly starts: Semaphore;
   readonly #options: CodexOptions;
   readonly #inherited: NodeJS.ProcessEnv;
   readonly #env: NodeJS.ProcessEnv;
@@ -82,7 +82,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     this.#env = { ...inherited, ...env };
     this.#rollouts = new Rollouts(this.#env);
     this.#listed = new ListedRollouts(rolloutFolder(this.#env));
-    this.starts = new StartLimit(maxStarts);
+    this.starts = new Semaphore(maxStarts);
   }
 
   readProjectSettings(projectDir: string): Promise<ProjectSettings | undefined> {
@@ -103,7 +103,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     try {
       return await server.within(openLimitMs, work, signal);
     } catch (error) {
-      const giveUp = (): Promise<void> => session?.close() ?? this.#pool.giveBack(server);
+      const giveUp = (): Promise<void> => session?.close() ?? this.#pool.release(server);
       // In a process that other sessions use, the thread may still open.
       if (session === undefined && !this.#pool.isLastUser(server)) void work.then(giveUp, giveUp);
       else await giveUp();
@@ -228,7 +228,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
       return await this.#pool.take(tmpdir(), signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw startError(messageOf(error), error);
+      throw startError(thrownMessage(error), error);
     }
   }
 
@@ -239,7 +239,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     { id: mark }: ProcessMark,
   ): Promise<void> {
     if (!this.#pool.isLastUser(server)) await server.leave(threads);
-    await Promise.all([this.#pool.giveBack(server, true), endTree({ mark })]);
+    await Promise.all([this.#pool.release(server, true), endTree({ mark })]);
   }
 
   async #start(cwd: string, signal: AbortSignal): Promise<AppServer> {
@@ -271,7 +271,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
       try {
         return await server.within(openLimitMs, work(server), signal);
       } finally {
-        await this.#pool.giveBack(server);
+        await this.#pool.release(server);
       }
     });
   }
@@ -331,13 +331,13 @@ async function resumeOrBegin(
     }
     const isLost = (await earlier.hasAnswered?.()) === true;
     if (threadId === undefined && !isLost) {
-      const message = `Codex does not have the session ${sessionId}. ${messageOf(error)}`;
+      const message = `Codex does not have the session ${sessionId}. ${thrownMessage(error)}`;
       throw new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
     }
     const session = await begin();
     // Codex does not store a thread without a message.
     if (!isLost) return session;
-    const why = `Codex could not resume this session. ${messageOf(error)}`.replace(
+    const why = `Codex could not resume this session. ${thrownMessage(error)}`.replace(
       /(?<![.!?])$/,
       '.',
     );

@@ -9,8 +9,8 @@ import type {
   McpServerState,
   SessionSetup,
 } from '@liminal/protocol';
-import { asError, headOf, linkedMentions, messageOf, sizeOf } from '@liminal/protocol';
-import { answerHere } from '../base/answered-here.ts';
+import { asError, headOf, linkedMentions, thrownMessage, sizeOf } from '@liminal/protocol';
+import { answerLocally } from '../base/local-answer.ts';
 import { isRecord } from '../base/parse-line.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { PendingApprovals } from '../base/pending-approvals.ts';
@@ -26,14 +26,14 @@ import { nothingToSteer, ProviderError } from '../errors.ts';
 import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
 import { askAside } from './aside.ts';
 import { BackgroundWork } from './background-work.ts';
-import { answerFor, askedBy, wordsToPlan } from './commands.ts';
+import { answerFor, requestFor, wordsToPlan } from './commands.ts';
 import { type AfterPlan, afterPlan, implementPlan, planIn, preparePlan } from './plan-question.ts';
 import { changeMcpServer, listMcpServers } from './mcp-status.ts';
 import { withPicture } from './pictures.ts';
-import { accepted, inputOf } from './prompt.ts';
+import { accepted, codexInput } from './prompt.ts';
 import { CodexRequests } from './requests.ts';
 import type { Rollouts } from './rollouts.ts';
-import { SessionState, type SessionStateOptions, type Wanted } from './session-state.ts';
+import { SessionState, type SessionStateOptions, type InitialSettings } from './session-state.ts';
 import type { Offer, Opened } from './settings.ts';
 import { readSetup } from './setup.ts';
 import { noticeOf } from './translate/notices.ts';
@@ -46,7 +46,7 @@ export interface CodexMemory {
   config: Record<string, string>;
 }
 
-interface Running {
+interface RunningTurn {
   turnId: string;
   writer: TurnWriter;
   turn: CodexTurn;
@@ -125,7 +125,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   /** The background work of the present thread. */
   #background: BackgroundWork;
   #directories: readonly string[];
-  #running: Running | undefined;
+  #running: RunningTurn | undefined;
   #isAlive = true;
   #closed: Promise<void> = Promise.resolve();
 
@@ -176,7 +176,11 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   }
 
   /** `INVALID_OPTION`. */
-  async begin(offer: Offer, wanted: readonly Wanted[], notices: readonly string[]): Promise<void> {
+  async begin(
+    offer: Offer,
+    wanted: readonly InitialSettings[],
+    notices: readonly string[],
+  ): Promise<void> {
     await this.#state.begin(offer, wanted, notices);
   }
 
@@ -185,13 +189,13 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (this.#running !== undefined) {
       throw new ProviderError('TURN_IN_PROGRESS', 'Codex is still answering.');
     }
-    const answer = await this.#answerHere(message, blocks);
+    const answer = await this.#answerLocally(message, blocks);
     if (answer !== undefined) {
       const start = { modelId: this.#options.settings.model, providerId: 'codex' };
       const emit = (draft: EventDraft): void => this.#output.emit(draft);
-      return answerHere(emit, { ...start, turnId, message, answer });
+      return answerLocally(emit, { ...start, turnId, message, answer });
     }
-    const { method, params } = askedBy(
+    const { method, params } = requestFor(
       wordsToPlan(message) ?? message,
       this.#state.skills,
       this.#options.projectDir,
@@ -207,9 +211,9 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     asked.catch((error: unknown) => this.#notStarted(running, error));
   }
 
-  #notStarted(running: Running, error: unknown): void {
+  #notStarted(running: RunningTurn, error: unknown): void {
     if (!this.#isAlive || this.#running !== running) return;
-    const why = { code: 'AGENT_ERROR', message: messageOf(error) };
+    const why = { code: 'AGENT_ERROR', message: thrownMessage(error) };
     this.#end({ type: 'response_error', error: why });
   }
 
@@ -241,7 +245,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       );
       running.isBetween = false;
       const own = { threadId: this.#threadId, clientUserMessageId: running.turnId };
-      const asked = { ...own, input: inputOf(words, []) };
+      const asked = { ...own, input: codexInput(words, []) };
       await this.#server.request('turn/start', asked, (answer) => this.#known(running, answer));
     } catch (error) {
       this.#notStarted(running, error);
@@ -266,7 +270,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     const words = await preparePlan(this.#server, threadId, { markdown, note }).catch(
       async (error: unknown) => {
         await this.#server.leave([fresh]);
-        const why = headOf(messageOf(error), maxReason);
+        const why = headOf(thrownMessage(error), maxReason);
         throw new Error(`Codex did not clear the context. ${why}`, { cause: error });
       },
     );
@@ -294,7 +298,10 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   }
 
   /** Returns the answer to a command that does not need Codex' model; undefined for other messages. */
-  async #answerHere(message: string, blocks: readonly ContentBlock[]): Promise<string | undefined> {
+  async #answerLocally(
+    message: string,
+    blocks: readonly ContentBlock[],
+  ): Promise<string | undefined> {
     const plan = wordsToPlan(message);
     if (plan === undefined) {
       const isCommand = blocks.length === 0 && userCommandIn(message) !== undefined;
@@ -325,12 +332,12 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     const { others } = linkedMentions(message, blocks, this.#options.projectDir);
     try {
       const thread = { threadId: this.agentSessionId, expectedTurnId };
-      await this.#sendSteer({ ...thread, messageId, input: inputOf(message, others) });
+      await this.#sendSteer({ ...thread, messageId, input: codexInput(message, others) });
     } catch (error) {
       this.#checkAlive();
       writer.at(now());
       writer.takeBack(messageId, 'refused');
-      throw nothingToSteer(`Codex rejected the message: ${messageOf(error)}`, error);
+      throw nothingToSteer(`Codex rejected the message: ${thrownMessage(error)}`, error);
     }
   }
 
@@ -351,7 +358,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     } catch (error) {
       // The turn has ended in the meantime.
       if (this.#running !== running) return;
-      throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop. ${messageOf(error)}`);
+      throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop. ${thrownMessage(error)}`);
     } finally {
       running.started.promise.catch(() => undefined);
       if (this.#running !== running) clearTimeout(late);
@@ -451,7 +458,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     const plan = isOwn ? planIn(method, params['item']) : undefined;
     if (plan !== undefined) running.plan = plan;
     if (!running.writer.hasEnded) return;
-    this.#over(running);
+    this.#onTurnEnd(running);
     if (running.plan === undefined || !isCompleted(params['turn'])) return;
     if (this.#options.settings.isPlanning) void this.#offerPlan(running.plan);
   }
@@ -530,11 +537,11 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     const { threadId = this.agentSessionId, turnId: expectedTurnId = running.nativeId } = asking;
     const messageId = randomUUID();
     running.turn.hide(messageId);
-    const input = inputOf(`The user refused this, and says: ${outcome.note}`, []);
+    const input = codexInput(`The user refused this, and says: ${outcome.note}`, []);
     try {
       await this.#sendSteer({ threadId, expectedTurnId, messageId, input });
     } catch (error) {
-      const problem = `The reason for the refusal did not reach Codex: ${messageOf(error)}`;
+      const problem = `The reason for the refusal did not reach Codex: ${thrownMessage(error)}`;
       this.#write((writer) => writer.notice(problem));
     }
     return outcome;
@@ -564,7 +571,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     trigger: Trigger,
     message: string | undefined,
     blocks: readonly ContentBlock[] = [],
-  ): Running {
+  ): RunningTurn {
     const writer = new TurnWriter(turnId, (draft) => this.#output.emit(draft));
     const turn = new CodexTurn(
       writer,
@@ -573,7 +580,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       this.#background.tasks,
     );
     const started = Promise.withResolvers<string>();
-    const running: Running = {
+    const running: RunningTurn = {
       turnId,
       writer,
       turn,
@@ -599,7 +606,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   }
 
   /** Codex has accepted the request for a turn; its `turn/started` may name another turn. */
-  #known(running: Running, answer: unknown): void {
+  #known(running: RunningTurn, answer: unknown): void {
     const id = idIn(isRecord(answer) ? answer['turn'] : undefined);
     if (id === undefined || running.nativeId !== undefined) return;
     running.nativeId = id;
@@ -633,7 +640,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (running === undefined) return;
     running.writer.at(now());
     running.turn.close(end);
-    this.#over(running);
+    this.#onTurnEnd(running);
   }
 
   /** Ends the running turn. If none runs, waiting notifications get a turn, which ends at once. */
@@ -642,7 +649,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#end(end);
   }
 
-  #over(running: Running): void {
+  #onTurnEnd(running: RunningTurn): void {
     if (this.#running !== running) return;
     this.#running = undefined;
     this.#approvals.cancelAll(turnEnded);
@@ -653,7 +660,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     running.started.reject(new Error('The turn has ended.'));
   }
 
-  #giveUp(running: Running): void {
+  #giveUp(running: RunningTurn): void {
     if (this.#running !== running || !this.#isAlive) return;
     this.onGone(new Error('Codex did not stop when it was asked to.'));
   }

@@ -1,9 +1,9 @@
 /** Slash commands: the commands of Codex' own terminal that are requests to its server, and its skills. */
 import { type AgentCommand, type ContentBlock, linkedMentions } from '@liminal/protocol';
 import { z } from 'zod';
-import { commandName } from '../base/answered-here.ts';
+import { commandName } from '../base/local-answer.ts';
 import { userCommandIn } from '../base/user-command.ts';
-import { inputOf } from './prompt.ts';
+import { codexInput } from './prompt.ts';
 import { answerToCommand } from './terminal-commands.ts';
 
 const Skills = z.looseObject({
@@ -60,7 +60,7 @@ const initPrompt =
   'Write a file AGENTS.md in the root of this repository, for agents that work on it. Look around first. Say how the project is laid out, how it is built and tested, how its code is written, and what to mind in commits: short, and true to what is there. If there is such a file already, correct it.';
 
 /** The request to Codex that a message stands for. */
-export interface Asked {
+export interface CodexRequest {
   method: 'turn/start' | 'thread/compact/start' | 'review/start' | 'thread/shellCommand';
   params: Record<string, unknown>;
 }
@@ -80,25 +80,25 @@ export const wordsToPlan = (message: string): string | undefined =>
     : message.trim().slice('/plan'.length).trim();
 
 /** Reads a message as a command or as text for the model. Mentions that the text already contains are not repeated. */
-export function askedBy(
+export function requestFor(
   message: string,
   skills: readonly Skill[],
   projectDir: string,
   beside: readonly ContentBlock[] = [],
-): Asked {
+): CodexRequest {
   const command = beside.length === 0 ? userCommandIn(message) : undefined;
   if (command !== undefined) return { method: 'thread/shellCommand', params: { command } };
   const blocks = linkedMentions(message, beside, projectDir).others;
   const skill = skillIn(message, skills);
-  if (skill !== undefined) return say(skill.words, blocks, [skill.input]);
+  if (skill !== undefined) return startTurn(skill.words, blocks, [skill.input]);
   // Codex' commands accept only text.
   const asked = blocks.length === 0 ? commandIn(message) : undefined;
-  return asked ?? say(message, blocks);
+  return asked ?? startTurn(message, blocks);
 }
 
 const commandForm = /^\/([\w:-]+)(?:\s+([^]*))?$/;
 
-function commandIn(message: string): Asked | undefined {
+function commandIn(message: string): CodexRequest | undefined {
   const [, name = '', rest = ''] = commandForm.exec(message.trim()) ?? [];
   const words = rest.trim();
   if (name === 'compact') return { method: 'thread/compact/start', params: {} };
@@ -112,7 +112,7 @@ function commandIn(message: string): Asked | undefined {
   if (name === 'review-commit' && words !== '') {
     return review({ type: 'commit', sha: words, title: null });
   }
-  return name === 'init' ? say(initPrompt, []) : undefined;
+  return name === 'init' ? startTurn(initPrompt, []) : undefined;
 }
 
 /** Returns the skill that a message names; a built-in command of the same name takes precedence. */
@@ -125,18 +125,18 @@ function skillIn(message: string, skills: readonly Skill[]) {
   return { words: `$${name} ${rest.trim()}`.trim(), input };
 }
 
-const review = (target: Record<string, unknown>): Asked => ({
+const review = (target: Record<string, unknown>): CodexRequest => ({
   method: 'review/start',
   params: { target, delivery: 'inline' },
 });
 
-const say = (
+const startTurn = (
   text: string,
   blocks: readonly ContentBlock[],
   more: readonly object[] = [],
-): Asked => ({
+): CodexRequest => ({
   method: 'turn/start',
-  params: { input: [...inputOf(text, blocks), ...more] },
+  params: { input: [...codexInput(text, blocks), ...more] },
 });
 
 /** Returns the command that began a stored review. @param review - Codex' words for what is reviewed. */

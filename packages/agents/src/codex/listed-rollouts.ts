@@ -2,7 +2,7 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { Newest } from '../base/newest.ts';
+import { LruMap } from '../base/lru-map.ts';
 import { parseLine } from '../base/parse-line.ts';
 import type { StoredSession } from '../provider.ts';
 
@@ -24,12 +24,12 @@ const Meta = z.looseObject({
   }),
 });
 
-const Part = z.looseObject({ text: z.string().catch('') });
+const InputPart = z.looseObject({ text: z.string().catch('') });
 
 /** A user's message, as Codex writes it now. */
 const Completed = z.looseObject({
   payload: z.looseObject({
-    item: z.looseObject({ type: z.literal('UserMessage'), content: z.array(Part) }),
+    item: z.looseObject({ type: z.literal('UserMessage'), content: z.array(InputPart) }),
   }),
 });
 /** A user's message, as earlier versions wrote it. */
@@ -37,13 +37,13 @@ const UserMessage = z.looseObject({
   payload: z.looseObject({ type: z.literal('user_message'), message: z.string() }),
 });
 
-type Found = Omit<StoredSession, 'updatedAt'>;
+type ListedThread = Omit<StoredSession, 'updatedAt'>;
 
 /** Lists threads by their files, and caches what it read. */
 export class ListedRollouts {
   readonly #folder: string;
   /** By path: a thread, or the size of a file without a message, which may still grow. */
-  readonly #read = new Newest<string, Found | number>(mostFiles * 2);
+  readonly #read = new LruMap<string, ListedThread | number>(mostFiles * 2);
 
   /** @param folder - The folder in which Codex stores its threads, by year, month and day. */
   constructor(folder: string) {
@@ -95,7 +95,7 @@ async function newestFiles(folder: string): Promise<string[]> {
 }
 
 /** Returns undefined if the file has no message of a person. */
-async function readHead(path: string): Promise<Found | undefined> {
+async function readHead(path: string): Promise<ListedThread | undefined> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(headSize) });
@@ -103,7 +103,7 @@ async function readHead(path: string): Promise<Found | undefined> {
     const meta = Meta.safeParse(parseLine(first)).data?.payload;
     if (meta === undefined || !basename(path).includes(meta.id)) return undefined;
     for (const line of lines) {
-      const title = wordsIn(line);
+      const title = userTextIn(line);
       if (title === '') continue;
       const { id, cwd, timestamp } = meta;
       return {
@@ -119,7 +119,7 @@ async function readHead(path: string): Promise<Found | undefined> {
   }
 }
 
-function wordsIn(line: string): string {
+function userTextIn(line: string): string {
   if (!/"(?:UserMessage|user_message)"/.test(line)) return '';
   const value = parseLine(line);
   const parts = Completed.safeParse(value).data?.payload.item.content ?? [];

@@ -1,5 +1,10 @@
 /** The MCP servers of a Codex thread. */
-import { type McpAction, McpActionResult, type McpServerState, messageOf } from '@liminal/protocol';
+import {
+  type McpAction,
+  McpActionResult,
+  type McpServerState,
+  thrownMessage,
+} from '@liminal/protocol';
 import { z } from 'zod';
 import { ProviderError } from '../errors.ts';
 import type { AppServer } from './app-server.ts';
@@ -78,7 +83,7 @@ export async function changeMcpServer(
     const answer = await server.request('mcpServer/oauth/login', { threadId, name });
     return McpActionResult.parse({ url: SignIn.parse(answer).authorizationUrl });
   } catch (error) {
-    const message = `Codex did not do this with the MCP server “${name}”. ${messageOf(error)}`;
+    const message = `Codex did not do this with the MCP server “${name}”. ${thrownMessage(error)}`;
     throw new ProviderError('INVALID_OPTION', message, { cause: error });
   }
 }

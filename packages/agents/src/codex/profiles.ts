@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import { parse } from 'smol-toml';
 import { isRecord } from '../base/parse-line.ts';
 import { ProviderError } from '../errors.ts';
@@ -36,7 +36,7 @@ export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise
   try {
     return parse(await readFile(join(folderOf(env), `${name}${ending}`), 'utf8'));
   } catch (error) {
-    const message = `The profile “${name}” of Codex cannot be read. ${messageOf(error)}`;
+    const message = `The profile “${name}” of Codex cannot be read. ${thrownMessage(error)}`;
     throw new ProviderError('INVALID_OPTION', message, { cause: error });
   }
 }
@@ -46,11 +46,11 @@ export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise
  * Codex applies entries in any order, and an entry for a whole table would undo an entry for a part of it.
  */
 export function layered(profile: Table, own: Table): Table {
-  const whole = structuredClone(profile);
+  const merged = structuredClone(profile);
   for (const [path, value] of Object.entries(own)) {
     const parts = path.split('.');
     const last = parts.pop() ?? '';
-    let table = whole;
+    let table = merged;
     for (const part of parts) {
       const inner = table[part];
       const next = isRecord(inner) ? inner : {};
@@ -59,5 +59,5 @@ export function layered(profile: Table, own: Table): Table {
     }
     table[last] = value;
   }
-  return whole;
+  return merged;
 }

@@ -28,11 +28,11 @@ export async function readCodexProject(
     .filter((path) => path !== own);
   const reading = new ProjectReading();
   const found: FoundFile[] = [];
-  for (const each of folders) found.push(...(await findIn(each, reading)));
+  for (const each of folders) found.push(...(await findSettingsIn(each, reading)));
   return settingsOf(found.filter(({ text }) => text?.trim() !== ''));
 }
 
-async function findIn(folder: string, reading: ProjectReading): Promise<FoundFile[]> {
+async function findSettingsIn(folder: string, reading: ProjectReading): Promise<FoundFile[]> {
   const kinds = ['rules', 'agents'].map((name) => join(folder, name));
   const below: (string[] | undefined)[] = [];
   for (const kind of kinds) below.push(await reading.filesBelow(kind));

@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest';
-import { attachedImages, inputOf } from './prompt.ts';
+import { attachedImages, codexInput } from './prompt.ts';
 
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw==' } as const;
 const text = (words: string) => ({ type: 'text', text: words, text_elements: [] });
 
 test('the words of a message are one text, even if empty', () => {
-  expect(inputOf('Hello', [])).toEqual([text('Hello')]);
-  expect(inputOf('', [])).toEqual([text('')]);
+  expect(codexInput('Hello', [])).toEqual([text('Hello')]);
+  expect(codexInput('', [])).toEqual([text('')]);
 });
 
 test('images follow the words, or stand alone, with unchanged bytes', () => {
   const url = 'data:image/png;base64,iVBORw==';
-  expect(inputOf('What?', [image])).toEqual([text('What?'), { type: 'image', url }]);
-  expect(inputOf('', [image])).toEqual([{ type: 'image', url }]);
+  expect(codexInput('What?', [image])).toEqual([text('What?'), { type: 'image', url }]);
+  expect(codexInput('', [image])).toEqual([{ type: 'image', url }]);
 });
 
 test('files and links become text', () => {
   const resource = { uri: 'blob:1', name: 'notes.md', mimeType: 'text/markdown', text: '# Notes' };
   expect(
-    inputOf('Read.', [
+    codexInput('Read.', [
       { type: 'resource', resource },
       { type: 'resource_link', uri: 'file:///code/a.ts', name: 'a.ts' },
     ]),
@@ -28,7 +28,7 @@ test('files and links become text', () => {
 test('images of a stored message are returned; images that are stored elsewhere are links', () => {
   const web = 'https://example.org/a.png';
   const stored = [
-    ...inputOf('What?', [image]),
+    ...codexInput('What?', [image]),
     { type: 'localImage', path: '/tmp/a b.png' },
     { type: 'image', url: web },
     { type: 'image', url: 'data:text/plain;base64,YQ==' },

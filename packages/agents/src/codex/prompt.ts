@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AcceptedContent, ContentBlock } from '@liminal/protocol';
-import { commonImages, fileInWords, joinWords, linkInWords } from '../base/accepted-content.ts';
+import { commonImages, fileAsText, joinWords, linkAsText } from '../base/accepted-content.ts';
 
 export const accepted: AcceptedContent = { image: commonImages, audio: [], resource: ['text/*'] };
 
 /** Returns a user message as Codex' input. */
-export function inputOf(text: string, blocks: readonly ContentBlock[]): object[] {
+export function codexInput(text: string, blocks: readonly ContentBlock[]): object[] {
   const more = blocks.flatMap((block) => {
-    if (block.type === 'resource') return fileInWords(block.resource);
-    return block.type === 'resource_link' ? linkInWords(block) : [];
+    if (block.type === 'resource') return fileAsText(block.resource);
+    return block.type === 'resource_link' ? linkAsText(block) : [];
   });
   const words = joinWords(text, more);
   const images = blocks.flatMap((block) =>
@@ -22,7 +22,7 @@ export function inputOf(text: string, blocks: readonly ContentBlock[]): object[]
 }
 
 /** Returns the text of a message in Codex' store. */
-export const wordsIn = (content: readonly { type: string; text: string }[]): string =>
+export const inputText = (content: readonly { type: string; text: string }[]): string =>
   content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n');
 
 const dataUrl = /^data:(?<mimeType>(?<kind>image|audio)\/[\w.+-]+);base64,(?<data>.*)$/s;

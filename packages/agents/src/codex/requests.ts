@@ -81,19 +81,26 @@ const Elicitation = z.looseObject({
 type Elicitation = z.infer<typeof Elicitation>;
 
 /** An option, and Codex' value for it. */
-interface Choice extends ApprovalOption {
+interface DecisionChoice extends ApprovalOption {
   decision: unknown;
 }
 
-const once: Choice = { optionId: 'accept', name: 'Allow', kind: 'allow_once', decision: 'accept' };
-const session = (name: string): Choice => ({
+const once: DecisionChoice = {
+  optionId: 'accept',
+  name: 'Allow',
+  kind: 'allow_once',
+  decision: 'accept',
+};
+const session = (name: string): DecisionChoice => ({
   optionId: 'acceptForSession',
   name,
   kind: 'allow_always',
   decision: 'acceptForSession',
 });
-const refusal = { optionId: 'decline', kind: 'reject_once', takesNote: true } as const;
-const refused: Choice[] = [{ ...refusal, name: 'Reject', decision: 'decline' }];
+const declineOption = { optionId: 'decline', kind: 'reject_once', takesNote: true } as const;
+const declineChoices: DecisionChoice[] = [
+  { ...declineOption, name: 'Reject', decision: 'decline' },
+];
 
 /** Puts Codex' requests to people, and answers in Codex' format. */
 export class CodexRequests {
@@ -142,7 +149,7 @@ export class CodexRequests {
     const question = { title, callId, ...(reason != null && { description: reason }) };
     return this.#decide(
       question,
-      [once, session('Allow all changes in this session'), ...refused],
+      [once, session('Allow all changes in this session'), ...declineChoices],
       signal,
     );
   }
@@ -152,10 +159,10 @@ export class CodexRequests {
     signal: AbortSignal,
   ): Promise<unknown> {
     const description = withRights(reason, permissions);
-    const choices: Choice[] = [
+    const choices: DecisionChoice[] = [
       { ...once, name: 'Allow for this turn', decision: 'turn' },
       { ...session('Allow in this session'), decision: 'session' },
-      ...refused,
+      ...declineChoices,
     ];
     const question = { title: 'Give Codex more rights', description, callId };
     const chosen = await this.#choose(question, choices, signal);
@@ -196,7 +203,7 @@ export class CodexRequests {
         ...askedByServer(params),
         ...toolWords(params.serverName, tool),
       };
-      const chosen = await this.#choose(question, [once, ...choices, ...refused], signal);
+      const chosen = await this.#choose(question, [once, ...choices, ...declineChoices], signal);
       if (chosen === undefined) return { action: 'cancel', content: null, _meta: null };
       if (chosen.decision === 'decline') return { action: 'decline', content: null, _meta: null };
       const _meta = chosen.decision === 'accept' ? null : { persist: chosen.decision };
@@ -220,13 +227,17 @@ export class CodexRequests {
     const { title = 'Confirm who you are', description = '' } = params;
     const why = 'Only Codex’ own app can confirm this. Decline here, and repeat the request there.';
     const question = { title, ...askedByServer(params), description: `${description}\n\n${why}` };
-    await this.#choose(question, [{ ...refusal, name: 'Decline', decision: 'decline' }], signal);
+    await this.#choose(
+      question,
+      [{ ...declineOption, name: 'Decline', decision: 'decline' }],
+      signal,
+    );
     return { action: 'decline', content: null, _meta: null };
   }
 
   async #decide(
     question: Omit<ApprovalQuestion, 'options'>,
-    choices: Choice[],
+    choices: DecisionChoice[],
     signal: AbortSignal,
   ): Promise<unknown> {
     const chosen = await this.#choose(question, choices, signal);
@@ -236,9 +247,9 @@ export class CodexRequests {
   /** Returns the chosen option; undefined if the question was withdrawn. */
   async #choose(
     question: Omit<ApprovalQuestion, 'options'>,
-    choices: Choice[],
+    choices: DecisionChoice[],
     signal: AbortSignal,
-  ): Promise<Choice | undefined> {
+  ): Promise<DecisionChoice | undefined> {
     const options = choices.map(({ optionId, name, kind, takesNote }) => ({
       optionId,
       name,
@@ -286,7 +297,7 @@ function toolWords(
 }
 
 /** Returns the options that allow a tool for longer than one call. */
-function lastingFor({ serverName: server, _meta: tool }: Elicitation): Choice[] {
+function lastingFor({ serverName: server, _meta: tool }: Elicitation): DecisionChoice[] {
   const isNamed = server !== undefined && tool?.tool_name !== undefined;
   const what = isNamed ? ` every use of ${tool.tool_name} of ${server}` : '';
   const kind = 'allow_always';
@@ -301,7 +312,7 @@ function lastingFor({ serverName: server, _meta: tool }: Elicitation): Choice[] 
 const withRights = (reason: string | null | undefined, rights: unknown): string =>
   [reason ?? '', rights == null ? '' : JSON.stringify(rights, null, 2)].join('\n\n').trim();
 
-function commandChoices(asked: Command): Choice[] {
+function commandChoices(asked: Command): DecisionChoice[] {
   const { proposedExecpolicyAmendment: prefix, proposedNetworkPolicyAmendments: hosts } = asked;
   const choices = [once];
   const lasts = asked.availableDecisions?.includes('acceptForSession');
@@ -323,12 +334,12 @@ function commandChoices(asked: Command): Choice[] {
       decision: { applyNetworkPolicyAmendment: { network_policy_amendment: amendment } },
     });
   }
-  return [...choices, ...refused];
+  return [...choices, ...declineChoices];
 }
 
 const questionOptions: ApprovalOption[] = [
   { optionId: 'accept', name: 'Answer', kind: 'allow_once' },
-  { ...refusal, name: 'Skip' },
+  { ...declineOption, name: 'Skip' },
 ];
 
 function fieldOf({ header, question, isOther, isSecret, options }: Question): FormField {

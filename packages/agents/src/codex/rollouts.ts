@@ -2,7 +2,7 @@
 import { open, readdir, stat, type FileHandle } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import { Newest } from '../base/newest.ts';
+import { LruMap } from '../base/lru-map.ts';
 import { isRecord, parseLine } from '../base/parse-line.ts';
 
 /** Most threads and own turns that are cached; without a cached thread, its file is read again. */
@@ -27,10 +27,10 @@ export const rolloutFolder = (env: NodeJS.ProcessEnv): string =>
 /** Detects whether other programs have continued a thread. Reads only what was added since the last scan. */
 export class Rollouts {
   readonly #folder: string;
-  readonly #scans = new Newest<string, Scan>(maxScans);
+  readonly #scans = new LruMap<string, Scan>(maxScans);
   /** Running scans, by thread. */
   readonly #marking = new Map<string, Promise<unknown>>();
-  readonly #own = new Newest<string, true>(maxTurns);
+  readonly #own = new LruMap<string, true>(maxTurns);
 
   /** @param env - Codex' environment, which sets where Codex stores its threads. */
   constructor(env: NodeJS.ProcessEnv) {

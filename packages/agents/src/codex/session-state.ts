@@ -1,5 +1,5 @@
 import type { SessionNotice } from '@liminal/protocol';
-import { headOf, messageOf } from '@liminal/protocol';
+import { headOf, thrownMessage } from '@liminal/protocol';
 import { z } from 'zod';
 import { NoticeBoard, serverStarting } from '../base/notice-board.ts';
 import { isRecord } from '../base/parse-line.ts';
@@ -13,7 +13,7 @@ import { readLimits } from './translate/limits.ts';
 type Params = Record<string, unknown>;
 
 /** Initial settings. If `isLenient`, a notice reports an invalid setting; otherwise the session does not open. */
-export interface Wanted {
+export interface InitialSettings {
   config: Record<string, string>;
   isLenient: boolean;
 }
@@ -51,7 +51,11 @@ export class SessionState {
   }
 
   /** Applies the initial settings. `INVALID_OPTION`. */
-  async begin(offer: Offer, wanted: readonly Wanted[], notices: readonly string[]): Promise<void> {
+  async begin(
+    offer: Offer,
+    wanted: readonly InitialSettings[],
+    notices: readonly string[],
+  ): Promise<void> {
     const { server, settings, output } = this.#options;
     settings.offer(offer);
     const problems = wanted.flatMap((one) => this.#choose(one));
@@ -62,7 +66,9 @@ export class SessionState {
     // Wait, so that a message which follows at once is sent first.
     setTimeout(() => {
       this.#refreshSkills();
-      void server.tryRequest('account/rateLimits/read', {}).then((told) => this.#readLimits(told));
+      void server
+        .tryRequest('account/rateLimits/read', {})
+        .then((answer) => this.#readLimits(answer));
       void this.#readHooks();
       void this.#readGoal();
     }, skillsDelayMs).unref();
@@ -111,9 +117,9 @@ export class SessionState {
       case 'configWarning':
       case 'deprecationNotice': {
         const text = [params['message'] ?? params['summary'], params['details']];
-        const said = text.filter((part) => typeof part === 'string' && part !== '').join(' ');
-        const notice: SessionNotice = { level: 'warning', text: said, about: 'agent' };
-        return this.#notices.put(said, said === '' ? [] : [notice]);
+        const message = text.filter((part) => typeof part === 'string' && part !== '').join(' ');
+        const notice: SessionNotice = { level: 'warning', text: message, about: 'agent' };
+        return this.#notices.put(message, message === '' ? [] : [notice]);
       }
     }
   }
@@ -133,14 +139,14 @@ export class SessionState {
   }
 
   /** Returns a sentence for each invalid setting. Throws ProviderError `INVALID_OPTION` if not lenient. */
-  #choose({ config, isLenient }: Wanted): string[] {
+  #choose({ config, isLenient }: InitialSettings): string[] {
     return Object.entries(config).flatMap(([id, value]) => {
       try {
         this.#options.settings.change(id, value);
         return [];
       } catch (error) {
         if (!isLenient) throw error;
-        return [`A setting was left out. ${messageOf(error)}`];
+        return [`A setting was left out. ${thrownMessage(error)}`];
       }
     });
   }
@@ -154,8 +160,8 @@ export class SessionState {
   }
 
   /** Reports usage limits. Only an account with a subscription has any. */
-  #readLimits(told: unknown): void {
-    const limits = this.#limits.learn(readLimits(told));
+  #readLimits(answer: unknown): void {
+    const limits = this.#limits.applyUpdate(readLimits(answer));
     if (limits !== undefined && !this.#isClosed) this.#options.output.update({ limits });
   }
 
@@ -207,8 +213,8 @@ const goalStates: Readonly<Record<string, string>> = {
 /** Most characters of a goal that are shown. */
 const maxGoal = 300;
 
-function goalNotices(told: Params): SessionNotice[] {
-  const { objective, status } = Goal.safeParse(told).data?.goal ?? { objective: '', status: '' };
+function goalNotices(params: Params): SessionNotice[] {
+  const { objective, status } = Goal.safeParse(params).data?.goal ?? { objective: '', status: '' };
   const state = Object.hasOwn(goalStates, status) ? goalStates[status] : undefined;
   if (state === undefined) return [];
   return [{ level: 'info', text: `Goal${state}: ${headOf(objective, maxGoal)}` }];
@@ -227,12 +233,12 @@ const Hooks = z.looseObject({
 });
 
 function hookProblems(answer: unknown): SessionNotice[] {
-  const told = Hooks.safeParse(answer).data?.data ?? [];
+  const entries = Hooks.safeParse(answer).data?.data ?? [];
   const isLeftOut = (trust: string): boolean => trust === 'untrusted' || trust === 'modified';
-  const hooks = told.flatMap((entry) => entry.hooks);
+  const hooks = entries.flatMap((entry) => entry.hooks);
   const count = hooks.filter((hook) => hook.enabled && isLeftOut(hook.trustStatus)).length;
   const review = `Codex does not run ${count === 1 ? 'a hook' : `${count} hooks`} that ${count === 1 ? 'has' : 'have'} not been reviewed. To review, run codex in a terminal and enter /hooks.`;
-  const problems = told.flatMap((entry) => [
+  const problems = entries.flatMap((entry) => [
     ...entry.warnings,
     ...entry.errors.map(({ message }) => message),
   ]);

@@ -1,6 +1,6 @@
 /** Codex' own store: the threads, and the turns of a thread. */
 import { createHash } from 'node:crypto';
-import { type EventDraft, messageOf } from '@liminal/protocol';
+import { type EventDraft, thrownMessage } from '@liminal/protocol';
 import { z } from 'zod';
 import { TurnWriter } from '../base/turn-writer.ts';
 import { cannotRewind, ProviderError, turnNotStored } from '../errors.ts';
@@ -8,7 +8,7 @@ import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { reviewCommand } from './commands.ts';
 import { beginsWithPlan } from './plan-question.ts';
 import { trustConfig } from './project-settings.ts';
-import { attachedImages, wordsIn } from './prompt.ts';
+import { attachedImages, inputText } from './prompt.ts';
 import type { AppServer } from './app-server.ts';
 import { Tasks } from './translate/tasks.ts';
 import { ownCommand } from './translate/tools.ts';
@@ -47,12 +47,12 @@ const Turns = z.looseObject({
   ),
   nextCursor: z.string().nullish(),
 });
-type Turn = z.infer<typeof Turns>['data'][number];
+type ThreadTurn = z.infer<typeof Turns>['data'][number];
 
 /** A turn of a subagent, in the subagent's own thread. */
 interface TaskTurn {
   threadId: string;
-  turn: Turn;
+  turn: ThreadTurn;
 }
 
 /** Entries per page. */
@@ -108,9 +108,9 @@ const cleared =
   'Codex no longer has this turn: the context was cleared when a plan was implemented.';
 
 /** Whether these are the turns of a fresh thread that was begun to implement a plan. */
-function isAfterPlan([first]: readonly Turn[]): boolean {
+function isAfterPlan([first]: readonly ThreadTurn[]): boolean {
   const asked = first && itemsOf(first).find((item) => item?.type === 'userMessage');
-  return asked?.type === 'userMessage' && beginsWithPlan(wordsIn(asked.content));
+  return asked?.type === 'userMessage' && beginsWithPlan(inputText(asked.content));
 }
 
 /** Copies a thread up to the end of a turn. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`. */
@@ -152,13 +152,13 @@ export async function revertThread(
   if (first === turns[0] && isAfterPlan(turns)) throw cannotRewind(cleared);
   const asked = { threadId, beforeTurnId: first.id };
   await server.request('thread/revert', asked).catch((error: unknown) => {
-    throw cannotRewind(`Codex says: ${messageOf(error)}`, error);
+    throw cannotRewind(`Codex says: ${thrownMessage(error)}`, error);
   });
 }
 
 /** Returns the ended turns, oldest first. */
-async function readTurns(server: AppServer, threadId: string): Promise<Turn[]> {
-  const turns: Turn[] = [];
+async function readTurns(server: AppServer, threadId: string): Promise<ThreadTurn[]> {
+  const turns: ThreadTurn[] = [];
   let cursor: string | null | undefined;
   do {
     const params = { threadId, cursor, limit: pageSize, sortDirection: 'asc', itemsView: 'full' };
@@ -178,7 +178,7 @@ async function readTurns(server: AppServer, threadId: string): Promise<Turn[]> {
 async function readTasks(
   server: AppServer,
   threadId: string,
-  turns: readonly Turn[],
+  turns: readonly ThreadTurn[],
 ): Promise<Map<string, TaskTurn[]>> {
   const served = new Map(turns.map(({ id }) => [id, [] as TaskTurn[]]));
   const read = new Set([threadId]);
@@ -197,7 +197,7 @@ async function readTasks(
   return served;
 }
 
-const agentsIn = ({ items }: Turn): string[] => items.flatMap(agentsOf);
+const agentsIn = ({ items }: ThreadTurn): string[] => items.flatMap(agentsOf);
 
 /** Returns the threads of the subagents that an item names. */
 function agentsOf(value: unknown): string[] {
@@ -205,13 +205,13 @@ function agentsOf(value: unknown): string[] {
   return item?.type === 'collabAgentToolCall' ? item.receiverThreadIds : [];
 }
 
-const itemsOf = ({ items }: Turn) => items.map((value) => ThreadItem.safeParse(value).data);
+const itemsOf = ({ items }: ThreadTurn) => items.map((value) => ThreadItem.safeParse(value).data);
 
 /**
  * Returns the id of a turn: the id of its message, if Codex got one. A forked thread reports turns from before the fork
  * under their old ids; such turns get new ids.
  */
-function turnIdOf(turn: Turn, threadId: string): string {
+function turnIdOf(turn: ThreadTurn, threadId: string): string {
   const asked = itemsOf(turn).find((item) => item?.type === 'userMessage');
   const id = asked?.clientId ?? turn.id;
   return isOlder(turn.id, threadId) ? copyId(id, threadId) : id;
@@ -231,7 +231,7 @@ function copyId(turnId: string, threadId: string): string {
 }
 
 function storedTurn(
-  turn: Turn,
+  turn: ThreadTurn,
   taskTurns: readonly TaskTurn[],
   { threadId, cwd, tasks }: { threadId: string; cwd: string; tasks: Tasks },
 ): StoredTurn {
@@ -246,14 +246,14 @@ function storedTurn(
   const [first] = items;
   const isOwn = first?.type === 'commandExecution' && first.source === 'userShell';
   const words = asked
-    ? wordsIn(asked.content)
+    ? inputText(asked.content)
     : isOwn
       ? `!${ownCommand(first.command)}`
       : undefined;
-  const said = review === undefined ? words : reviewCommand(review.review);
-  const trigger = said === undefined ? 'agent' : 'user';
+  const message = review === undefined ? words : reviewCommand(review.review);
+  const trigger = message === undefined ? 'agent' : 'user';
   const images = attachedImages(asked?.content ?? []);
-  writer.begin({ modelId: '', providerId: 'codex', trigger }, said, images);
+  writer.begin({ modelId: '', providerId: 'codex', trigger }, message, images);
   let left = taskTurns;
   for (const item of turn.items) {
     translated.addStored(item);

@@ -1,4 +1,4 @@
-import { answeredHere } from '../base/answered-here.ts';
+import { notSentNotice } from '../base/local-answer.ts';
 
 /**
  * The slash commands of Codex' own terminal (0.171) that are not requests to its server, and what replaces each of them
@@ -86,5 +86,5 @@ export const terminalCommands: Readonly<Record<string, string>> = {
 /** Returns the answer to a command that Codex' server does not have. */
 export function answerToCommand(name: string): string {
   const known = Object.hasOwn(terminalCommands, name) ? terminalCommands[name] : undefined;
-  return answeredHere(known ?? `Codex has no command /${name} here.`);
+  return notSentNotice(known ?? `Codex has no command /${name} here.`);
 }

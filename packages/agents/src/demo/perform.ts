@@ -23,10 +23,10 @@ export interface Beat {
   question?: Approval;
 }
 
-export type Ending = { status: 'completed' } | { status: 'error'; error: ErrorObject };
+export type SceneEnd = { status: 'completed' } | { status: 'error'; error: ErrorObject };
 type Outcome = ApprovalOutcome | undefined;
 /** Returns undefined if the turn continues. */
-type Part = Generator<Beat, Ending | undefined, Outcome>;
+type Playback = Generator<Beat, SceneEnd | undefined, Outcome>;
 
 interface Stage {
   /** A new id, unique in the session. */
@@ -45,13 +45,13 @@ const options = (allow: string, reject: string): ApprovalOption[] => [
 ];
 
 /** Plays a scene. The caller closes items that are still open at the end. */
-export function* perform(scene: Scene, turnId: string): Generator<Beat, Ending, Outcome> {
+export function* perform(scene: Scene, turnId: string): Generator<Beat, SceneEnd, Outcome> {
   let count = 0;
   const ending = yield* playAll(scene.steps, { id: () => `${turnId}-${++count}` });
   return ending ?? { status: 'completed' };
 }
 
-function* playAll(steps: readonly Step[], stage: Stage): Part {
+function* playAll(steps: readonly Step[], stage: Stage): Playback {
   for (const step of steps) {
     const ending = yield* play(step, stage);
     if (ending) return ending;
@@ -59,7 +59,7 @@ function* playAll(steps: readonly Step[], stage: Stage): Part {
   return undefined;
 }
 
-function play(step: Step, stage: Stage): Part {
+function play(step: Step, stage: Stage): Playback {
   switch (step.do) {
     case 'say':
     case 'think':
@@ -77,7 +77,7 @@ function play(step: Step, stage: Stage): Part {
   }
 }
 
-function* speak(step: Extract<Step, { do: 'say' | 'think' }>, stage: Stage): Part {
+function* speak(step: Extract<Step, { do: 'say' | 'think' }>, stage: Stage): Playback {
   const type = step.do === 'say' ? 'message' : 'reasoning';
   const item: OutputItem = { ...own(stage), type, content: '', origin: 'agent' };
   yield begin(step, item);
@@ -89,7 +89,7 @@ function* speak(step: Extract<Step, { do: 'say' | 'think' }>, stage: Stage): Par
   return undefined;
 }
 
-function* useTool(step: UseTool, stage: Stage): Part {
+function* useTool(step: UseTool, stage: Stage): Playback {
   const callId = stage.id();
   const { name, title, kind, locations, diffs } = step;
   const args = JSON.stringify(step.input);
@@ -122,7 +122,7 @@ function* useTool(step: UseTool, stage: Stage): Part {
   return undefined;
 }
 
-function* ask(step: Extract<Step, { do: 'ask' }>, stage: Stage): Part {
+function* ask(step: Extract<Step, { do: 'ask' }>, stage: Stage): Playback {
   const question = { title: step.title, form: step.form, options: options('Send', 'Decline') };
   if (yield* isAllowed(step, question, stage)) return undefined;
   return (yield* playAll(step.refused, stage)) ?? { status: 'completed' };
@@ -156,7 +156,7 @@ function* answerCall(
   yield done({ ...result, output, ...(exitCode !== undefined && { exitCode }) });
 }
 
-function* plan(step: Extract<Step, { do: 'plan' }>, stage: Stage): Part {
+function* plan(step: Extract<Step, { do: 'plan' }>, stage: Stage): Playback {
   const { id, ...of } = own(stage);
   const entries = step.entries.map((entry) => ({ ...entry, status: 'pending' as const }));
   stage.plan = { itemId: id, entries };
@@ -164,7 +164,7 @@ function* plan(step: Extract<Step, { do: 'plan' }>, stage: Stage): Part {
   return undefined;
 }
 
-function* progress(step: Extract<Step, { do: 'progress' }>, stage: Stage): Part {
+function* progress(step: Extract<Step, { do: 'progress' }>, stage: Stage): Playback {
   if (!stage.plan) throw new Error('A script needs a plan before it can report progress.');
   const { itemId } = stage.plan;
   const entries = stage.plan.entries.map((entry, index): PlanEntry => ({
@@ -180,7 +180,7 @@ function statusAt(index: number, completed: number): PlanEntry['status'] {
   return index === completed ? 'in_progress' : 'pending';
 }
 
-function* fail({ after = silence, code, message }: Extract<Step, { do: 'fail' }>): Part {
+function* fail({ after = silence, code, message }: Extract<Step, { do: 'fail' }>): Playback {
   yield { after };
   return { status: 'error', error: { code, message } };
 }

@@ -2,7 +2,7 @@ import type { ApprovalAnswer, ApprovalOutcome, ContentBlock, EventDraft } from '
 import { answeredWith } from '../base/pending-approvals.ts';
 import { TurnWriter } from '../base/turn-writer.ts';
 import { ProviderError } from '../errors.ts';
-import { perform, type Approval, type Beat, type Ending } from './perform.ts';
+import { perform, type Approval, type Beat, type SceneEnd } from './perform.ts';
 import type { Scene } from './script.ts';
 
 interface DemoTurnOptions {
@@ -32,7 +32,7 @@ export class DemoTurn {
   #due = performance.now();
   #question: Approval | undefined;
   readonly #steered: string[] = [];
-  #over = false;
+  #isOver = false;
 
   /** Emits the turn's beginning immediately, and the rest later. */
   constructor({ turnId, message, blocks, scene, emit, speed }: DemoTurnOptions) {
@@ -68,8 +68,8 @@ export class DemoTurn {
 
   /** Ends the turn as cancelled. */
   cancel(reason: string): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.#now.stop(reason);
     this.#end({ status: 'cancelled' });
   }
@@ -81,7 +81,7 @@ export class DemoTurn {
 
   #advance(outcome?: ApprovalOutcome): void {
     let answer = outcome;
-    while (!this.#over) {
+    while (!this.#isOver) {
       const next = this.#performance.next(answer);
       if (next.done) return this.#end(next.value);
       answer = undefined;
@@ -105,9 +105,9 @@ export class DemoTurn {
     return beat.question === undefined;
   }
 
-  #end(ending: Ending | { status: 'cancelled' }): void {
+  #end(ending: SceneEnd | { status: 'cancelled' }): void {
     // A listener may cancel while the end is emitted.
-    this.#over = true;
+    this.#isOver = true;
     clearTimeout(this.#timer);
     this.#question = undefined;
     const usage = {

@@ -2,7 +2,7 @@ import type { OutputItem } from '@liminal/protocol';
 import { isoNow } from '../base/iso-clock.ts';
 import type { TurnWriter } from '../base/turn-writer.ts';
 import { ModelError } from './model-error.ts';
-import { InlineThinking, type Piece } from './inline-thinking.ts';
+import { InlineThinking, type TextPiece } from './inline-thinking.ts';
 
 /** The most parts of one answer, including parts that are not shown. */
 const maxParts = 10_000;
@@ -18,7 +18,7 @@ interface FirstText {
 }
 
 /** A whole text without the thinking in it. */
-function wordsOf(content: string): string {
+function withoutThinking(content: string): string {
   const thinking = new InlineThinking();
   let words = '';
   for (const piece of [...thinking.read(content), ...thinking.end()]) {
@@ -114,9 +114,9 @@ export class AnswerWriter {
     if (this.#text?.begun.id === itemId) return this.#doneText(this.#text, change);
     const item = this.#writer.item(itemId);
     if (item === undefined) return;
-    const whole = { ...item, ...change, id: itemId } as OutputItem;
-    if (item.type === 'function_call') this.#held?.set(itemId, whole);
-    if (!this.#held?.has(itemId)) this.#at.done(itemId, whole);
+    const finalItem = { ...item, ...change, id: itemId } as OutputItem;
+    if (item.type === 'function_call') this.#held?.set(itemId, finalItem);
+    if (!this.#held?.has(itemId)) this.#at.done(itemId, finalItem);
   }
 
   /** Adds a whole item; returns its id. */
@@ -158,7 +158,7 @@ export class AnswerWriter {
   }
 
   /** Writes pieces of the first message as words or as thinking. */
-  #write(pieces: readonly Piece[]): void {
+  #write(pieces: readonly TextPiece[]): void {
     const text = this.#text;
     if (text === undefined) return;
     for (const piece of pieces) {
@@ -184,14 +184,14 @@ export class AnswerWriter {
 
   /** Turns the words so far into thinking: the model's template had already written the opening tag. */
   #moveToThinking(text: FirstText): void {
-    const said = text.open && this.#writer.item(text.open.itemId);
-    if (text.open === undefined || said?.type !== 'message') return;
+    const message = text.open && this.#writer.item(text.open.itemId);
+    if (text.open === undefined || message?.type !== 'message') return;
     const { itemId } = text.open;
     this.#written.splice(this.#written.indexOf(itemId), 1);
     this.#at.withdraw(itemId, 'thinking');
     text.open = undefined;
     const thought = this.#openFor(text, 'thinking');
-    this.#at.append(thought, said.content);
+    this.#at.append(thought, message.content);
     // The id of a withdrawn item is not used again.
     text.thoughts = 2;
   }
@@ -208,7 +208,7 @@ export class AnswerWriter {
     const item = this.#writer.item(open.itemId);
     if (item === undefined) return;
     const { content, ...rest } = change as { content?: string };
-    const words = content === undefined ? {} : { content: wordsOf(content) };
+    const words = content === undefined ? {} : { content: withoutThinking(content) };
     this.#at.done(open.itemId, { ...item, ...rest, ...words, id: open.itemId });
   }
 

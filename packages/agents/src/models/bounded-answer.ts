@@ -40,8 +40,8 @@ export function boundedAnswer(
       );
     }
     const length = held.length + bytes.length;
-    const whole = length < pieceSize ? 0 : bytes.length;
-    const end = isEvents ? events.lastEnd(bytes) : whole;
+    const ready = length < pieceSize ? 0 : bytes.length;
+    const end = isEvents ? events.lastEnd(bytes) : ready;
     if (length === end) return bytes;
     held.add(bytes);
     return end === 0 ? new Uint8Array() : held.take(length - bytes.length + end);

@@ -1,5 +1,5 @@
 import type { ConfigOption, Usage } from '@liminal/protocol';
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
 import type { ListedModel, ModelClient } from './model-client.ts';
 import { ModelError } from './model-error.ts';
@@ -50,7 +50,7 @@ const listLimitMs = 10_000;
 export class ModelCatalog {
   readonly #servers: ReadonlyMap<string, ModelServer>;
   readonly #lists = new Map<string, { models: readonly ListedModel[]; at: number }>();
-  /** Models that have rejected tools, named as by `valueOf`. */
+  /** Models that have rejected tools, named as by `optionValueOf`. */
   readonly #withoutTools = new Set<string>();
   readonly #asking = new Map<string, Promise<string | undefined>>();
 
@@ -106,28 +106,28 @@ export class ModelCatalog {
 
   /** Whether a model calls tools; true unless its server says otherwise. */
   callsTools(chosen: ChosenModel): boolean {
-    if (this.#withoutTools.has(valueOf(chosen))) return false;
+    if (this.#withoutTools.has(optionValueOf(chosen))) return false;
     return this.#listed(chosen)?.callsTools ?? true;
   }
 
   /** Records that the model has rejected tools: requests have none from now on. */
   callsNoTools(chosen: ChosenModel): void {
-    this.#withoutTools.add(valueOf(chosen));
+    this.#withoutTools.add(optionValueOf(chosen));
   }
 
   /** The config option for the model, with the models that the servers' lists have so far. */
   option(chosen: ChosenModel | undefined, own: string): ConfigOption {
-    const current = chosen && valueOf(chosen);
+    const current = chosen && optionValueOf(chosen);
     const options = this.#usable.flatMap((server) =>
       this.#models(server).map(({ id, name }) => ({
-        value: valueOf({ server, model: id }),
+        value: optionValueOf({ server, model: id }),
         name: name ?? id,
         group: server.title,
       })),
     );
     const isListed = current === undefined || options.some(({ value }) => value === current);
     const unlisted = chosen && {
-      value: valueOf(chosen),
+      value: optionValueOf(chosen),
       name: chosen.model,
       group: chosen.server.title,
     };
@@ -185,7 +185,7 @@ export class ModelCatalog {
           (models): undefined => void this.#lists.set(name, { models, at: now }),
           (error: unknown) =>
             server.model === undefined
-              ? `The models of “${title}” could not be listed. ${messageOf(error)}`
+              ? `The models of “${title}” could not be listed. ${thrownMessage(error)}`
               : undefined,
         )
         .finally(() => this.#asking.delete(name));
@@ -209,7 +209,7 @@ function goneServer(name: string): ModelServer {
   return { name, title: name, client, problem };
 }
 
-export function valueOf({ server, model }: ChosenModel): string {
+function optionValueOf({ server, model }: ChosenModel): string {
   return `${server.name}:${model}`;
 }
 

@@ -166,9 +166,9 @@ const place = /\b(?:messages|input)(?:\.\w+|\[\w+\])+/g;
 
 /** Whether the complaint names the path of a block. */
 function namedIn({ words, param }: Complaint, body: object): IsMeant {
-  const said = `${words} ${param}`;
-  if (!ofFiles.test(said)) return () => false;
-  const places = said.match(place) ?? [];
+  const text = `${words} ${param}`;
+  if (!ofFiles.test(text)) return () => false;
+  const places = text.match(place) ?? [];
   const parts = places.map((path) => JSON.stringify(partAt(body, path.split(/[.[\]]+/)) ?? null));
   return (block) => parts.some((part) => part.includes(bytesOf(block) ?? part));
 }

@@ -1,6 +1,6 @@
 import type { OutputItem } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { conceding, isThought, type Rule } from './concessions.ts';
+import { withConcessions, isThought, type Rule } from './concessions.ts';
 
 const says = (origin: 'user' | 'agent', content: string): OutputItem => ({
   type: 'message',
@@ -33,7 +33,7 @@ const output = (callId: string): OutputItem => ({
 });
 
 const following = (rule: Rule, ...conversation: OutputItem[]): readonly OutputItem[] =>
-  conceding(conversation, { has: (one) => one === rule, loses: () => false });
+  withConcessions(conversation, { has: (one) => one === rule, loses: () => false });
 
 const sides = (items: readonly OutputItem[]): string[] =>
   items.map((item) => (item.type === 'message' ? `${item.origin}: ${item.content}` : item.type));
@@ -48,7 +48,7 @@ test('only the thinking that the server refuses is left out', () => {
     says('agent', 'b'),
   ];
   const lost = new Set<unknown>(conversation.filter(isThought));
-  const left = conceding(conversation, {
+  const left = withConcessions(conversation, {
     has: () => false,
     loses: (loss, from) => loss === 'thought' && lost.has(from),
   });
@@ -57,7 +57,7 @@ test('only the thinking that the server refuses is left out', () => {
 
 test('a conversation that needs no concession keeps the same items', () => {
   const conversation = [says('user', 'a'), call('c'), output('c'), says('agent', 'b')];
-  const sent = conceding(conversation, { has: () => false, loses: () => false });
+  const sent = withConcessions(conversation, { has: () => false, loses: () => false });
   for (const [index, item] of conversation.entries()) expect(sent[index]).toBe(item);
 });
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
-import { inWords } from './calls-in-words.ts';
+import { withCallsAsText } from './calls-as-text.ts';
 import { withBlocks, withoutBytes, withSendableFiles } from './sendable.ts';
 
 /** Rules of a server or a template for all messages. */
@@ -26,12 +26,12 @@ export interface Concessions {
 }
 
 /** The conversation as it is sent: with these concessions, and without files that no server accepts. */
-export function conceding(
+export function withConcessions(
   conversation: readonly OutputItem[],
   { has, loses }: Concessions,
 ): readonly OutputItem[] {
-  const told = inWords(conversation, (call) => loses('call', call));
-  const items = told.flatMap((item) => {
+  const converted = withCallsAsText(conversation, (call) => loses('call', call));
+  const items = converted.flatMap((item) => {
     if (item.type === 'reasoning' && loses('thought', item)) return [];
     const plain = withBlocks(item, (block) => (loses('file', block) ? withoutBytes(block) : block));
     const sent = withSendableFiles(plain);
@@ -58,9 +58,9 @@ export function isThought(item: OutputItem): boolean {
   return kinds.every((kind) => kind === 'thinking' || kind === 'redacted_thinking');
 }
 
-type Side = 'user' | 'agent' | 'tool';
+type ItemRole = 'user' | 'agent' | 'tool';
 
-function sideOf(item: OutputItem): Side | undefined {
+function roleOf(item: OutputItem): ItemRole | undefined {
   if (item.type === 'function_call') return 'agent';
   if (item.type === 'function_call_output') return 'tool';
   if (item.type !== 'message' || item.origin === 'system') return undefined;
@@ -71,15 +71,17 @@ function sideOf(item: OutputItem): Side | undefined {
  * The user begins; the conversation ends with the user or a tool; between a tool and the user, the model speaks. Moves files that tools returned into a user message after all tool outputs, because not every server accepts files in a tool output.
  */
 function alternating(conversation: readonly OutputItem[]): OutputItem[] {
-  const said: OutputItem[] = [];
+  const ordered: OutputItem[] = [];
   const shown: OutputItem[] = [];
-  let last: Side | undefined;
+  let last: ItemRole | undefined;
   const add = (item: OutputItem): void => {
-    const side = sideOf(item);
+    const side = roleOf(item);
     const { id } = item;
-    if (last === undefined && side === 'agent') said.push(words(id, 'user', '(No message.)'));
-    if (last === 'tool' && side === 'user') said.push(words(id, 'agent', 'I have the result.'));
-    said.push(item);
+    if (last === undefined && side === 'agent')
+      ordered.push(textMessage(id, 'user', '(No message.)'));
+    if (last === 'tool' && side === 'user')
+      ordered.push(textMessage(id, 'agent', 'I have the result.'));
+    ordered.push(item);
     last = side ?? last;
   };
   const show = (): void => {
@@ -93,22 +95,22 @@ function alternating(conversation: readonly OutputItem[]): OutputItem[] {
     }
     const { blocks, ...rest } = item;
     add(rest);
-    shown.push({ ...words(item.id, 'user', 'From the tool:'), blocks });
+    shown.push({ ...textMessage(item.id, 'user', 'From the tool:'), blocks });
   }
   show();
-  if (last === 'agent') said.push(words(said.at(-1)?.id ?? '', 'user', '(Go on.)'));
-  return said;
+  if (last === 'agent') ordered.push(textMessage(ordered.at(-1)?.id ?? '', 'user', '(Go on.)'));
+  return ordered;
 }
 
-const words = (id: string, origin: 'user' | 'agent', content: string): Message => ({
+const textMessage = (id: string, origin: 'user' | 'agent', content: string): MessageItem => ({
   type: 'message',
   id: `${id}:${origin}`,
   origin,
   content,
 });
-type Message = Extract<OutputItem, { type: 'message' }>;
+type MessageItem = Extract<OutputItem, { type: 'message' }>;
 
-const isShort = /^[a-zA-Z0-9]{9}$/;
+const shortIdPattern = /^[a-zA-Z0-9]{9}$/;
 
 /** Gives every call, and its output, an id of nine letters or digits. */
 function withShortIds(conversation: readonly OutputItem[]): OutputItem[] {
@@ -116,7 +118,7 @@ function withShortIds(conversation: readonly OutputItem[]): OutputItem[] {
   const ids = new Map<string, string>();
   const take = (callId: string): string => {
     let short = callId;
-    for (let count = 0; !isShort.test(short) || taken.has(short); count += 1) {
+    for (let count = 0; !shortIdPattern.test(short) || taken.has(short); count += 1) {
       short = createHash('sha256').update(`${callId}:${count}`).digest('hex').slice(0, 9);
     }
     taken.add(short);

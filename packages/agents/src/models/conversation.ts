@@ -6,7 +6,7 @@ import {
   type OutputItem,
   type Response,
 } from '@liminal/protocol';
-import { readable } from './readable.ts';
+import { shortenOutput } from './shorten-output.ts';
 
 /** `raw` of a system message: the agent's text just before it, in the same turn, replaces everything earlier. */
 export const summaryMark = { liminal: { summary: true } };
@@ -35,7 +35,10 @@ export function conversationOf(items: readonly OutputItem[]): OutputItem[] {
   const at = items.findLastIndex(isSummaryMark);
   const mark = items[at];
   const summary = mark && asSummary(mark, items.slice(0, at));
-  return [...(summary ?? []), ...answered(whenTaken(items.slice(at + 1).filter(isShown)))];
+  return [
+    ...(summary ?? []),
+    ...withOutputs(inReadOrder(items.slice(at + 1).filter(isSentToModel))),
+  ];
 }
 
 /** The ids of a conversation's calls. */
@@ -64,7 +67,7 @@ export class TurnItems {
     return [...this.#items.values()].flatMap(({ item }) => item ?? []);
   }
 
-  hear({ payload, timestamp }: EventDraft): void {
+  onDraft({ payload, timestamp }: EventDraft): void {
     const { type } = payload;
     if (type === 'item_start') this.#items.set(payload.itemId, { startedAt: timestamp });
     else if (type === 'item_done') this.#end(payload.finalItem, timestamp);
@@ -89,7 +92,7 @@ export class TurnItems {
 }
 
 /** A message counts even if it broke off, because people have read it; a call or thought that broke off does not. */
-function isShown(item: OutputItem): boolean {
+function isSentToModel(item: OutputItem): boolean {
   // Items within a call, of a script or another agent, are summed up by the call's output.
   if (item.parentCallId !== undefined) return false;
   switch (item.type) {
@@ -120,9 +123,9 @@ const isCommand = ({
  * Moves messages sent during a turn to where the model read them: before its next item. They began earlier, often during an
  * answer.
  */
-function whenTaken(items: readonly OutputItem[]): readonly OutputItem[] {
+function inReadOrder(items: readonly OutputItem[]): readonly OutputItem[] {
   if (!items.some(isSteered)) return items;
-  const said: OutputItem[] = [];
+  const ordered: OutputItem[] = [];
   let waiting: OutputItem[] = [];
   for (const item of items) {
     const { startedAt = '' } = item;
@@ -130,34 +133,34 @@ function whenTaken(items: readonly OutputItem[]): readonly OutputItem[] {
       waiting.push(item);
       continue;
     }
-    said.push(...waiting.filter(({ endedAt = '' }) => endedAt <= startedAt));
+    ordered.push(...waiting.filter(({ endedAt = '' }) => endedAt <= startedAt));
     waiting = waiting.filter(({ endedAt = '' }) => endedAt > startedAt);
-    said.push(item);
+    ordered.push(item);
   }
-  return [...said, ...waiting];
+  return [...ordered, ...waiting];
 }
 
 const isSteered = (item: OutputItem): boolean =>
   item.type === 'message' && item.delivery !== undefined;
 
 /** Gives every call exactly one output, after the call; drops outputs without a call. */
-function answered(all: readonly OutputItem[]): OutputItem[] {
+function withOutputs(all: readonly OutputItem[]): OutputItem[] {
   const open = new Map<string, string>();
-  const said: OutputItem[] = [];
+  const result: OutputItem[] = [];
   let waiting: OutputItem[] = [];
   const flush = (): void => {
-    said.push(...waiting);
+    result.push(...waiting);
     waiting = [];
   };
   const close = (): void => {
-    for (const [callId, id] of open) said.push(unanswered(callId, id));
+    for (const [callId, id] of open) result.push(unanswered(callId, id));
     open.clear();
     flush();
   };
   for (const item of withoutMadeAgain(all)) {
     if (item.type === 'function_call_output') {
       if (open.delete(item.callId))
-        said.push(item.error === undefined ? readable(item) : cut(readable(item)));
+        result.push(item.error === undefined ? shortenOutput(item) : markCut(shortenOutput(item)));
       if (open.size === 0) flush();
       continue;
     }
@@ -168,14 +171,14 @@ function answered(all: readonly OutputItem[]): OutputItem[] {
     // Keep calls of one answer together, and put their outputs before any other item.
     if (item.type !== 'function_call' || open.has(item.callId)) close();
     if (item.type === 'function_call') open.set(item.callId, item.id);
-    said.push(item);
+    result.push(item);
   }
   close();
-  return said;
+  return result;
 }
 
 /** Marks an output that broke off. */
-function cut(item: Extract<OutputItem, { type: 'function_call_output' }>): OutputItem {
+function markCut(item: Extract<OutputItem, { type: 'function_call_output' }>): OutputItem {
   return { ...item, output: `${item.output}\n(The turn ended before this was whole.)` };
 }
 
@@ -206,10 +209,10 @@ function isSummaryMark(item: OutputItem): boolean {
 }
 
 function asSummary(mark: OutputItem, before: readonly OutputItem[]): OutputItem[] {
-  const said = before
+  const texts = before
     .slice(before.findLastIndex(isUsers) + 1)
     .flatMap((item) => (item.type === 'message' && item.origin === 'agent' ? item.content : []));
-  const content = `What we have said and done so far, in short:\n\n${said.join('\n\n')}`;
+  const content = `What we have said and done so far, in short:\n\n${texts.join('\n\n')}`;
   return [{ type: 'message', id: mark.id, origin: 'user', content }];
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FailingSteps, withCutNamed } from './failing-steps.ts';
-import type { Answer } from './script-tool.ts';
+import type { CallResult } from './script-tool.ts';
 import type { WantedCall } from './waiting-calls.ts';
 
 const call = (name: string, text = '{}', problem?: string): WantedCall => ({
@@ -10,12 +10,12 @@ const call = (name: string, text = '{}', problem?: string): WantedCall => ({
   arguments: text,
   ...(problem !== undefined && { problem }),
 });
-const failed = (output = 'No.'): Answer => ({ output, success: false });
-const succeeded: Answer = { output: 'Yes.', success: true };
+const failed = (output = 'No.'): CallResult => ({ output, success: false });
+const succeeded: CallResult = { output: 'Yes.', success: true };
 
 /** The sentence after each of these steps, if there is one. */
 function after(
-  ...steps: [calls: WantedCall[], answers: Answer[], finishReason?: string][]
+  ...steps: [calls: WantedCall[], answers: CallResult[], finishReason?: string][]
 ): (string | undefined)[] {
   const failing = new FailingSteps();
   return steps.map(([calls, answers, reason = 'stop']) => failing.add(calls, answers, reason));
@@ -26,7 +26,7 @@ const times = <Step>(count: number, step: Step): Step[] =>
 const end = 'So the turn ends here. Send a message to let the model continue in another way.';
 
 test('a call that was run and fails five times in the same way ends the turn', () => {
-  expect(after(...times(5, [[call('read')], [failed()]] as [WantedCall[], Answer[]]))).toEqual([
+  expect(after(...times(5, [[call('read')], [failed()]] as [WantedCall[], CallResult[]]))).toEqual([
     ...times(4, undefined),
     `The model has made the same call of read 5 times, and it failed in the same way each time: No. ${end}`,
   ]);
@@ -37,18 +37,20 @@ test.each([
   ['is not an object', call('read', '[1]')],
   ['has a problem', call('read', '{}', 'There is no such tool.')],
 ])('a call that cannot be run, because it %s, ends the turn at the third time', (_, wanted) => {
-  const said = after(...times(3, [[wanted], [failed()]] as [WantedCall[], Answer[]]));
+  const said = after(...times(3, [[wanted], [failed()]] as [WantedCall[], CallResult[]]));
   expect(said.slice(0, 2)).toEqual([undefined, undefined]);
   expect(said[2]).toContain('the same call of read 3 times');
 });
 
 test('a call without arguments is run', () => {
-  const said = after(...times(4, [[call('read', ' ')], [failed()]] as [WantedCall[], Answer[]]));
+  const said = after(
+    ...times(4, [[call('read', ' ')], [failed()]] as [WantedCall[], CallResult[]]),
+  );
   expect(said).toEqual(times(4, undefined));
 });
 
 test('calls that differ in name, arguments or output are counted apart', () => {
-  const steps: [WantedCall[], Answer[]][] = [
+  const steps: [WantedCall[], CallResult[]][] = [
     [[call('read')], [failed()]],
     [[call('write')], [failed()]],
     [[call('read', '{"a":1}')], [failed()]],
@@ -62,7 +64,7 @@ test('calls that differ in name, arguments or output are counted apart', () => {
 });
 
 test('calls that cannot be run count as the same, whatever their arguments and outputs', () => {
-  const steps = ['{"a', '{"ab', '{"abc'].map((text): [WantedCall[], Answer[]] => [
+  const steps = ['{"a', '{"ab', '{"abc'].map((text): [WantedCall[], CallResult[]] => [
     [call('write', text)],
     [failed(text)],
   ]);
@@ -70,15 +72,15 @@ test('calls that cannot be run count as the same, whatever their arguments and o
 });
 
 test('a step that succeeds, or has no call, starts the count again', () => {
-  const step: [WantedCall[], Answer[]] = [[call('read')], [failed()]];
-  const success: [WantedCall[], Answer[]] = [[call('read')], [succeeded]];
+  const step: [WantedCall[], CallResult[]] = [[call('read')], [failed()]];
+  const success: [WantedCall[], CallResult[]] = [[call('read')], [succeeded]];
   const said = after(...times(4, step), success, ...times(4, step), [[], []], ...times(5, step));
   expect(said.slice(0, -1)).toEqual(times(14, undefined));
   expect(said.at(-1)).toContain('5 times');
 });
 
 test('the first failed call of several is named', () => {
-  const step: [WantedCall[], Answer[]] = [
+  const step: [WantedCall[], CallResult[]] = [
     [call('list'), call('read'), call('write')],
     [succeeded, failed('Not read.'), failed('Not written.')],
   ];
@@ -88,11 +90,15 @@ test('the first failed call of several is named', () => {
 });
 
 test('repeated calls that a length limit cuts off end the turn, and the limit is given as the reason', () => {
-  const step: [WantedCall[], Answer[], string] = [[call('write', '{"a')], [failed()], 'MAX_TOKENS'];
+  const step: [WantedCall[], CallResult[], string] = [
+    [call('write', '{"a')],
+    [failed()],
+    'MAX_TOKENS',
+  ];
   expect(after(...times(3, step)).at(-1)).toBe(
     `The model’s answer was cut off by its length limit (MAX_TOKENS) in the middle of a call of write, 3 times. ${end}`,
   );
-  const whole: [WantedCall[], Answer[], string] = [[call('write')], [failed()], 'length'];
+  const whole: [WantedCall[], CallResult[], string] = [[call('write')], [failed()], 'length'];
   expect(after(...times(5, whole)).at(-1)).toContain('the same call of write 5 times');
 });
 
@@ -103,12 +109,12 @@ test.each([
   ['No!', 'No!'],
   ['a'.repeat(300), `${'a'.repeat(300)}.`],
 ])('the first line of an output is shown as a sentence: %j', (output, sentence) => {
-  const step: [WantedCall[], Answer[]] = [[call('read')], [failed(output)]];
+  const step: [WantedCall[], CallResult[]] = [[call('read')], [failed(output)]];
   expect(after(...times(5, step)).at(-1)).toContain(`each time: ${sentence} So the turn`);
 });
 
 test('a long line of an output is cut', () => {
-  const step: [WantedCall[], Answer[]] = [[call('read')], [failed('a'.repeat(10_000))]];
+  const step: [WantedCall[], CallResult[]] = [[call('read')], [failed('a'.repeat(10_000))]];
   expect(after(...times(5, step)).at(-1)?.length).toBeLessThan(1_000);
 });
 

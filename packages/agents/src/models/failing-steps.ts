@@ -1,7 +1,7 @@
 /** Ends the turn of a model that repeats a failing step; without it the turn would run to its limit of requests. */
 import { cutText } from '@liminal/protocol';
 import { isRecord, parseLine } from '../base/parse-line.ts';
-import type { Answer } from './script-tool.ts';
+import type { CallResult } from './script-tool.ts';
 import type { WantedCall } from './waiting-calls.ts';
 
 /** How often a step may fail in the same way before its turn ends: for a call that cannot be run, and for one that was run. */
@@ -45,7 +45,7 @@ export class FailingSteps {
   /** Why the turn must end, as a sentence for people; undefined while it may continue. */
   add(
     calls: readonly WantedCall[],
-    answers: readonly Answer[],
+    answers: readonly CallResult[],
     finishReason: string,
   ): string | undefined {
     const failed = calls.findIndex((_call, index) => answers[index]?.success === false);
@@ -54,7 +54,7 @@ export class FailingSteps {
       this.#counts.clear();
       return undefined;
     }
-    const step = JSON.stringify(calls.map((one, index) => faceOf(one, answers[index])));
+    const step = JSON.stringify(calls.map((one, index) => failureKey(one, answers[index])));
     const count = (this.#counts.get(step) ?? 0) + 1;
     this.#counts.set(step, count);
     if (count < (wasRun(call) ? mostRun : mostNotRun)) return undefined;
@@ -70,14 +70,14 @@ const wasRun = ({ arguments: text, problem }: WantedCall): boolean =>
   problem === undefined && isReadable(text);
 
 /** The key by which failures are compared. Arguments that were cut off or are not JSON differ by chance each time. */
-const faceOf = (call: WantedCall, answer: Answer | undefined): unknown[] =>
+const failureKey = (call: WantedCall, answer: CallResult | undefined): unknown[] =>
   wasRun(call) ? [call.name, call.arguments, answer?.output] : [call.name];
 
 /** The most characters of an output that people are shown. */
-const told = 300;
+const maxShownOutput = 300;
 
 function sentence(output: string): string {
   const [line = ''] = output.trim().split('\n');
-  const short = line.length > told ? cutText(line, told) : line;
+  const short = line.length > maxShownOutput ? cutText(line, maxShownOutput) : line;
   return /[.!?…]$/.test(short) ? short : `${short}.`;
 }

@@ -16,8 +16,8 @@ export function withoutSecrets(
   secrets: readonly string[],
   mark: string,
 ): ModelError {
-  const said = `${error.message} ${JSON.stringify(error.details) ?? ''}`;
-  if (!secrets.some((secret) => said.includes(secret))) return error;
+  const serialized = `${error.message} ${JSON.stringify(error.details) ?? ''}`;
+  if (!secrets.some((secret) => serialized.includes(secret))) return error;
   const { code, isPassing, retryAfterMs } = error;
   const message = secrets.reduce((text, secret) => text.replaceAll(secret, mark), error.message);
   return new ModelError(code, message, { isPassing, retryAfterMs });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { InlineThinking, type Piece } from './inline-thinking.ts';
+import { InlineThinking, type TextPiece } from './inline-thinking.ts';
 
 /** The pieces of an answer that arrives in these parts; neighbours of one kind are joined. */
 function read(pieces: readonly string[]): string[] {
   const thinking = new InlineThinking();
   const found = [...pieces.flatMap((piece) => thinking.read(piece)), ...thinking.end()];
-  const joined: Piece[] = [];
+  const joined: TextPiece[] = [];
   for (const piece of found) {
     const last = joined.at(-1);
     if (piece.kind !== 'all thinking' && last?.kind === piece.kind) last.text += piece.text;

@@ -5,7 +5,7 @@
  */
 
 /** A classified piece of the answer's text. */
-export type Piece =
+export type TextPiece =
   | { kind: 'words' | 'thinking'; text: string }
   /** All words so far were thinking, which has now ended. */
   | { kind: 'all thinking' };
@@ -27,9 +27,9 @@ export class InlineThinking {
   #isCode = false;
 
   /** Returns the pieces known so far. @param text - The next part of the answer. */
-  read(text: string): Piece[] {
+  read(text: string): TextPiece[] {
     this.#held += text;
-    const pieces: Piece[] = [];
+    const pieces: TextPiece[] = [];
     for (let before = ''; before !== this.#state;) {
       before = this.#state;
       pieces.push(...this.#step());
@@ -38,7 +38,7 @@ export class InlineThinking {
   }
 
   /** Returns the held text at the end of the answer. */
-  end(): Piece[] {
+  end(): TextPiece[] {
     const text = this.#held;
     this.#held = '';
     const isSpace = this.#state === 'after thinking';
@@ -46,7 +46,7 @@ export class InlineThinking {
     return [{ kind: this.#state === 'thinking' ? 'thinking' : 'words', text }];
   }
 
-  #step(): Piece[] {
+  #step(): TextPiece[] {
     switch (this.#state) {
       case 'start':
         return this.#start();
@@ -61,7 +61,7 @@ export class InlineThinking {
     }
   }
 
-  #start(): Piece[] {
+  #start(): TextPiece[] {
     const text = this.#held.trimStart();
     if (text.startsWith(open)) {
       this.#held = text.slice(open.length);
@@ -70,7 +70,7 @@ export class InlineThinking {
     return [];
   }
 
-  #think(): Piece[] {
+  #think(): TextPiece[] {
     const at = this.#held.indexOf(close);
     if (at < 0) return [{ kind: 'thinking', text: this.#take(sureLength(this.#held)) }];
     const text = this.#take(at);
@@ -79,22 +79,22 @@ export class InlineThinking {
     return [{ kind: 'thinking', text }];
   }
 
-  #afterThinking(): Piece[] {
+  #afterThinking(): TextPiece[] {
     this.#held = this.#held.trimStart();
     if (this.#held !== '') this.#state = 'settled';
     return [];
   }
 
   /** A closing tag in the text ends thinking, unless the text is about the tag. */
-  #words(): Piece[] {
+  #words(): TextPiece[] {
     const at = this.#held.indexOf(close);
     const opened = this.#held.indexOf(open);
     if (opened >= 0 && (at < 0 || opened < at)) {
       this.#state = 'settled';
       return [];
     }
-    if (at < 0) return [{ kind: 'words', text: this.#say(sureLength(this.#held)) }];
-    const text = this.#say(at);
+    if (at < 0) return [{ kind: 'words', text: this.#takeText(sureLength(this.#held)) }];
+    const text = this.#takeText(at);
     if (this.#isQuoted) {
       this.#state = 'settled';
       return [{ kind: 'words', text }];
@@ -104,7 +104,7 @@ export class InlineThinking {
     return [{ kind: 'words', text }, { kind: 'all thinking' }];
   }
 
-  #say(length: number): string {
+  #takeText(length: number): string {
     const text = this.#take(length);
     const [first = '', ...lines] = text.split('\n');
     this.#line += first;

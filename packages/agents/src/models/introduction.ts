@@ -20,7 +20,7 @@ export async function introduce(server: ModelServer, limitMs: number): Promise<A
   const signal = AbortSignal.timeout(limitMs);
   try {
     const models = await client.listModels(signal);
-    const abilities = models.length === 0 ? [] : [`answer as ${inWords(models)}`];
+    const abilities = models.length === 0 ? [] : [`answer as ${modelNames(models)}`];
     return { protocol, abilities, signIn: [], problems: problemsOf(models, model) };
   } catch (error) {
     if (signal.aborted) throw new Error(`It did not answer within ${limitMs / 1_000} s.`);
@@ -36,7 +36,7 @@ const wouldDo = 'If it lists no models, set the "model" of its configuration.';
 /** Error codes of servers that may have models but list none. */
 const listless = ['MODEL_NOT_FOUND', 'MODEL_ERROR'];
 
-function inWords(models: readonly ListedModel[]): string {
+function modelNames(models: readonly ListedModel[]): string {
   const names = models.slice(0, named).map(({ id }) => id);
   const more = models.length - names.length;
   return [...names, ...(more > 0 ? [`${more} more`] : [])].join(', ');

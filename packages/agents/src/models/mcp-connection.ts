@@ -13,7 +13,7 @@ import {
   cutText,
   maxDepth,
   type McpServer,
-  messageOf,
+  thrownMessage,
   sizeOf,
   withinDepth,
 } from '@liminal/protocol';
@@ -22,7 +22,7 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import { childEnvironment } from '../base/child-environment.ts';
-import type { FairLimit } from '../base/fair-limit.ts';
+import type { FairSemaphore } from '../base/fair-semaphore.ts';
 import { findProgram } from '../base/find-program.ts';
 import { endTree, processMark } from '../process/index.ts';
 import { type Tool, ToolError, type ToolResult } from '../tools/index.ts';
@@ -34,7 +34,7 @@ export interface McpSurroundings {
   /** Environment variables that the programs do not get. */
   hiddenVariables: readonly string[];
   /** Limits how many servers of all sessions start at the same time. */
-  starts: FairLimit;
+  starts: FairSemaphore;
   /** Reports, in a sentence, that a server failed or what it said when it ended; `undefined` once the server works. */
   onProblem: (server: string, problem: string | undefined) => void;
   /** Default: `mcpLimits`. */
@@ -45,7 +45,7 @@ export interface McpSurroundings {
 const maxName = 64;
 
 /** The most characters of a server's error that are shown. */
-const maxSaid = 2_000;
+const maxErrorText = 2_000;
 
 /** One server: connected when its tools are first requested, and again after the connection was lost. */
 export class McpConnection {
@@ -106,7 +106,7 @@ export class McpConnection {
       return tools;
     } catch (error) {
       const slow = `It did not answer, or did not list all its tools, within ${startMs / 1_000} s.`;
-      const reason = traffic.excess?.message ?? (late.aborted ? slow : saidIn(error));
+      const reason = traffic.excess?.message ?? (late.aborted ? slow : errorText(error));
       this.#problem(`did not start. ${reason}`);
       await this.#end(client);
       return [];
@@ -197,9 +197,9 @@ export class McpConnection {
   }
 }
 
-const saidIn = (error: unknown): string => {
-  const said = messageOf(error);
-  return said.length > maxSaid ? cutText(said, maxSaid) : said;
+const errorText = (error: unknown): string => {
+  const message = thrownMessage(error);
+  return message.length > maxErrorText ? cutText(message, maxErrorText) : message;
 };
 
 interface Connected {
@@ -217,7 +217,7 @@ function asTool(
   { callMs, callTotalMs }: McpLimits,
 ): Tool<Record<string, unknown>> {
   const { name, title, description = '', annotations, inputSchema } = tool;
-  const called = nameOf(server, name);
+  const called = toolNameOf(server, name);
   const permission = { always: `${name} of ${server}`, rule: `mcp:${identity}:${name}` };
   const own = `${name} (${server})`;
   const shown = title ?? annotations?.title ?? name;
@@ -228,7 +228,7 @@ function asTool(
     kind: 'other',
     input: z.record(z.string(), z.unknown()),
     parameters: inputSchema,
-    face: async () => ({ title: shown === name ? own : `${own}: ${shown}` }),
+    describe: async () => ({ title: shown === name ? own : `${own}: ${shown}` }),
     needs: () => (isHarmless ? undefined : [permission]),
     run: async (input, { signal, print }) => {
       const options = {
@@ -244,10 +244,10 @@ function asTool(
         .callTool({ name, arguments: input }, undefined, options)
         .catch((error: unknown) => {
           throw new ToolError(
-            `${server} could not run the tool. ${saidIn(traffic.excess ?? error)}`,
+            `${server} could not run the tool. ${errorText(traffic.excess ?? error)}`,
           );
         });
-      return resultOf(result as CallToolResult);
+      return toToolResult(result as CallToolResult);
     },
   };
 }
@@ -262,7 +262,7 @@ const identityOf = (server: McpServer): string => hashOf(server, 32);
  * `mcp__<server>__<tool>`, as other agents name them, and short enough for every maker. A name that would not identify the
  * server and the tool ends with a hash of both.
  */
-function nameOf(server: string, tool: string): string {
+function toolNameOf(server: string, tool: string): string {
   const plain = `mcp__${server}__${tool}`;
   // The first `__` must be the end of the server's name.
   const isClear = !server.includes('__') && !server.endsWith('_');
@@ -276,8 +276,8 @@ const hashLength = 8;
 const hashOf = (value: unknown, length: number): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, length);
 
-function resultOf({ content, structuredContent, isError = false }: CallToolResult): ToolResult {
-  const parts = content.map(partOf);
+function toToolResult({ content, structuredContent, isError = false }: CallToolResult): ToolResult {
+  const parts = content.map(toPart);
   const texts = parts.flatMap(({ text }) => text ?? []);
   const blocks = parts.flatMap(({ block }) => block ?? []);
   if (texts.length === 0 && structuredContent !== undefined)
@@ -285,10 +285,10 @@ function resultOf({ content, structuredContent, isError = false }: CallToolResul
   return { output: texts.join('\n'), success: !isError, ...(blocks.length > 0 && { blocks }) };
 }
 
-type Content = CallToolResult['content'][number];
+type McpContent = CallToolResult['content'][number];
 
 /** A content part as text for the model and as a block for people. */
-function partOf(part: Content): { text?: string; block?: ContentBlock } {
+function toPart(part: McpContent): { text?: string; block?: ContentBlock } {
   switch (part.type) {
     case 'text':
       return { text: part.text };

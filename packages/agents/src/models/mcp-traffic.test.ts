@@ -10,7 +10,7 @@ afterEach(() => {
 });
 
 const address = 'https://mcp.example/mcp';
-const MIB = 1024 * 1024;
+const mib = 1024 * 1024;
 
 /** The traffic of a server that responds to HTTP requests with these answers, one after another. */
 function traffic(limits: Partial<McpLimits> = {}, answers: (Response | Error)[] = []) {
@@ -139,21 +139,21 @@ test.each<[string, Response | Error, (response: Response) => Promise<unknown>]>(
 });
 
 test.each([
-  ['application/json', 'a'.repeat(2 * MIB + 1)],
-  ['text/event-stream', `data: ${'a'.repeat(2 * MIB)}`],
+  ['application/json', 'a'.repeat(2 * mib + 1)],
+  ['text/event-stream', `data: ${'a'.repeat(2 * mib)}`],
 ])('a message of more bytes than the limit is an excess, as %s', async (type, text) => {
   const given = new Response(text, { headers: { 'content-type': type } });
-  const { traffic: made, excesses } = traffic({ messageSize: 2 * MIB }, [given]);
+  const { traffic: made, excesses } = traffic({ messageSize: 2 * mib }, [given]);
   const response = await made.fetch(address, post);
   await expect(response.text()).rejects.toThrow('It sent more than 2 MiB in one message.');
   expect(excesses).toEqual(['It sent more than 2 MiB in one message.']);
 });
 
 test('a stream of events may be longer than the limit of one message', async () => {
-  const event = `data: ${'a'.repeat(MIB)}\n\n`;
+  const event = `data: ${'a'.repeat(mib)}\n\n`;
   const events = new Blob([event, event, event]).stream();
   const headers = { 'content-type': 'Text/Event-Stream; charset=utf-8' };
-  const { traffic: made, excesses } = traffic({ messageSize: 2 * MIB }, [
+  const { traffic: made, excesses } = traffic({ messageSize: 2 * mib }, [
     new Response(events, { headers }),
   ]);
   expect(await (await made.fetch(address, post)).text()).toBe(event.repeat(3));

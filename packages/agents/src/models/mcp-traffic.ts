@@ -1,9 +1,9 @@
 import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
+import { hideUrlSecrets, LiminalError, thrownMessage } from '@liminal/protocol';
 import { refusalOfProxy, throughProxy } from '../proxy/index.ts';
 import { boundedAnswer } from './bounded-answer.ts';
-import { isSameServer } from './patient-fetch.ts';
+import { isSameServer } from './fetch-without-timeout.ts';
 
 /** Limits on the traffic of one MCP server, so that it can neither fill the memory nor hold up a turn. */
 export interface McpLimits {
@@ -104,7 +104,7 @@ export class McpTraffic {
       return response;
     } catch (error) {
       close();
-      throw inWords(url, error);
+      throw unreachableError(url, error);
     }
   };
 
@@ -189,10 +189,11 @@ async function fetchWithin(asked: string | URL, init?: RequestInit): Promise<Res
 }
 
 /** Unpacks why a server could not be reached, which `fetch` hides in its causes. */
-function inWords(url: string | URL, error: unknown): unknown {
+function unreachableError(url: string | URL, error: unknown): unknown {
   if (!(error instanceof TypeError) || !(error.cause instanceof Error)) return error;
   const { cause } = error;
-  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : messageOf(cause);
+  const code =
+    'code' in cause && typeof cause.code === 'string' ? cause.code : thrownMessage(cause);
   const why = refusalOfProxy(error) ?? hideUrlSecrets(code);
   const { origin } = new URL(url);
   return new TypeError(`${origin} could not be reached${throughProxy(url)} (${why}).`, { cause });

@@ -4,7 +4,7 @@ import type { AnswerWriter } from './answer-writer.ts';
 import type { Citation } from './citations.ts';
 
 /** A tool as it is described to a model. */
-export interface ToolFace {
+export interface ToolDefinition {
   name: string;
   description: string;
   /** JSON Schema of an object. */
@@ -24,7 +24,7 @@ export interface ModelRequest {
   /** The ids of all calls, including calls that were converted to words; default: the ids of `conversation`'s calls. */
   callIds?: readonly string[];
   /** Empty for a model that calls no tools: the conversation then has no calls and outputs. */
-  tools: readonly ToolFace[];
+  tools: readonly ToolDefinition[];
   /** Whether the model must answer in words: tools are listed only because the conversation has calls of them. */
   isWithoutCalls?: boolean;
   /** How much the model should think, if that can be set: `none`, `low`, `medium`, `high`. */

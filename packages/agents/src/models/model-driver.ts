@@ -1,6 +1,6 @@
 import type { AgentInfo, McpServers } from '@liminal/protocol';
 import { DriverProvider } from '../base/driver-provider.ts';
-import { FairLimit } from '../base/fair-limit.ts';
+import { FairSemaphore } from '../base/fair-semaphore.ts';
 import type { AgentDriver, AgentSession, SessionOpening } from '../driver.ts';
 import type { AgentIntroduction, CliProvider, StoredFork } from '../provider.ts';
 import { HiddenFolders } from '../hidden-folders.ts';
@@ -36,16 +36,16 @@ const scriptsAtOnce = { each: 4, total: 16 };
 const mcpStartsAtOnce = { each: 8, total: 32 };
 
 interface SharedLimits {
-  scripts: FairLimit;
-  mcpStarts: FairLimit;
+  scripts: FairSemaphore;
+  mcpStarts: FairSemaphore;
 }
 
 /** A provider for each model server, in the same order; a session can continue with any model of any server. */
 export function createModelProviders(options: ModelOptions): CliProvider[] {
   const catalog = new ModelCatalog(options.servers);
   const limits = {
-    scripts: new FairLimit(scriptsAtOnce),
-    mcpStarts: new FairLimit(mcpStartsAtOnce),
+    scripts: new FairSemaphore(scriptsAtOnce),
+    mcpStarts: new FairSemaphore(mcpStartsAtOnce),
   };
   return options.servers.map(
     ({ name }) => new DriverProvider(new ModelDriver(name, catalog, options, limits)),
@@ -96,7 +96,7 @@ class ModelDriver implements AgentDriver {
       retries,
       maxRounds,
     });
-    if (opening.earlier?.goesOn === true) await goOn(session, opening.signal);
+    if (opening.earlier?.resuming === true) await resumeTurn(session, opening.signal);
     return session;
   }
 
@@ -121,11 +121,11 @@ class ModelDriver implements AgentDriver {
 }
 
 /** Resumes a turn that was cut off. Closes the session if that fails, or if the signal aborts first. */
-async function goOn(session: ModelSession, signal: AbortSignal): Promise<void> {
+async function resumeTurn(session: ModelSession, signal: AbortSignal): Promise<void> {
   const stop = (): void => void session.close();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    await session.goOn();
+    await session.resume();
     signal.throwIfAborted();
   } catch (error) {
     await session.close();

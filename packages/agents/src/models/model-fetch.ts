@@ -1,6 +1,6 @@
 import { isRecord } from '../base/parse-line.ts';
 import { ModelError } from './model-error.ts';
-import { patientFetch } from './patient-fetch.ts';
+import { fetchWithoutTimeout } from './fetch-without-timeout.ts';
 
 /** The address returns a web page, such as a gateway's sign-in page or another program. */
 export class PageError extends ModelError {
@@ -14,17 +14,17 @@ export class PageError extends ModelError {
 }
 
 /**
- * `patientFetch` that checks what a response with status 200 really is: a JSON error gets the status that the error names, so
+ * `fetchWithoutTimeout` that checks what a response with status 200 really is: a JSON error gets the status that the error names, so
  * that the maker's SDK throws it, and a web page is an error at once.
  * @param unnamed - The status of an error that names none. Default: the response's status.
- * @throws PageError, besides what `patientFetch` throws.
+ * @throws PageError, besides what `fetchWithoutTimeout` throws.
  */
 export async function modelFetch(
   input: string | URL | Request,
   init?: RequestInit,
   unnamed?: (error: Record<string, unknown>) => number,
 ): Promise<Response> {
-  const response = await patientFetch(input, init);
+  const response = await fetchWithoutTimeout(input, init);
   const type = response.headers.get('content-type') ?? '';
   if (!response.ok || response.body === null || /event-stream/i.test(type)) return response;
   const address = input instanceof Request ? input.url : String(input);
@@ -66,7 +66,7 @@ async function peek(
     if (value !== undefined) read.push(value);
     start += decoder.decode(value, { stream: true }).trimStart();
   }
-  const whole = new ReadableStream<Uint8Array>({
+  const replayed = new ReadableStream<Uint8Array>({
     start: (controller) => {
       for (const piece of read) controller.enqueue(piece);
       if (isEnd) controller.close();
@@ -78,7 +78,7 @@ async function peek(
     },
     cancel: async (reason) => reader.cancel(reason),
   });
-  return [start, whole];
+  return [start, replayed];
 }
 
 /** The HTTP status in a JSON error; undefined if the text is not an error. */

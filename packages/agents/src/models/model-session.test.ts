@@ -17,8 +17,8 @@ import {
   type Act,
   breaksOff,
   calls,
-  goesOn,
-  says,
+  streamsUntilStopped,
+  repliesWith,
   ScriptedClient,
 } from './testing/scripted-client.ts';
 
@@ -31,7 +31,7 @@ interface Opened {
   provider: CliProvider;
   client: ScriptedClient;
   watch: Watch;
-  say: (message: string) => Promise<Response>;
+  runTurn: (message: string) => Promise<Response>;
 }
 
 async function open(
@@ -42,7 +42,7 @@ async function open(
     others = [],
     maxRounds = 20,
     config = {},
-    goesOn = false,
+    resuming = false,
     grants,
     models,
   }: {
@@ -51,7 +51,7 @@ async function open(
     others?: ModelServer[];
     maxRounds?: number;
     config?: Record<string, string>;
-    goesOn?: boolean;
+    resuming?: boolean;
     grants?: ProjectGrants;
     models?: ListedModel[];
   } = {},
@@ -68,14 +68,14 @@ async function open(
   ends.push(() => provider.close());
   const watch = new Watch(provider, 's');
   const runs = async () => stored;
-  const known = { goesOn, stored: { runs }, ...(grants && { grants }) };
+  const known = { resuming, stored: { runs }, ...(grants && { grants }) };
   await provider.loadSession('s', { projectDir, config, ...known });
   const say = async (message: string): Promise<Response> => {
     const { turnId } = await provider.sendMessage('s', message);
     expectWholeTurn(await watch.ended(turnId));
     return foldTurn(watch.events, turnId);
   };
-  return { provider, client, watch, say, projectDir };
+  return { provider, client, watch, runTurn: say, projectDir };
 }
 
 const texts = (items: readonly OutputItem[]): string[] =>
@@ -86,9 +86,9 @@ const texts = (items: readonly OutputItem[]): string[] =>
   });
 
 test('a model is sent the conversation, and its answer becomes a turn', async () => {
-  const { say, client } = await open([says('Good morning.'), says('Well.')]);
+  const { runTurn, client } = await open([repliesWith('Good morning.'), repliesWith('Well.')]);
 
-  const first = await say('Hello');
+  const first = await runTurn('Hello');
   expect(first).toMatchObject({
     status: 'complete',
     modelId: 'one',
@@ -97,7 +97,7 @@ test('a model is sent the conversation, and its answer becomes a turn', async ()
   });
   expect(texts(first.outputItems)).toEqual(['user: Hello', 'agent: Good morning.']);
 
-  await say('How are you?');
+  await runTurn('How are you?');
   expect(texts(client.requests[1]?.conversation ?? [])).toEqual([
     'user: Hello',
     'agent: Good morning.',
@@ -107,13 +107,13 @@ test('a model is sent the conversation, and its answer becomes a turn', async ()
 
 test('the conversation of a live session equals the conversation rebuilt from history', async () => {
   const error = new ModelError('MODEL_ERROR', 'It failed.');
-  const { say, client } = await open([
+  const { runTurn, client } = await open([
     calls(['echo', { text: 'a' }], ['echo', { text: 'b' }]),
-    says('Done.'),
+    repliesWith('Done.'),
     breaksOff('So far', error),
-    says('Back.'),
+    repliesWith('Back.'),
   ]);
-  const runs = [await say('One'), await say('Two'), await say('Three')];
+  const runs = [await runTurn('One'), await runTurn('Two'), await runTurn('Three')];
 
   const live = client.requests.at(-1)?.conversation ?? [];
   const rebuilt = conversationOf(itemsOf(runs));
@@ -122,24 +122,24 @@ test('the conversation of a live session equals the conversation rebuilt from hi
 });
 
 test('items of all turns have distinct ids, even if the server repeats ids', async () => {
-  const { say } = await open([
-    says('One.'),
+  const { runTurn } = await open([
+    repliesWith('One.'),
     calls(['echo', { text: 'a' }]),
-    says('Two.'),
+    repliesWith('Two.'),
     calls(['echo', { text: 'b' }]),
-    says('Three.'),
+    repliesWith('Three.'),
   ]);
-  const runs = [await say('1'), await say('2'), await say('3')];
+  const runs = [await runTurn('1'), await runTurn('2'), await runTurn('3')];
   const ids = itemsOf(runs).map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
 });
 
 test('a session that is opened again continues the conversation in history', async () => {
-  const before = await open([says('Good morning.')]);
-  const stored = [await before.say('Hello')];
-  const { say, client } = await open([says('Yes.')], { stored });
+  const before = await open([repliesWith('Good morning.')]);
+  const stored = [await before.runTurn('Hello')];
+  const { runTurn, client } = await open([repliesWith('Yes.')], { stored });
 
-  await say('Do you remember?');
+  await runTurn('Do you remember?');
   expect(texts(client.requests[0]?.conversation ?? [])).toEqual([
     'user: Hello',
     'agent: Good morning.',
@@ -148,13 +148,13 @@ test('a session that is opened again continues the conversation in history', asy
 });
 
 test('the model and its maker can change during a session', async () => {
-  const other = new ScriptedClient([says('I am another.')], 'anthropic');
-  const { say, provider, client } = await open([says('I am one.')], {
+  const other = new ScriptedClient([repliesWith('I am another.')], 'anthropic');
+  const { runTurn, provider, client } = await open([repliesWith('I am one.')], {
     others: [{ name: 'anthropic', title: 'Anthropic', client: other, model: 'two' }],
   });
-  await say('Who are you?');
+  await runTurn('Who are you?');
   await provider.setConfigOption?.('s', 'model', 'anthropic:two');
-  const second = await say('And now?');
+  const second = await runTurn('And now?');
 
   expect(client.requests).toHaveLength(1);
   expect(second).toMatchObject({ modelId: 'two', providerId: 'anthropic' });
@@ -166,7 +166,7 @@ test('the model and its maker can change during a session', async () => {
 
 test('audio is accepted only while the chosen model’s server accepts audio, and otherwise rejected before it is sent', async () => {
   const other = new ScriptedClient([], 'anthropic');
-  const { provider, client, watch } = await open([says('A bell.')], {
+  const { provider, client, watch } = await open([repliesWith('A bell.')], {
     server: { takesAudio: true },
     others: [{ name: 'anthropic', title: 'Anthropic', client: other, model: 'two' }],
   });
@@ -193,12 +193,12 @@ test('audio is accepted only while the chosen model’s server accepts audio, an
 });
 
 test('a model’s calls run in parallel, and the model is asked again with the outputs', async () => {
-  const { say, client } = await open([
+  const { runTurn, client } = await open([
     calls(['echo', { text: 'a' }], ['echo', { text: 'b' }]),
-    says('Both.'),
+    repliesWith('Both.'),
   ]);
 
-  const { outputItems } = await say('Echo twice');
+  const { outputItems } = await runTurn('Echo twice');
   expect(texts(outputItems)).toEqual([
     'user: Echo twice',
     'call: {"text":"a"}',
@@ -223,20 +223,20 @@ test.each([
   ['arguments of another shape', 'echo', { text: 1 }, /input is invalid/],
   ['a call that the tool rejects', 'echo', { text: 'fail' }, /It did not work/],
 ])('the model is sent the error of %s, and continues', async (_, name, input, said) => {
-  const { say } = await open([calls([name, input]), says('I see.')]);
+  const { runTurn } = await open([calls([name, input]), repliesWith('I see.')]);
 
-  const { outputItems, status } = await say('Go');
+  const { outputItems, status } = await runTurn('Go');
   expect(status).toBe('complete');
   const output = outputItems.find(({ type }) => type === 'function_call_output');
   expect(output).toMatchObject({ success: false, output: expect.stringMatching(said) });
 });
 
 test('people are asked before a call that needs permission, and not again once it is allowed permanently', async () => {
-  const { provider, watch, say } = await open([
+  const { provider, watch, runTurn } = await open([
     calls(['echo', { text: 'loud' }]),
-    says('One.'),
+    repliesWith('One.'),
     calls(['echo', { text: 'loud' }]),
-    says('Two.'),
+    repliesWith('Two.'),
   ]);
   const { turnId } = await provider.sendMessage('s', 'Be loud');
   const asked = await watch.until(() =>
@@ -250,7 +250,7 @@ test('people are asked before a call that needs permission, and not again once i
   await provider.answerApproval?.('s', approvalId, { optionId: 'always' });
   await watch.ended(turnId);
 
-  const { outputItems } = await say('Again');
+  const { outputItems } = await runTurn('Again');
   expect(outputItems.some(({ type }) => type === 'approval')).toBe(false);
   expect(texts(outputItems)).toContain('output: loud');
 });
@@ -277,7 +277,7 @@ async function beAsked({ provider, watch }: Opened, optionId: string): Promise<s
   );
 }
 
-const loud = (): Act[] => [calls(['echo', { text: 'loud' }]), says('So.')];
+const loud = (): Act[] => [calls(['echo', { text: 'loud' }]), repliesWith('So.')];
 const wasAsked = ({ outputItems }: Response): boolean =>
   outputItems.some(({ type }) => type === 'approval');
 
@@ -290,7 +290,7 @@ test('a permanent permission is stored for the project, and applies to the proje
   expect(grants.titles).toEqual(new Map());
   await beAsked(other, 'always');
   expect(grants.titles).toEqual(new Map([['tool:echo', 'loud echoes']]));
-  const run = await one.say('Again');
+  const run = await one.runTurn('Again');
   expect(wasAsked(run)).toBe(false);
   expect(texts(run.outputItems)).toContain('output: loud');
 });
@@ -299,7 +299,7 @@ test('a permission that people remove from the project is asked for again at onc
   const grants = project();
   const session = await open([...loud(), ...loud(), ...loud()], { grants });
   await beAsked(session, 'always');
-  expect(wasAsked(await session.say('Again'))).toBe(false);
+  expect(wasAsked(await session.runTurn('Again'))).toBe(false);
   grants.titles.clear();
   await beAsked(session, 'allow');
 });
@@ -322,7 +322,7 @@ test('while a project’s grants cannot be read, people are asked, and a notice 
     'This project’s permanent permissions could not be read. The disk is gone.',
   );
   grants.list = list;
-  expect(wasAsked(await session.say('Again'))).toBe(false);
+  expect(wasAsked(await session.runTurn('Again'))).toBe(false);
   expect(session.watch.updates.findLast(({ notices }) => notices)?.notices).toEqual([]);
 });
 
@@ -332,7 +332,7 @@ test('a permission that cannot be stored applies to the session only, and a noti
   const session = await open([...loud(), ...loud()], { grants });
 
   await beAsked(session, 'always');
-  expect(wasAsked(await session.say('Again'))).toBe(false);
+  expect(wasAsked(await session.runTurn('Again'))).toBe(false);
   expect(session.watch.updates.findLast(({ notices }) => notices)?.notices).toEqual([
     {
       level: 'warning',
@@ -354,7 +354,10 @@ test('a new session has its project’s permissions', async () => {
 });
 
 test('the model reads a refusal with its reason', async () => {
-  const { provider, watch } = await open([calls(['echo', { text: 'loud' }]), says('As you wish.')]);
+  const { provider, watch } = await open([
+    calls(['echo', { text: 'loud' }]),
+    repliesWith('As you wish.'),
+  ]);
   const { turnId } = await provider.sendMessage('s', 'Be loud');
   const approvalId = await watch.until(
     () =>
@@ -371,9 +374,9 @@ test('the model reads a refusal with its reason', async () => {
 
 test('after a temporary failure the request is repeated, and text from before the failure appears once', async () => {
   const overloaded = new ModelError('MODEL_UNAVAILABLE', 'It is overloaded.', { isPassing: true });
-  const { say, watch } = await open([breaksOff('Hel', overloaded), says('Hello.')]);
+  const { runTurn, watch } = await open([breaksOff('Hel', overloaded), repliesWith('Hello.')]);
 
-  const { outputItems, status } = await say('Hi');
+  const { outputItems, status } = await runTurn('Hi');
   expect(status).toBe('complete');
   expect(texts(outputItems)).toEqual(['user: Hi', 'agent: Hello.']);
   expect(watch.updates.map(({ activity }) => activity)).toContainEqual(
@@ -384,22 +387,25 @@ test('after a temporary failure the request is repeated, and text from before th
 test('a failure that persists, or is not temporary, ends the turn with its code and the text so far', async () => {
   const limit = new ModelError('RATE_LIMIT', 'Too many requests.', { isPassing: true });
   const lasting = new ModelError('CONTENT_FILTER', 'It was filtered.');
-  const { say, client } = await open([
+  const { runTurn, client } = await open([
     breaksOff('1', limit),
     breaksOff('2', limit),
     breaksOff('3', limit),
     breaksOff('4', lasting),
   ]);
 
-  const first = await say('Hi');
+  const first = await runTurn('Hi');
   expect(first).toMatchObject({ status: 'error', error: { code: 'RATE_LIMIT' } });
   expect(texts(first.outputItems)).toEqual(['user: Hi', 'agent: 3']);
   expect(client.requests).toHaveLength(3);
-  expect(await say('Hi')).toMatchObject({ status: 'error', error: { code: 'CONTENT_FILTER' } });
+  expect(await runTurn('Hi')).toMatchObject({ status: 'error', error: { code: 'CONTENT_FILTER' } });
 });
 
 test('cancel stops the request, and the text so far is kept', async () => {
-  const { provider, watch, say, client } = await open([goesOn('I go on and'), says('Yes?')]);
+  const { provider, watch, runTurn, client } = await open([
+    streamsUntilStopped('I go on and'),
+    repliesWith('Yes?'),
+  ]);
   const { turnId } = await provider.sendMessage('s', 'Go on');
   await watch.event(turnId, 'item_delta');
   await provider.cancelTurn('s');
@@ -408,14 +414,14 @@ test('cancel stops the request, and the text so far is kept', async () => {
   const run = foldTurn(watch.events, turnId);
   expect(run).toMatchObject({ status: 'aborted' });
   expect(texts(run.outputItems)).toContain('agent: I go on and');
-  await say('Still there?');
+  await runTurn('Still there?');
   expect(texts(client.requests[1]?.conversation ?? [])).toContain('agent: I go on and');
 });
 
 test('a message sent during a turn is read at the model’s next request', async () => {
   const { provider, watch, client } = await open([
     goesOnUntil(() => steered.promise),
-    says('Two then.'),
+    repliesWith('Two then.'),
   ]);
   const steered = Promise.withResolvers<void>();
   const { turnId } = await provider.sendMessage('s', 'One');
@@ -446,9 +452,13 @@ function goesOnUntil(told: () => Promise<void>): Act {
 }
 
 test('/compact continues from a summary of the conversation', async () => {
-  const { say, client } = await open([says('Good morning.'), says('We greeted.'), says('Yes.')]);
-  await say('Hello');
-  const compacted = await say('/compact the greeting');
+  const { runTurn, client } = await open([
+    repliesWith('Good morning.'),
+    repliesWith('We greeted.'),
+    repliesWith('Yes.'),
+  ]);
+  await runTurn('Hello');
+  const compacted = await runTurn('/compact the greeting');
   expect(texts(client.requests[1]?.conversation ?? []).at(-1)).toMatch(
     /The user adds: the greeting/,
   );
@@ -459,7 +469,7 @@ test('/compact continues from a summary of the conversation', async () => {
     tools: client.requests[0]?.tools,
   });
 
-  await say('Do you remember?');
+  await runTurn('Do you remember?');
   const conversation = texts(client.requests[2]?.conversation ?? []);
   expect(conversation).toEqual([
     'user: What we have said and done so far, in short:\n\nWe greeted.',
@@ -468,10 +478,14 @@ test('/compact continues from a summary of the conversation', async () => {
 });
 
 test('a failed summary leaves the conversation unchanged', async () => {
-  const { say, client } = await open([says('Good morning.'), says(''), says('Yes.')]);
-  await say('Hello');
-  expect((await say('/compact')).error?.message).toMatch(/The conversation is unchanged/);
-  await say('Still there?');
+  const { runTurn, client } = await open([
+    repliesWith('Good morning.'),
+    repliesWith(''),
+    repliesWith('Yes.'),
+  ]);
+  await runTurn('Hello');
+  expect((await runTurn('/compact')).error?.message).toMatch(/The conversation is unchanged/);
+  await runTurn('Still there?');
   expect(texts(client.requests[2]?.conversation ?? [])).toEqual([
     'user: Hello',
     'agent: Good morning.',
@@ -481,40 +495,40 @@ test('a failed summary leaves the conversation unchanged', async () => {
 
 test('a conversation that is too long even for its summary is summarized from its newer part', async () => {
   const long = new ModelError('CONTEXT_LENGTH', 'That is too long.');
-  const { say, client } = await open([
-    says('One.'),
-    says('Two.'),
+  const { runTurn, client } = await open([
+    repliesWith('One.'),
+    repliesWith('Two.'),
     breaksOff('', long),
     breaksOff('', long),
-    says('Short.'),
+    repliesWith('Short.'),
   ]);
-  await say('First');
-  await say('Second');
-  expect(await say('Third')).toMatchObject({
+  await runTurn('First');
+  await runTurn('Second');
+  expect(await runTurn('Third')).toMatchObject({
     error: { code: 'CONTEXT_LENGTH', message: expect.stringMatching(/Send \/compact/) },
   });
-  expect((await say('/compact')).status).toBe('complete');
+  expect((await runTurn('/compact')).status).toBe('complete');
   expect(texts(client.requests.at(-1)?.conversation ?? [])).not.toContain('user: First');
 });
 
 test('an empty answer becomes a notice for people, which the model is not sent', async () => {
-  const { say, client } = await open([says(''), says('Yes.')]);
-  const { status, outputItems } = await say('Hello');
+  const { runTurn, client } = await open([repliesWith(''), repliesWith('Yes.')]);
+  const { status, outputItems } = await runTurn('Hello');
   expect(status).toBe('complete');
   expect(texts(outputItems).at(-1)).toMatch(
     /^system: The model has ended its turn without an answer/,
   );
-  await say('Hello?');
+  await runTurn('Hello?');
   expect(texts(client.requests[1]?.conversation ?? [])).toEqual(['user: Hello', 'user: Hello?']);
 });
 
 test('a turn whose model never stops calling ends at the limit of rounds', async () => {
-  const { say, client } = await open(
+  const { runTurn, client } = await open(
     [calls(['echo', { text: 'a' }]), calls(['echo', { text: 'b' }])],
     { maxRounds: 2 },
   );
 
-  const { finishReason, outputItems } = await say('Go');
+  const { finishReason, outputItems } = await runTurn('Go');
   expect(finishReason).toBe('max_turn_requests');
   expect(client.requests).toHaveLength(2);
   expect(texts(outputItems).at(-1)).toMatch(/asked 2 times in this turn/);
@@ -522,42 +536,45 @@ test('a turn whose model never stops calling ends at the limit of rounds', async
 
 test('tokens are summed over a turn, and are priced by the configuration', async () => {
   const prices = { input: 1, output: 10 };
-  const { say } = await open([calls(['echo', { text: 'a' }]), says('So.'), says('Well.')], {
-    server: { prices, contextWindow: 500 },
-  });
+  const { runTurn } = await open(
+    [calls(['echo', { text: 'a' }]), repliesWith('So.'), repliesWith('Well.')],
+    {
+      server: { prices, contextWindow: 500 },
+    },
+  );
 
-  expect((await say('Go')).usage).toMatchObject({
+  expect((await runTurn('Go')).usage).toMatchObject({
     inputTokens: 20,
     outputTokens: 10,
     costUsd: expect.closeTo(0.000_12, 8),
     contextTokens: 15,
     contextWindow: 500,
   });
-  expect((await say('Go')).usage?.costUsd).toBeCloseTo(0.000_18, 8);
+  expect((await runTurn('Go')).usage?.costUsd).toBeCloseTo(0.000_18, 8);
 });
 
 test('the project’s AGENTS.md is part of the instructions', async () => {
-  const { say, client, projectDir } = await open([says('Yes.')]);
+  const { runTurn, client, projectDir } = await open([repliesWith('Yes.')]);
   await writeFile(join(projectDir, 'AGENTS.md'), 'Use tabs.');
-  await say('Hello');
+  await runTurn('Hello');
   expect(client.requests[0]?.instructions).toContain('Use tabs.');
 });
 
 test('SAFE: an AGENTS.md that links to a file elsewhere is not read', async () => {
-  const { say, client, projectDir } = await open([says('Yes.')]);
+  const { runTurn, client, projectDir } = await open([repliesWith('Yes.')]);
   const elsewhere = await mkdtemp(join(tmpdir(), 'liminal-elsewhere-'));
   ends.push(() => rm(elsewhere, { recursive: true }));
   await writeFile(join(elsewhere, 'secret'), 'The key is 1234.');
   await symlink(join(elsewhere, 'secret'), join(projectDir, 'AGENTS.md'));
   await writeFile(join(projectDir, 'CLAUDE.md'), 'Use tabs.');
-  await say('Hello');
+  await runTurn('Hello');
   expect(client.requests[0]?.instructions).toContain('Use tabs.');
   expect(client.requests[0]?.instructions).not.toContain('1234');
 });
 
 test('without a configured model, the first listed model is asked', async () => {
-  const { say, client } = await open([says('Yes.')], { server: { model: undefined } });
-  await say('Hello');
+  const { runTurn, client } = await open([repliesWith('Yes.')], { server: { model: undefined } });
+  await runTurn('Hello');
   expect(client.requests[0]?.model).toBe('one');
 });
 
@@ -575,7 +592,10 @@ test('a permission that was open when the session ended is asked for again with 
   );
   const stored = [cutOff(before.watch.of(turnId))];
 
-  const { provider, watch, client } = await open([says('Both.')], { stored, goesOn: true });
+  const { provider, watch, client } = await open([repliesWith('Both.')], {
+    stored,
+    resuming: true,
+  });
   const [again] = watch.events.map((event) => event.turnId);
   const second = await watch.until(() => approvalOf(watch, again ?? ''));
   expect(second).toBe(first);
@@ -611,7 +631,11 @@ test.each([
     await grants.add('tool:echo', 'loud echoes');
 
     const stored = [{ ...cut, outputItems }];
-    const { provider, watch } = await open([goesOn('Then')], { stored, goesOn: true, grants });
+    const { provider, watch } = await open([streamsUntilStopped('Then')], {
+      stored,
+      resuming: true,
+      grants,
+    });
     const [again = ''] = watch.events.map((event) => event.turnId);
     await watch.event(again, 'item_delta');
     await provider.cancelTurn('s');
@@ -641,9 +665,9 @@ test.each([
 
     const others = [keyless];
     const config = { model };
-    const { provider, watch, say } = await open([says('Yes.')], {
+    const { provider, watch, runTurn } = await open([repliesWith('Yes.')], {
       stored,
-      goesOn: true,
+      resuming: true,
       others,
       config,
     });
@@ -656,16 +680,16 @@ test.each([
     expect(run.error?.message).toContain(problem);
     await expect(provider.sendMessage('s', 'Still there?')).rejects.toThrow(problem);
     await provider.setConfigOption?.('s', 'model', 'openai:one');
-    expect(texts((await say('Still there?')).outputItems)).toContain('agent: Yes.');
+    expect(texts((await runTurn('Still there?')).outputItems)).toContain('agent: Yes.');
   },
 );
 
 test('a model named without a server belongs to the session’s own server, also when the session is opened again', async () => {
-  const { provider, say, client } = await open([says('Yes.'), says('Yes.')]);
+  const { provider, runTurn, client } = await open([repliesWith('Yes.'), repliesWith('Yes.')]);
   await provider.setConfigOption?.('s', 'model', 'two');
-  await say('Hello');
-  const again = await open([says('Yes.')], { config: { model: 'two' } });
-  await again.say('Hello');
+  await runTurn('Hello');
+  const again = await open([repliesWith('Yes.')], { config: { model: 'two' } });
+  await again.runTurn('Hello');
   expect([client, again.client].map(({ requests }) => requests[0]?.model)).toEqual(['two', 'two']);
   await expect(provider.setConfigOption?.('s', 'model', 'qwen3:8b')).rejects.toThrow(
     'as in openai:qwen3:8b, with one of these servers: openai.',
@@ -679,8 +703,8 @@ test('an open question is asked again even if the server that lists the models i
   const stored = [cutOff(before.watch.of(turnId))];
 
   const server = { model: undefined };
-  const options = { stored, goesOn: true, server, models: [] };
-  const { provider, watch, client } = await open([says('Done.')], options);
+  const options = { stored, resuming: true, server, models: [] };
+  const { provider, watch, client } = await open([repliesWith('Done.')], options);
   const [again = ''] = watch.events.map((event) => event.turnId);
   const approvalId = await watch.until(() => approvalOf(watch, again));
   await provider.answerApproval?.('s', approvalId, { optionId: 'allow' });
@@ -695,11 +719,11 @@ test('a message to a new session whose server has no key is rejected with advice
 });
 
 test('a session without an open question begins no turn when it is opened', async () => {
-  const before = await open([says('Good morning.')]);
-  const stored = [await before.say('Hello')];
-  const { watch, say } = await open([says('Yes.')], { stored, goesOn: true });
+  const before = await open([repliesWith('Good morning.')]);
+  const stored = [await before.runTurn('Hello')];
+  const { watch, runTurn } = await open([repliesWith('Yes.')], { stored, resuming: true });
   expect(watch.events).toEqual([]);
-  expect((await say('Still there?')).status).toBe('complete');
+  expect((await runTurn('Still there?')).status).toBe('complete');
 });
 
 function approvalOf(watch: Watch, turnId: string): string | undefined {
@@ -709,8 +733,8 @@ function approvalOf(watch: Watch, turnId: string): string | undefined {
 }
 
 test('FR-001-22: a call has a title, and its output follows', async () => {
-  const { say } = await open([calls(['echo', { text: 'a' }]), says('So.')]);
-  const { outputItems } = await say('Go');
+  const { runTurn } = await open([calls(['echo', { text: 'a' }]), repliesWith('So.')]);
+  const { outputItems } = await runTurn('Go');
   expect(outputItems[1]).toMatchObject({ name: 'echo', title: 'Echo a', kind: 'other' });
   expect(outputItems[2]).toMatchObject({ callId: 'call_0', output: 'a', success: true });
 });
@@ -719,8 +743,11 @@ test('FR-001-32: a script emits its start, its calls with their outputs, and its
   const code = `const said = await Promise.all(['a', 'b'].map((text) => tools.echo({ text })));
 print('two');
 return said.join('+');`;
-  const { say, client, watch } = await open([calls(['run_script', { code }]), says('So.')]);
-  const { turnId, outputItems } = await say('Run');
+  const { runTurn, client, watch } = await open([
+    calls(['run_script', { code }]),
+    repliesWith('So.'),
+  ]);
+  const { turnId, outputItems } = await runTurn('Run');
 
   const types = watch.of(turnId).map(({ payload }) => payload.type);
   const [start, done] = ['script_execution_start', 'script_execution_done'].map((type) =>
@@ -753,7 +780,10 @@ return said.join('+');`;
 
 test('FR-001-32: a script that fails emits its error, and its calls need their own permission', async () => {
   const code = "await tools.echo({ text: 'loud' });";
-  const { provider, watch } = await open([calls(['run_script', { code }]), says('As you wish.')]);
+  const { provider, watch } = await open([
+    calls(['run_script', { code }]),
+    repliesWith('As you wish.'),
+  ]);
   const { turnId } = await provider.sendMessage('s', 'Run');
   const approvalId = await watch.until(() => approvalOf(watch, turnId));
   await provider.answerApproval?.('s', approvalId, { optionId: 'refuse' });

@@ -11,7 +11,7 @@ import {
   type SessionNotice,
 } from '@liminal/protocol';
 import { commonImages, commonSounds } from '../base/accepted-content.ts';
-import type { FairLimit } from '../base/fair-limit.ts';
+import type { FairSemaphore } from '../base/fair-semaphore.ts';
 import type { ConversationRewind } from '../provider.ts';
 import { isoNow } from '../base/iso-clock.ts';
 import { NoticeBoard } from '../base/notice-board.ts';
@@ -39,7 +39,7 @@ import {
   unknownSetting,
 } from './settings.ts';
 import { ToolCalls } from './tool-calls.ts';
-import { askedIn } from './waiting-calls.ts';
+import { resumableCalls } from './waiting-calls.ts';
 
 export interface ModelSessionOptions {
   opening: SessionOpening;
@@ -55,9 +55,9 @@ export interface ModelSessionOptions {
   /** Whether a model may write a script instead of many calls. */
   runsScripts: boolean;
   /** Limits how many scripts of all sessions run at the same time. */
-  scripts: FairLimit;
+  scripts: FairSemaphore;
   /** Limits how many MCP servers of all sessions start at the same time. */
-  mcpStarts: FairLimit;
+  mcpStarts: FairSemaphore;
   retries: RetrySettings;
   maxRounds: number;
 }
@@ -70,7 +70,7 @@ interface Past {
 }
 
 /** The input of a turn; a resumed turn has no message. */
-interface Started {
+interface TurnInput {
   turnId: string;
   message?: string;
   blocks?: readonly ContentBlock[];
@@ -78,7 +78,7 @@ interface Started {
   tools: readonly Tool[];
 }
 
-interface Running {
+interface RunningTurn {
   turnId: string;
   turn: ModelTurn;
   writer: TurnWriter;
@@ -105,7 +105,7 @@ export class ModelSession implements AgentSession {
   #chosen: ChosenModel | undefined;
   #effort: Effort = 'default';
   #folders: Folders;
-  #running: Running | undefined;
+  #running: RunningTurn | undefined;
   #isStarting = false;
 
   /** Throws ProviderError `INVALID_OPTION`. */
@@ -136,8 +136,8 @@ export class ModelSession implements AgentSession {
       else this.#change(id, value);
     }
     this.#output.update({ commands: [compact] });
-    this.#tellOptions();
-    void this.#learnModels();
+    this.#reportOptions();
+    void this.#refreshModels();
   }
 
   /** The content that the chosen model's interface accepts. Files that the model cannot read are only named to it. */
@@ -170,9 +170,9 @@ export class ModelSession implements AgentSession {
   }
 
   /** Resumes a turn that was cut off while it asked people. Resolves when each question that is still needed is asked again. */
-  async goOn(): Promise<void> {
+  async resume(): Promise<void> {
     const runs = (await this.#options.opening.earlier?.stored?.runs()) ?? [];
-    const asked = askedIn(runs);
+    const asked = resumableCalls(runs);
     if (asked.length === 0) return;
     // Ask the pending questions again even if the model is not available now: the turn reports that when it needs the model.
     const chosen = this.#chosen ?? this.#modelOf(runs);
@@ -180,7 +180,7 @@ export class ModelSession implements AgentSession {
     const started = { turnId: randomUUID(), ...(await this.#surroundings()) };
     const again = asked.map((call) => ({ call, ...Promise.withResolvers<void>() }));
     const calls = again.map(({ call, resolve }) => ({ ...call, onAsked: resolve }));
-    const running = this.#begin(started, chosen, this.#past, async (turn) => turn.goOn(calls));
+    const running = this.#begin(started, chosen, this.#past, async (turn) => turn.resume(calls));
     await Promise.race([Promise.all(again.map(({ promise }) => promise)), running.ended]);
   }
 
@@ -221,10 +221,10 @@ export class ModelSession implements AgentSession {
 
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#change(id, value);
-    this.#tellOptions();
+    this.#reportOptions();
   }
 
-  async rewindConversation({ kept }: ConversationRewind): Promise<void> {
+  async rewindConversation({ remaining: kept }: ConversationRewind): Promise<void> {
     const runs = await kept.runs();
     this.#past = { items: itemsOf(runs), cost: costIn(runs) };
   }
@@ -236,19 +236,19 @@ export class ModelSession implements AgentSession {
   }
 
   #begin(
-    { turnId, message, blocks, instructions, tools }: Started,
+    { turnId, message, blocks, instructions, tools }: TurnInput,
     chosen: ChosenModel,
     past: Past,
     work: (turn: ModelTurn) => Promise<void>,
-  ): Running {
+  ): RunningTurn {
     if (!this.isAlive) throw new ProviderError('PROCESS_CRASH', 'The session has been ended.');
     const { opening, catalog, retries, maxRounds, runsScripts, scripts } = this.#options;
     const { files } = opening;
     const items = new TurnItems();
     const writer = new TurnWriter(turnId, (draft) => {
-      items.hear(draft);
+      items.onDraft(draft);
       // Clear the running turn first: the next message may arrive before `emit` returns.
-      if (isTerminal(draft.payload)) this.#over(turn, [...past.items, ...items.ended]);
+      if (isTerminal(draft.payload)) this.#onTurnEnd(turn, [...past.items, ...items.ended]);
       this.#output.emit(draft);
     });
     const [approvals, permissions] = [this.#approvals, this.#permissions];
@@ -287,7 +287,7 @@ export class ModelSession implements AgentSession {
     return running;
   }
 
-  async #surroundings(): Promise<Pick<Started, 'instructions' | 'tools'>> {
+  async #surroundings(): Promise<Pick<TurnInput, 'instructions' | 'tools'>> {
     const { hiddenFolders } = this.#options;
     const [instructions, more] = await Promise.all([
       instructionsFor(this.#folders, hiddenFolders),
@@ -296,7 +296,7 @@ export class ModelSession implements AgentSession {
     return { instructions, tools: [...this.#options.tools, ...more] };
   }
 
-  #over(turn: ModelTurn, items: readonly OutputItem[]): void {
+  #onTurnEnd(turn: ModelTurn, items: readonly OutputItem[]): void {
     this.#past = { items, cost: turn.cost };
     this.#running = undefined;
   }
@@ -308,13 +308,13 @@ export class ModelSession implements AgentSession {
 
   /** Rejects with ProviderError if no model is known. */
   async #choose(): Promise<ChosenModel> {
-    if (this.#chosen === undefined) await this.#learnModels();
+    if (this.#chosen === undefined) await this.#refreshModels();
     const { catalog, name } = this.#options;
     if (this.#chosen !== undefined && this.#chosen.server.problem === undefined)
       return this.#chosen;
     const { title, problem } = catalog.server(name);
-    const told = this.#notices.all.map(({ text }) => text).join(' ');
-    const why = problem ?? `${told || 'Its server lists no models.'} ${byId}`;
+    const noticeText = this.#notices.all.map(({ text }) => text).join(' ');
+    const why = problem ?? `${noticeText || 'Its server lists no models.'} ${byId}`;
     const message = this.#chosen
       ? cannotBeAsked(this.#chosen)
       : `No model of “${title}” is available. ${why}`;
@@ -335,13 +335,13 @@ export class ModelSession implements AgentSession {
   }
 
   /** Never rejects: a server that does not list its models becomes a notice. */
-  async #learnModels(): Promise<void> {
+  async #refreshModels(): Promise<void> {
     const { catalog, name } = this.#options;
     const problem = await catalog.refresh(name);
     if (!this.isAlive) return;
     this.#notices.put('models', warnings(problem ?? []));
     this.#chosen ??= catalog.first(name);
-    this.#tellOptions();
+    this.#reportOptions();
   }
 
   /** Throws ProviderError `INVALID_OPTION`. */
@@ -353,7 +353,7 @@ export class ModelSession implements AgentSession {
     else throw unknownSetting(id);
   }
 
-  #tellOptions(): void {
+  #reportOptions(): void {
     const { catalog, name } = this.#options;
     const model = catalog.option(this.#chosen, name);
     const rest = [modeOption(this.#permissions.mode), effortOption(this.#effort)];

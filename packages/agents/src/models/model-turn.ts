@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   type ContentBlock,
   type ErrorObject,
-  messageOf,
+  thrownMessage,
   type OutputItem,
   type Usage,
 } from '@liminal/protocol';
@@ -10,7 +10,7 @@ import { isoNow } from '../base/iso-clock.ts';
 import { isRecord } from '../base/parse-line.ts';
 import type { TurnEnd, TurnWriter } from '../base/turn-writer.ts';
 import { AnswerWriter } from './answer-writer.ts';
-import { inCalls, inWords } from './calls-in-words.ts';
+import { withBlocksAsCalls, withCallsAsText } from './calls-as-text.ts';
 import { type Citation, sourcesOf } from './citations.ts';
 import { type ChosenModel, costOf, type ModelCatalog } from './catalog.ts';
 import {
@@ -25,10 +25,10 @@ import type { ModelAnswer, ModelRequest } from './model-client.ts';
 import { ModelError } from './model-error.ts';
 import { type RetrySettings, waitAfter } from './retries.ts';
 import { blockIn } from './script-block.ts';
-import type { Answer } from './script-tool.ts';
+import type { CallResult } from './script-tool.ts';
 import type { ToolCalls } from './tool-calls.ts';
 import type { WantedCall } from './waiting-calls.ts';
-import type { AskedCall } from './waiting-calls.ts';
+import type { ResumableCall } from './waiting-calls.ts';
 
 export interface ModelTurnOptions {
   writer: TurnWriter;
@@ -60,7 +60,7 @@ const summarize =
 /** The shortest time between two reports of the tokens so far, ms; the end of a turn reports all. */
 const usageMs = 1_000;
 const notShown = 'The model’s server sent something that Liminal cannot show. It is stored.';
-const saidNothing =
+const emptyAnswerNotice =
   'The model has ended its turn without an answer. Ask again, or choose another model.';
 /** How many calls one answer may make. Further calls are not run, and get an error as their output. */
 const maxCalls = 128;
@@ -80,7 +80,7 @@ const nothingSummarized = ({ message }: ModelError): string =>
   `The summary contains nothing of the conversation, because the model’s server refuses each part of it. ${message}`;
 
 /** An answer, with the calls that Liminal must run. */
-interface Asked extends ModelAnswer {
+interface TurnAnswer extends ModelAnswer {
   calls: readonly WantedCall[];
 }
 
@@ -94,7 +94,7 @@ export class ModelTurn {
   readonly #made = new WeakMap<object, unknown>();
   #usage: Usage | undefined;
   #cost: number | undefined;
-  #toldUsageAt = Number.NEGATIVE_INFINITY;
+  #usageReportedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ModelTurnOptions) {
     this.#options = options;
@@ -117,7 +117,7 @@ export class ModelTurn {
   }
 
   /** Resumes the calls for which the last turn was still asking people when it was cut off. */
-  async goOn(asked: readonly (AskedCall & Pick<WantedCall, 'onAsked'>)[]): Promise<void> {
+  async resume(asked: readonly (ResumableCall & Pick<WantedCall, 'onAsked'>)[]): Promise<void> {
     const calls = asked.map(({ call, ...known }) => {
       const { callId, name, arguments: text } = call;
       const itemId = `${this.#options.writer.turnId}:${callId}`;
@@ -180,7 +180,10 @@ export class ModelTurn {
       const hasPast = this.#options.earlier.some(isOfModel);
       return { type: 'response_error', error: withAdvice(error, hasPast) };
     }
-    const what = { code: 'INTERNAL', message: `Liminal failed in this turn. ${messageOf(error)}` };
+    const what = {
+      code: 'INTERNAL',
+      message: `Liminal failed in this turn. ${thrownMessage(error)}`,
+    };
     return { type: 'response_error', error: what };
   }
 
@@ -197,9 +200,9 @@ export class ModelTurn {
       // A person who has sent a message in the meantime may know another way.
       if (problem !== undefined && this.#steered.length === 0)
         throw new ModelError('MODEL_ERROR', problem);
-      const goesOn = calls.length > 0 || isPaused || this.#steered.length > 0;
-      if (!goesOn) {
-        if (!this.#options.items.ended.some(isOfModel)) this.#now.notice(saidNothing);
+      const shouldContinue = calls.length > 0 || isPaused || this.#steered.length > 0;
+      if (!shouldContinue) {
+        if (!this.#options.items.ended.some(isOfModel)) this.#now.notice(emptyAnswerNotice);
         return { type: 'response_done', status: 'completed', finishReason };
       }
       if (round < maxRounds) continue;
@@ -237,10 +240,10 @@ export class ModelTurn {
   /** Marks that the model's last answer replaces the conversation so far. */
   #markSummary(): void {
     const { items, writer } = this.#options;
-    const said = items.ended.filter(
+    const answers = items.ended.filter(
       (item) => item.type === 'message' && item.origin === 'agent' && item.content.trim() !== '',
     );
-    if (said.length === 0) {
+    if (answers.length === 0) {
       const problem = 'The model gave no summary. The conversation is unchanged.';
       throw new ModelError('MODEL_ERROR', problem);
     }
@@ -259,7 +262,7 @@ export class ModelTurn {
     for (const { messageId } of this.#steered.splice(0)) this.#now.settle(messageId, 'taken');
   }
 
-  async #runAll(calls: readonly WantedCall[]): Promise<Answer[]> {
+  async #runAll(calls: readonly WantedCall[]): Promise<CallResult[]> {
     const { tools } = this.#options;
     const { signal } = this.#abort;
     return Promise.all(calls.map(async (call) => tools.run(call, () => this.#now, signal)));
@@ -270,7 +273,7 @@ export class ModelTurn {
     conversation: readonly OutputItem[],
     isWithoutCalls = false,
     attempts = this.#options.retries.attempts,
-  ): Promise<Asked> {
+  ): Promise<TurnAnswer> {
     const { chosen, catalog, wait } = this.#options;
     const retries = { ...this.#options.retries, attempts };
     const { client, problem } = chosen.server;
@@ -301,7 +304,7 @@ export class ModelTurn {
         const ms = signal.aborted ? undefined : waitAfter(error, attempt, retries);
         if (ms === undefined) throw error;
         answer.withdraw('retried');
-        wait(`${messageOf(error)} Retrying in ${Math.ceil(ms / 1_000)} s.`);
+        wait(`${thrownMessage(error)} Retrying in ${Math.ceil(ms / 1_000)} s.`);
         await delay(ms, undefined, { signal });
       }
     }
@@ -310,10 +313,10 @@ export class ModelTurn {
   /** Shows people the cited sources that the answer's text does not name. */
   #cite(citations: readonly Citation[]): void {
     if (citations.length === 0) return;
-    const said = this.#options.items.ended.flatMap((item) =>
+    const texts = this.#options.items.ended.flatMap((item) =>
       item.type === 'message' && item.origin !== 'user' ? item.content : [],
     );
-    const sources = sourcesOf(citations, said);
+    const sources = sourcesOf(citations, texts);
     if (sources !== undefined) this.#now.notice(sources);
   }
 
@@ -325,9 +328,9 @@ export class ModelTurn {
     return {
       model: chosen.model,
       instructions: more === undefined ? instructions : `${instructions}\n\n${more}`,
-      conversation: callsTools ? inCalls(conversation) : inWords(conversation),
+      conversation: callsTools ? withBlocksAsCalls(conversation) : withCallsAsText(conversation),
       ...(!callsTools && { callIds: callIdsOf(conversation) }),
-      tools: callsTools ? tools.faces : [],
+      tools: callsTools ? tools.definitions : [],
       effort,
       made: this.#made,
       ...(isWithoutCalls && { isWithoutCalls }),
@@ -364,8 +367,8 @@ export class ModelTurn {
       ...(contextWindow !== undefined && { contextWindow }),
     };
     const now = performance.now();
-    if (now - this.#toldUsageAt < usageMs) return;
-    this.#toldUsageAt = now;
+    if (now - this.#usageReportedAt < usageMs) return;
+    this.#usageReportedAt = now;
     this.#now.write({ type: 'usage_update', usage: this.#usage });
   }
 }

@@ -47,7 +47,7 @@ test.each<[mode: Permissions['mode'], kind: ToolKind, isAllowed: boolean]>([
 
 test('a call is allowed if the project’s rules cover everything that it needs', async () => {
   const { made, problems } = permissions({ kept: ['tool:edit'] });
-  expect(made.areKept).toBe(true);
+  expect(made.areStored).toBe(true);
   expect(await made.allow('edit', [edit])).toBe(true);
   expect(await made.allow('edit', [edit, run])).toBe(false);
   expect(problems).toEqual([
@@ -68,7 +68,7 @@ test('a granted rule is stored in the project, which may remove it again', async
 
 test('without a project that stores rules, a grant lasts as long as the session', async () => {
   const { made, problems } = permissions();
-  expect(made.areKept).toBe(false);
+  expect(made.areStored).toBe(false);
   expect(await made.allow('execute', [run])).toBe(false);
   await made.grant([run]);
   problems.length = 0;

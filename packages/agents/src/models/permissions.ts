@@ -1,4 +1,4 @@
-import { messageOf, type ToolKind } from '@liminal/protocol';
+import { thrownMessage, type ToolKind } from '@liminal/protocol';
 import type { ProjectGrants } from '../provider.ts';
 import { isAllowed, type Permission } from '../tools/index.ts';
 
@@ -24,7 +24,7 @@ export class Permissions {
   }
 
   /** Whether permanent permissions are stored for the project; otherwise they last as long as the session. */
-  get areKept(): boolean {
+  get areStored(): boolean {
     return this.#options.grants !== undefined;
   }
 
@@ -33,7 +33,7 @@ export class Permissions {
     if (this.mode === 'all') return true;
     if (this.mode === 'edits' && kind === 'edit') return true;
     if (isAllowed(needed, [...this.#own])) return true;
-    return isAllowed(needed, [...this.#own, ...(await this.#kept())]);
+    return isAllowed(needed, [...this.#own, ...(await this.#storedRules())]);
   }
 
   /** Adds permanent permissions. Never rejects: a permission that cannot be stored lasts as long as the session. */
@@ -45,7 +45,7 @@ export class Permissions {
         else await grants.add(rule, always);
       } catch (error) {
         this.#own.add(rule);
-        const why = messageOf(error);
+        const why = thrownMessage(error);
         onProblem(
           'add',
           `“${always}” is allowed in this session only: it could not be stored. ${why}`,
@@ -54,14 +54,14 @@ export class Permissions {
     }
   }
 
-  async #kept(): Promise<string[]> {
+  async #storedRules(): Promise<string[]> {
     const { grants, onProblem } = this.#options;
     try {
       const rules = (await grants?.list()) ?? [];
       onProblem('read', undefined);
       return rules;
     } catch (error) {
-      const why = messageOf(error);
+      const why = thrownMessage(error);
       onProblem('read', `This project’s permanent permissions could not be read. ${why}`);
       return [];
     }

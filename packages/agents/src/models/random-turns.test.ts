@@ -10,7 +10,7 @@ import { buildRequest } from '../anthropic/request.ts';
 import { callIdsOf } from './conversation.ts';
 import { CallIds } from '../openai/call-ids.ts';
 import { chatRequest } from '../openai/chat/request.ts';
-import { jsonOf } from '../openai/json.ts';
+import { requestJson } from '../openai/json.ts';
 import { responsesRequest } from '../openai/responses/request.ts';
 import type { CliProvider } from '../provider.ts';
 import { foldTurn } from '../testing/folding.ts';
@@ -21,7 +21,7 @@ import { ModelError } from './model-error.ts';
 import { createModelProviders } from './model-driver.ts';
 import { cutOff } from './testing/cut-off.ts';
 import { loudEcho } from './testing/echo.ts';
-import { type Act, says, ScriptedClient } from './testing/scripted-client.ts';
+import { type Act, repliesWith, ScriptedClient } from './testing/scripted-client.ts';
 
 type Part =
   | { say: string }
@@ -116,7 +116,7 @@ class Stage {
   static async open(stored: Response[]): Promise<Stage> {
     const stage = new Stage(ends());
     const runs = async () => [...stored];
-    const known = { goesOn: true, stored: { runs } };
+    const known = { resuming: true, stored: { runs } };
     await stage.#provider.loadSession('s', { projectDir, config: {}, ...known });
     const [turnId] = stage.#watch.events.map((event) => event.turnId);
     if (turnId === undefined) return stage;
@@ -181,7 +181,7 @@ class Stage {
 }
 
 /** Answers after the rounds of a turn: there can be as many as messages were sent during the turn. */
-const ends = (): Act[] => Array.from({ length: 5 }, () => says('Done.'));
+const ends = (): Act[] => Array.from({ length: 5 }, () => repliesWith('Done.'));
 
 let searches = 0;
 
@@ -353,7 +353,7 @@ test(
         for (const { made, ...request } of requests) {
           // Text from an earlier round is the same as if it were written now.
           const json = JSON.stringify(responsesRequest(request));
-          expect(jsonOf(responsesRequest({ ...request, ...(made && { made }) }))).toBe(json);
+          expect(requestJson(responsesRequest({ ...request, ...(made && { made }) }))).toBe(json);
         }
       }),
       { numRuns: atLength ? 400 : 40 },

@@ -12,7 +12,7 @@ import {
   filesOf,
   mayBeOfContent,
 } from './complaints.ts';
-import { conceding, type Loss, losses, type Rule } from './concessions.ts';
+import { withConcessions, type Loss, losses, type Rule } from './concessions.ts';
 import type { ModelRequest } from './model-client.ts';
 
 export interface Refusal {
@@ -21,14 +21,15 @@ export interface Refusal {
   isUnknown: boolean;
 }
 
-export interface Asking<Body extends object, Answer> {
+/** How requests are built and sent in the format of one maker, and how that maker rejects them. */
+export interface RequestFormat<Body extends object, Answer> {
   /** Creates the request body in the server's format. */
   bodyOf: (request: ModelRequest) => Body;
   send: (body: Body) => Promise<Answer>;
   /** Undefined if the error is not a complaint, or came after the answer had begun. */
   refusalIn: (error: unknown) => Refusal | undefined;
   /** Whether the client has found a field of the body that it leaves out from now on. */
-  learn?: (body: Body, complaint: Complaint) => boolean;
+  noteRefusal?: (body: Body, complaint: Complaint) => boolean;
 }
 
 /** The most requests before the whole conversation is put in plain words. */
@@ -36,25 +37,25 @@ const mostRequests = 12;
 
 /** The concessions that one server needs for its models' conversations. */
 export class Refusals {
-  readonly #byModel = new Map<string, Learnt>();
+  readonly #byModel = new Map<string, ModelConcessions>();
 
   /** Sends the request; repeats it without the parts that the server complains of. If nothing helps, rejects. */
   async ask<Body extends object, Answer>(
     request: ModelRequest,
-    { bodyOf, send, refusalIn, learn }: Asking<Body, Answer>,
+    { bodyOf, send, refusalIn, noteRefusal }: RequestFormat<Body, Answer>,
   ): Promise<Answer> {
     const { conversation, model } = request;
-    const learnt = this.#of(model);
-    const bodyWith = (more: Tried): Body => {
-      const put = conceding(conversation, {
-        has: (rule) => learnt.rules.has(rule) || more.rules.has(rule),
-        loses: (loss, from) => learnt.lost[loss].has(from) || more.lost[loss].has(from),
+    const concessions = this.#of(model);
+    const bodyWith = (more: ConcessionAttempt): Body => {
+      const put = withConcessions(conversation, {
+        has: (rule) => concessions.rules.has(rule) || more.rules.has(rule),
+        loses: (loss, from) => concessions.lost[loss].has(from) || more.lost[loss].has(from),
       });
-      const reasoningField = more.reasoningField ?? learnt.reasoningField;
+      const reasoningField = more.reasoningField ?? concessions.reasoningField;
       return bodyOf({ ...request, conversation: put, reasoningField });
     };
     /** `named` holds the concessions that complaints have asked for; `tried` may add a guess. */
-    let named = new Tried();
+    let named = new ConcessionAttempt();
     let tried = named;
     let body = bodyWith(tried);
     let first: unknown;
@@ -62,14 +63,14 @@ export class Refusals {
     for (;;) {
       try {
         const answer = await send(body);
-        learnt.keep(tried, conversation);
+        concessions.keep(tried, conversation);
         return answer;
       } catch (error) {
         const refusal = refusalIn(error);
         if (refusal === undefined) throw error;
         const { complaint, isUnknown } = refusal;
         sent.add(hashOf(body));
-        if (learn?.(body, complaint) === true) {
+        if (noteRefusal?.(body, complaint) === true) {
           body = bodyWith(tried);
           if (!sent.has(hashOf(body))) continue;
         }
@@ -78,7 +79,7 @@ export class Refusals {
         const known = (
           sent.size < mostRequests ? concessionsFor(complaint, conversation, body) : []
         ).map((one) => tried.with(one));
-        const guesses = isGuessing ? guessesFor(conversation, learnt) : [];
+        const guesses = isGuessing ? guessesFor(conversation, concessions) : [];
         const next = [
           ...known,
           ...guesses.slice(sent.size < mostRequests ? 0 : -1).map((one) => named.with(one)),
@@ -93,17 +94,17 @@ export class Refusals {
     }
   }
 
-  #of(model: string): Learnt {
-    const learnt = this.#byModel.get(model) ?? new Learnt();
-    this.#byModel.set(model, learnt);
-    return learnt;
+  #of(model: string): ModelConcessions {
+    const concessions = this.#byModel.get(model) ?? new ModelConcessions();
+    this.#byModel.set(model, concessions);
+    return concessions;
   }
 }
 
 type From = OutputItem | ContentBlock;
 
 /** The concessions to one model. Rules apply to all its conversations, losses to the items that caused them. */
-class Learnt {
+class ModelConcessions {
   readonly rules = new Set<Rule>();
   readonly lost: Record<Loss, WeakSet<From>> = perLoss(() => new WeakSet<From>());
   /** Files that the server has accepted. */
@@ -111,7 +112,7 @@ class Learnt {
   reasoningField: string | undefined;
 
   /** @param conversation - The conversation that was answered. */
-  keep(tried: Tried, conversation: readonly OutputItem[]): void {
+  keep(tried: ConcessionAttempt, conversation: readonly OutputItem[]): void {
     for (const rule of tried.rules) this.rules.add(rule);
     for (const loss of losses) for (const from of tried.lost[loss]) this.lost[loss].add(from);
     for (const file of filesOf(conversation)) {
@@ -122,13 +123,13 @@ class Learnt {
 }
 
 /** Additional concessions within one request. */
-class Tried {
+class ConcessionAttempt {
   rules: ReadonlySet<Rule> = new Set();
   lost: Record<Loss, ReadonlySet<From>> = perLoss(() => new Set());
   reasoningField: string | undefined;
 
-  with({ rules = [], lost = {}, reasoningField }: Concession): Tried {
-    const more = new Tried();
+  with({ rules = [], lost = {}, reasoningField }: Concession): ConcessionAttempt {
+    const more = new ConcessionAttempt();
     more.rules = new Set([...this.rules, ...rules]);
     for (const loss of losses) {
       more.lost[loss] = new Set([...this.lost[loss], ...(lost[loss] ?? [])]);
@@ -143,7 +144,10 @@ function perLoss<Kept>(make: () => Kept): Record<Loss, Kept> {
 }
 
 /** The guesses after a complaint with unknown wording; the last guess puts the conversation in plain words. */
-function guessesFor(conversation: readonly OutputItem[], { taken }: Learnt): Concession[] {
+function guessesFor(
+  conversation: readonly OutputItem[],
+  { taken }: ModelConcessions,
+): Concession[] {
   const file = filesOf(conversation);
   const rules = ['ids', 'turns'] as const;
   const own = { thought: conversation, fields: conversation };

@@ -29,13 +29,13 @@ export function blockIn(
   answer: readonly OutputItem[],
   finishReason: string,
 ): BlockCall | undefined {
-  const said = answer.flatMap((item) =>
+  const messages = answer.flatMap((item) =>
     item.type === 'message' && item.origin === 'agent' && item.content.trim() !== '' ? item : [],
   );
-  const last = said.at(-1);
-  const found = findScript(said.map(({ content }) => content).join('\n\n'));
+  const last = messages.at(-1);
+  const found = findScript(messages.map(({ content }) => content).join('\n\n'));
   if (last === undefined || found === undefined) return undefined;
-  const problem = 'problem' in found ? found.problem : problemOf(finishReason);
+  const problem = 'problem' in found ? found.problem : cutProblem(finishReason);
   const input = 'code' in found && problem === undefined ? { code: found.code } : {};
   const callId = blockCallOf(last.id);
   const called = { callId, name: scriptName, arguments: JSON.stringify(input) };
@@ -44,7 +44,7 @@ export function blockIn(
   return { ...called, itemId: callId, item, ...(problem !== undefined && { problem }) };
 }
 
-function problemOf(finishReason: string): string | undefined {
+function cutProblem(finishReason: string): string | undefined {
   if (!cutReasons.has(finishReason.toLowerCase())) return undefined;
   return `It was not run: your answer was cut off (${finishReason}), and may not be whole. Write it again, and shorter.`;
 }

@@ -11,7 +11,7 @@ import { expectWholeTurn, Watch } from '../testing/watch.ts';
 import type { Tool } from '../tools/index.ts';
 import { createModelProviders } from './model-driver.ts';
 import { cutOff } from './testing/cut-off.ts';
-import { type Act, calls, says, ScriptedClient } from './testing/scripted-client.ts';
+import { type Act, calls, repliesWith, ScriptedClient } from './testing/scripted-client.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -38,7 +38,7 @@ class Notes {
       description: 'Notes it.',
       kind: 'other',
       input: z.object({ text: z.string() }),
-      face: async ({ text }) => ({ title: `Note ${text}` }),
+      describe: async ({ text }) => ({ title: `Note ${text}` }),
       needs: ({ text }) =>
         text.startsWith('ask') ? [{ always: 'notes', rule: 'tool:note' }] : undefined,
       run: async ({ text }, { signal, print }) => {
@@ -82,7 +82,7 @@ async function serve(
   ends.push(() => provider.close());
   const watch = new Watch(provider, 's');
   const runs = async () => stored;
-  const known = { goesOn: true, stored: { runs }, ...(grants && { grants }) };
+  const known = { resuming: true, stored: { runs }, ...(grants && { grants }) };
   await provider.loadSession('s', { projectDir, config: {}, ...known });
   return { provider, client, watch, notes, turnId: watch.events[0]?.turnId ?? '' };
 }
@@ -150,7 +150,7 @@ const fourWait = ({ notes, watch }: Server, turnId: string): boolean =>
 
 test('a waiting script is replayed after its server has ended: finished calls get their recorded outputs, open questions keep their ids, and calls that were running are not run again', async () => {
   const cut = await cutAt(four, fourWait);
-  const server = await serve([says('I see.')], [cut]);
+  const server = await serve([repliesWith('I see.')], [cut]);
   expect(server.notes.ran).toEqual([]);
   expect(questions(server, server.turnId)).toEqual(openQuestions(cut));
 
@@ -204,14 +204,14 @@ return Promise.all(['a', 'b', 'c'].map(ask));`;
   };
 
   const inOrder = endAt((output) => order.indexOf(output[0] ?? ''));
-  const server = await serve([says('I see.')], [inOrder]);
+  const server = await serve([repliesWith('I see.')], [inOrder]);
   expect(questions(server, server.turnId)).toEqual(openQuestions(cut));
   await allow(server);
   expect(server.notes.ran).toEqual(['ask b', 'ask c', 'ask a']);
   expect(told(server)).toBe('["ask a!","ask b!","ask c!"]');
 
   // The order of calls that end in the same millisecond is not known.
-  const other = await serve([says('I see.')], [endAt(() => 1)]);
+  const other = await serve([repliesWith('I see.')], [endAt(() => 1)]);
   expect(questions(other, other.turnId)).toEqual(openQuestions(cut));
   await allow(other);
   expect(other.notes.ran.toSorted()).toEqual(['ask a', 'ask b', 'ask c']);
@@ -224,7 +224,7 @@ await tools.note({ text: 'one' });
 const text = ['ask', Math.random(), Date.now() - at, new Date()].join(' ');
 return (await tools.note({ text })) === text + '!';`;
   const cut = await cutAt(code, ({ watch }, turnId) => questions({ watch }, turnId).size === 1);
-  const server = await serve([says('I see.')], [cut]);
+  const server = await serve([repliesWith('I see.')], [cut]);
   expect(questions(server, server.turnId)).toEqual(openQuestions(cut));
   await allow(server);
   expect(told(server)).toBe('true');
@@ -244,7 +244,7 @@ test('whenever servers end one after another, questions keep their ids and no ca
   const asks = again.findIndex(({ payload }) => 'approvalId' in payload);
   const lengths = again.map((_, index) => index + 1);
   for (const length of lengths.filter((one) => one <= begins || one > asks)) {
-    const server = await serve([says('I see.')], [cut, cutOff(again.slice(0, length))]);
+    const server = await serve([repliesWith('I see.')], [cut, cutOff(again.slice(0, length))]);
     expect(questions(server, server.turnId)).toEqual(openQuestions(cut));
     const run = await allow(server);
     expect(run.outputItems.filter(({ error }) => error !== undefined)).toEqual([]);
@@ -269,7 +269,7 @@ return tools.note({ text: 'ask again' });`;
   await second.watch.until(() => questions(second, second.turnId).size === 2);
   const cutAgain = cutOff(second.watch.of(second.turnId));
 
-  const third = await serve([says('I see.')], [cut, cutAgain]);
+  const third = await serve([repliesWith('I see.')], [cut, cutAgain]);
   expect([...questions(third, third.turnId).keys()]).toEqual(['Note ask again']);
   await allow(third);
   expect([second.notes.ran, third.notes.ran]).toEqual([['ask'], ['ask again']]);
@@ -286,7 +286,7 @@ test.each([
   ['ends earlier', 'const said', 'return 1; const said', /ended earlier/],
 ])('a replayed script that %s is stopped, and no call is run', async (_, from, to, why) => {
   const cut = await cutAt(four, fourWait);
-  const server = await serve([says('I see.')], [changed(cut, from, to)]);
+  const server = await serve([repliesWith('I see.')], [changed(cut, from, to)]);
   expectWholeTurn(await server.watch.ended(server.turnId));
   expect(server.notes.ran).toEqual([]);
   expect(questions(server, server.turnId).size).toBe(0);
@@ -308,7 +308,7 @@ test('a replayed script that waits ends with its turn', async () => {
 test('a script whose call is now allowed needs no question, and the session opens at once', async () => {
   const cut = await cutAt(four, fourWait);
   const grants = { list: async () => ['tool:note'], add: async () => {} };
-  const server = await serve([says('I see.')], [cut], { grants });
+  const server = await serve([repliesWith('I see.')], [cut], { grants });
   await server.watch.ended(server.turnId);
   expect(questions(server, server.turnId).size).toBe(0);
   expect(server.notes.ran).toEqual(['ask']);

@@ -42,13 +42,13 @@ export class ScriptReplay {
    */
   place(call: MadeCall): number {
     const same = this.#record.findIndex(
-      ({ item }, at) => !this.#made.has(at + 1) && isSame(item, call),
+      ({ item }, at) => !this.#made.has(at + 1) && isSameCall(item, call),
     );
     const place = same === -1 ? this.#made.size + 1 : same + 1;
     const missing = this.#missing;
     this.#made.add(place);
     if (same === -1 && missing !== undefined) {
-      this.#depart(`it calls ${shown(call)} in place of ${shown(missing)}`);
+      this.#depart(`it calls ${callText(call)} in place of ${callText(missing)}`);
     }
     return place;
   }
@@ -72,7 +72,7 @@ export class ScriptReplay {
     const missing = this.#missing;
     const [next] = this.#ended;
     if (missing !== undefined && (next === undefined || !this.#made.has(next))) {
-      return this.#depart(`it does not call ${shown(missing)}`);
+      return this.#depart(`it does not call ${callText(missing)}`);
     }
     this.#ended.shift();
     if (next !== undefined) return this.#held.get(next)?.resolve();
@@ -98,10 +98,10 @@ export class ScriptReplay {
   }
 }
 
-const isSame = (one: MadeCall, other: MadeCall): boolean =>
+const isSameCall = (one: MadeCall, other: MadeCall): boolean =>
   one.name === other.name && one.arguments === other.arguments;
 
-const shown = ({ name, arguments: input }: MadeCall): string =>
+const callText = ({ name, arguments: input }: MadeCall): string =>
   `${name}(${input.length > shownInput ? cutText(input, shownInput) : input})`;
 
 const compare = (one = '', other = ''): number => (one < other ? -1 : one > other ? 1 : 0);

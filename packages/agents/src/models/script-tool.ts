@@ -10,7 +10,7 @@ import {
   type ScriptOutcome,
 } from '../scripts/index.ts';
 import type { Tool, ToolResult } from '../tools/index.ts';
-import type { ToolFace } from './model-client.ts';
+import type { ToolDefinition } from './model-client.ts';
 import { ScriptReplay } from './script-replay.ts';
 import type { WantedCall } from './waiting-calls.ts';
 import { outputOf, type RecordedCall, scriptCallOf, scriptOf } from './waiting-calls.ts';
@@ -19,21 +19,21 @@ import { outputOf, type RecordedCall, scriptCallOf, scriptOf } from './waiting-c
 export const scriptName = 'run_script';
 
 /** The result of a tool's call. */
-export interface Answer extends Pick<ToolResult, 'output' | 'success'> {
+export interface CallResult extends Pick<ToolResult, 'output' | 'success'> {
   /** When the call ended (ISO 8601 UTC). */
   endedAt?: string;
 }
 
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 
-const Input = z.object({
+const ScriptInput = z.object({
   code: z.string().min(1).describe('The body of an async JavaScript function.'),
 });
 
-/** The script tool as it is described to the model. @param faces - The tools that a script can use. */
-export function scriptFace(faces: readonly ToolFace[]): ToolFace {
-  const description = `Runs JavaScript that calls the other tools: for many calls in a row, or when only a part of what they say matters. The code is the body of an async function; it has nothing besides these, and returns a JSON value:\n\n${describeTools(faces)}`;
-  const { $schema: _, ...parameters } = z.toJSONSchema(Input, { io: 'input' });
+/** The script tool as it is described to the model. @param definitions - The tools that a script can use. */
+export function scriptDefinition(definitions: readonly ToolDefinition[]): ToolDefinition {
+  const description = `Runs JavaScript that calls the other tools: for many calls in a row, or when only a part of what they say matters. The code is the body of an async function; it has nothing besides these, and returns a JSON value:\n\n${describeTools(definitions)}`;
+  const { $schema: _, ...parameters } = z.toJSONSchema(ScriptInput, { io: 'input' });
   return { name: scriptName, description, parameters };
 }
 
@@ -42,7 +42,7 @@ export const fromLiminal = '(This is from Liminal, not from the user.)';
 
 /** The instructions on scripts for a model that calls no tools. @param faces - The tools that a script can use. */
 export const scriptInstructions = (
-  faces: readonly ToolFace[],
+  faces: readonly ToolDefinition[],
 ): string => `You cannot call tools directly. To use them, end your answer with a script in a block like this one, and wait:
 
 \`\`\`${scriptFence}
@@ -71,7 +71,7 @@ interface ScriptSurroundings {
   tools: ScriptHost['tools'];
   writer: () => TurnWriter;
   /** Runs a call of the script like a call of the model, with its permission. */
-  run: (call: WantedCall, signal: AbortSignal) => Promise<Answer>;
+  run: (call: WantedCall, signal: AbortSignal) => Promise<CallResult>;
   turn: ScriptTurn;
 }
 
@@ -79,18 +79,18 @@ interface ScriptSurroundings {
 export function scriptTool(
   call: WantedCall,
   { tools, writer, run, turn }: ScriptSurroundings,
-): Tool<z.infer<typeof Input>> {
+): Tool<z.infer<typeof ScriptInput>> {
   return {
     name: scriptName,
     description: '',
     kind: 'execute',
-    input: Input,
-    face: async () => ({ title: 'Script' }),
+    input: ScriptInput,
+    describe: async () => ({ title: 'Script' }),
     needs: () => undefined,
     run: async ({ code }, { signal }) => {
       const script = new ScriptCall(call, tools, writer, run);
       const outcome = await turn(async () => script.run(code, signal), signal);
-      return { output: wordsOf(outcome), success: outcome.ok };
+      return { output: outcomeText(outcome), success: outcome.ok };
     },
   };
 }
@@ -104,7 +104,7 @@ class ScriptCall implements ScriptHost {
   readonly #startedAt: string | undefined;
   readonly #replay: ScriptReplay;
   readonly #writer: () => TurnWriter;
-  readonly #run: (call: WantedCall, signal: AbortSignal) => Promise<Answer>;
+  readonly #run: (call: WantedCall, signal: AbortSignal) => Promise<CallResult>;
   readonly #departed = new AbortController();
   #departure: ScriptError | undefined;
   /** Places of the calls whose question must still be asked again. */
@@ -115,7 +115,7 @@ class ScriptCall implements ScriptHost {
     { callId, itemId, script, onAsked }: WantedCall,
     tools: ScriptHost['tools'],
     writer: () => TurnWriter,
-    run: (call: WantedCall, signal: AbortSignal) => Promise<Answer>,
+    run: (call: WantedCall, signal: AbortSignal) => Promise<CallResult>,
   ) {
     this.#parentCallId = callId;
     this.#id = scriptOf(itemId);
@@ -148,21 +148,21 @@ class ScriptCall implements ScriptHost {
     return outcome;
   }
 
-  async call(name: string, input: unknown, signal: AbortSignal): Promise<Answer> {
-    const said = { name, arguments: JSON.stringify(input ?? {}) };
-    const place = this.#replay.place(said);
+  async call(name: string, input: unknown, signal: AbortSignal): Promise<CallResult> {
+    const madeCall = { name, arguments: JSON.stringify(input ?? {}) };
+    const place = this.#replay.place(madeCall);
     const before = await this.#replay.turnOf(place, signal);
     const callId = scriptCallOf(this.#id, place);
     const itsOwn = { id: callId, callId, parentCallId: this.#id };
     if (before !== undefined && before.approvalId === undefined)
       return this.#repeat(before, itsOwn);
-    const item = { type: 'function_call', ...said, origin: 'agent', ...itsOwn } as const;
+    const item = { type: 'function_call', ...madeCall, origin: 'agent', ...itsOwn } as const;
     this.#writer().start(item);
     const onAsked = (): void => {
       if (this.#unasked.delete(place) && this.#unasked.size === 0) this.#onAsked();
     };
     const again = before && { approvalId: before.approvalId, onAsked };
-    return this.#run({ ...said, callId, itemId: callId, item, ...again }, signal);
+    return this.#run({ ...madeCall, callId, itemId: callId, item, ...again }, signal);
   }
 
   waits(): void {
@@ -170,14 +170,14 @@ class ScriptCall implements ScriptHost {
   }
 
   /** Writes a recorded call and its output again, without making the call. */
-  #repeat({ item, output }: RecordedCall, itsOwn: Pick<CallItem, 'id' | 'callId'>): Answer {
+  #repeat({ item, output }: RecordedCall, itsOwn: Pick<CallItem, 'id' | 'callId'>): CallResult {
     const { error: _, ...call } = item;
     this.#writer().add({ ...call, ...itsOwn });
     const writer = this.#writer();
     const lost = { output: notRunAgain, success: false, endedAt: writer.time };
     const type = 'function_call_output';
-    const said = output ?? { type, ...lost, origin: 'tool_harness' };
-    writer.add({ ...said, ...itsOwn, id: outputOf(itsOwn.id) });
+    const callOutput = output ?? { type, ...lost, origin: 'tool_harness' };
+    writer.add({ ...callOutput, ...itsOwn, id: outputOf(itsOwn.id) });
     return output ?? lost;
   }
 
@@ -193,7 +193,7 @@ class ScriptCall implements ScriptHost {
   }
 }
 
-function wordsOf(outcome: ScriptOutcome): string {
+function outcomeText(outcome: ScriptOutcome): string {
   const { printed } = outcome;
   const end = outcome.ok ? JSON.stringify(outcome.result) : failure(outcome.error);
   return `${printed}${printed === '' || printed.endsWith('\n') ? '' : '\n'}${end}`;

@@ -77,15 +77,15 @@ function sendable(block: ContentBlock): ContentBlock {
 function check(block: ContentBlock, data: string): ContentBlock {
   const bytes = Buffer.from(data, 'base64');
   const canonical = bytes.toString('base64');
-  const type = typeOf(block) ?? '';
+  const type = mimeTypeOf(block) ?? '';
   const isImage = commonImages.includes(type);
   const seen = isImage ? imageType(bytes) : type;
-  if (seen === undefined || !isWhole(bytes, seen)) return withoutBytes(block);
+  if (seen === undefined || !isCompleteFile(bytes, seen)) return withoutBytes(block);
   if (isImage && !commonImages.includes(seen)) return withoutBytes(block);
   return canonical === data && seen === type ? block : withBytes(block, canonical, seen);
 }
 
-const typeOf = (block: ContentBlock): string | undefined => {
+const mimeTypeOf = (block: ContentBlock): string | undefined => {
   if (block.type === 'image' || block.type === 'audio') return block.mimeType;
   return block.type === 'resource' ? block.resource.mimeType : undefined;
 };
@@ -98,7 +98,7 @@ function withBytes(block: ContentBlock, data: string, mimeType: string): Content
 }
 
 /** Whether a file begins and ends as its type requires; true for types that are not checked. */
-function isWhole(bytes: Buffer, type: string): boolean {
+function isCompleteFile(bytes: Buffer, type: string): boolean {
   if (type in commonSounds) return isSound(bytes, commonSounds[type]);
   switch (type) {
     case 'image/png':

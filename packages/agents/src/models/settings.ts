@@ -23,7 +23,7 @@ export const modeOption = (current: Mode): ConfigOption => ({
   name: 'Permissions',
   category: 'mode',
   currentValue: current,
-  options: choices(modes),
+  options: optionChoices(modes),
 });
 
 export const effortOption = (current: Effort): ConfigOption => ({
@@ -31,26 +31,26 @@ export const effortOption = (current: Effort): ConfigOption => ({
   name: 'Thinking',
   category: 'thought_level',
   currentValue: current,
-  options: choices(efforts),
+  options: optionChoices(efforts),
 });
 
 /** Throws ProviderError `INVALID_OPTION`. */
-export const readMode = (value: string): Mode => read('mode', modes, value);
+export const readMode = (value: string): Mode => readValue('mode', modes, value);
 
 /** Throws ProviderError `INVALID_OPTION`. */
-export const readEffort = (value: string): Effort => read('effort', efforts, value);
+export const readEffort = (value: string): Effort => readValue('effort', efforts, value);
 
 export function unknownSetting(id: string): ProviderError {
   const message = `Unknown setting “${id}”. Known: model, mode, effort.`;
   return new ProviderError('INVALID_OPTION', message);
 }
 
-function read<T extends object>(id: string, known: T, value: string): keyof T {
+function readValue<T extends object>(id: string, known: T, value: string): keyof T {
   if (Object.hasOwn(known, value)) return value as keyof T;
   const message = `Unknown ${id} “${value}”. Known: ${Object.keys(known).join(', ')}.`;
   throw new ProviderError('INVALID_OPTION', message);
 }
 
-function choices(known: Record<string, { name: string; description: string }>) {
+function optionChoices(known: Record<string, { name: string; description: string }>) {
   return Object.entries(known).map(([value, face]) => ({ value, ...face }));
 }

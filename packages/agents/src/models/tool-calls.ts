@@ -1,17 +1,17 @@
-import { type ApprovalOutcome, messageOf, type OutputItem } from '@liminal/protocol';
+import { type ApprovalOutcome, thrownMessage, type OutputItem } from '@liminal/protocol';
 import { z } from 'zod';
-import type { FairLimit } from '../base/fair-limit.ts';
+import type { FairSemaphore } from '../base/fair-semaphore.ts';
 import type { PendingApprovals } from '../base/pending-approvals.ts';
 import type { TurnWriter } from '../base/turn-writer.ts';
 import type { ClientFiles } from '../client-files.ts';
 import type { Folders } from '../tools/project/project-path.ts';
-import type { CallFace, Permission, Tool, ToolResult } from '../tools/tool.ts';
+import type { CallDescription, Permission, Tool, ToolResult } from '../tools/tool.ts';
 import { ToolError } from '../tools/tool-error.ts';
-import type { ToolFace } from './model-client.ts';
+import type { ToolDefinition } from './model-client.ts';
 import type { Permissions } from './permissions.ts';
 import {
-  type Answer,
-  scriptFace,
+  type CallResult,
+  scriptDefinition,
   scriptInstructions,
   scriptName,
   scriptTool,
@@ -27,7 +27,7 @@ export interface ToolCallsOptions {
   /** Whether a model may write a script instead of many calls. */
   runsScripts: boolean;
   /** Limits how many scripts run at the same time. */
-  scripts: FairLimit;
+  scripts: FairSemaphore;
   /** The session that makes the calls. */
   owner: object;
   approvals: PendingApprovals;
@@ -47,18 +47,18 @@ const refuse = 'refuse';
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
   /** The tools as they are described to the model. */
-  readonly faces: readonly ToolFace[];
+  readonly definitions: readonly ToolDefinition[];
   /** The tools without the script tool. */
-  readonly #own: readonly ToolFace[];
+  readonly #own: readonly ToolDefinition[];
   readonly #areInScripts: boolean;
   #instructions: string | undefined;
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
-    const faces = options.tools.map(faceOf);
+    const faces = options.tools.map(definitionOf);
     this.#areInScripts = options.runsScripts && faces.length > 0;
     this.#own = faces;
-    this.faces = this.#areInScripts ? [...faces, scriptFace(faces)] : faces;
+    this.definitions = this.#areInScripts ? [...faces, scriptDefinition(faces)] : faces;
   }
 
   /** The instructions on scripts for a model that calls no tools; undefined if it cannot use scripts. */
@@ -70,20 +70,20 @@ export class ToolCalls {
   /**
    * Runs a call and writes its output with the current `writer`. Never rejects because of an error of the model or a tool.
    */
-  async run(call: WantedCall, writer: () => TurnWriter, signal: AbortSignal): Promise<Answer> {
+  async run(call: WantedCall, writer: () => TurnWriter, signal: AbortSignal): Promise<CallResult> {
     const outputId = outputOf(call.itemId);
     const output = emptyOutput(outputId, call);
-    const end = (said: Answer): Answer => {
-      const whole = { ...output, ...said };
+    const end = (result: CallResult): CallResult => {
+      const item = { ...output, ...result };
       const now = writer();
-      if (now.isOpen(outputId)) now.done(outputId, whole);
-      else now.add(whole);
-      return { ...said, endedAt: now.time };
+      if (now.isOpen(outputId)) now.done(outputId, item);
+      else now.add(item);
+      return { ...result, endedAt: now.time };
     };
     try {
       const prepared = this.#prepare(call, writer);
       const { folders, files } = this.#options;
-      const face = await prepared.tool.face(prepared.input, folders, files);
+      const face = await prepared.tool.describe(prepared.input, folders, files);
       const { kind } = prepared.tool;
       writer().done(call.itemId, call.item && ({ ...call.item, ...face, kind } as OutputItem));
       const refusal = await this.#refusal(prepared, call, face, signal);
@@ -113,7 +113,7 @@ export class ToolCalls {
     if (problem !== undefined) throw new ToolError(problem);
     const tool = this.#toolOf(call, writer);
     if (tool === undefined) {
-      const names = this.faces.map((one) => one.name).join(', ');
+      const names = this.definitions.map((one) => one.name).join(', ');
       throw new ToolError(`There is no tool ${name}. The tools are: ${names}.`);
     }
     const parsed = tool.input.safeParse(parseArguments(text));
@@ -145,7 +145,7 @@ export class ToolCalls {
   async #refusal(
     { tool, input }: Prepared,
     { callId, approvalId, script, onAsked, name, arguments: json }: WantedCall,
-    face: CallFace,
+    face: CallDescription,
     signal: AbortSignal,
   ): Promise<string | undefined> {
     const { approvals, permissions, folders } = this.#options;
@@ -157,7 +157,7 @@ export class ToolCalls {
       return undefined;
     }
     const { title } = face;
-    const options = choices(needed, permissions.areKept);
+    const options = approvalOptions(needed, permissions.areStored);
     const words = { name, arguments: json, kind: tool.kind, ...face };
     const question = { title, callId, options, asked: words };
     const asked = approvals.ask(question, signal, approvalId);
@@ -176,19 +176,19 @@ export class ToolCalls {
   #problem(error: unknown, signal: AbortSignal): string {
     if (signal.aborted) return 'This was stopped by the user.';
     if (error instanceof ToolError) return error.message;
-    return `The tool failed. ${messageOf(error)}`;
+    return `The tool failed. ${thrownMessage(error)}`;
   }
 }
 
-function faceOf({ name, description, input, parameters }: Tool): ToolFace {
+function definitionOf({ name, description, input, parameters }: Tool): ToolDefinition {
   if (parameters !== undefined) return { name, description, parameters };
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' });
   return { name, description, parameters: schema };
 }
 
-function choices(needed: readonly Permission[], areKept: boolean) {
+function approvalOptions(needed: readonly Permission[], areStored: boolean) {
   const what = needed.map((one) => one.always).join(', ');
-  const where = areKept ? 'this project' : 'this session';
+  const where = areStored ? 'this project' : 'this session';
   return [
     { optionId: allow, name: 'Allow', kind: 'allow_once' as const },
     { optionId: always, name: `Always allow ${what} in ${where}`, kind: 'allow_always' as const },
@@ -206,7 +206,9 @@ function parseArguments(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new ToolError(`The arguments are not JSON (${messageOf(error)}). Call the tool again.`);
+    throw new ToolError(
+      `The arguments are not JSON (${thrownMessage(error)}). Call the tool again.`,
+    );
   }
 }
 
@@ -215,8 +217,8 @@ function emptyOutput(
   { callId, item }: WantedCall,
 ): Extract<OutputItem, { type: 'function_call_output' }> {
   const within = item?.parentCallId === undefined ? {} : { parentCallId: item.parentCallId };
-  const said = { callId, output: '', success: false };
-  return { type: 'function_call_output', id, ...said, origin: 'tool_harness', ...within };
+  const fields = { callId, output: '', success: false };
+  return { type: 'function_call_output', id, ...fields, origin: 'tool_harness', ...within };
 }
 
 function fieldsOf({ output, success, blocks, diffs, exitCode }: ToolResult) {

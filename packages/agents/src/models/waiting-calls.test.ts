@@ -1,6 +1,6 @@
 import type { OutputItem, Response } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { askedIn, outputOf, scriptCallOf, scriptOf } from './waiting-calls.ts';
+import { resumableCalls, outputOf, scriptCallOf, scriptOf } from './waiting-calls.ts';
 
 type Call = Extract<OutputItem, { type: 'function_call' }>;
 
@@ -41,7 +41,7 @@ const turn = (turnId: string, outputItems: OutputItem[], more: Partial<Response>
   ({ id: turnId, turnId, outputItems, finishReason: null, ...more }) as Response;
 
 /** The calls that still wait after one turn with these items. */
-const askedAfter = (...items: OutputItem[]) => askedIn([turn('1', items)]);
+const askedAfter = (...items: OutputItem[]) => resumableCalls([turn('1', items)]);
 
 test('ids of scripts, of their calls and of outputs are derived from the call’s item', () => {
   expect(scriptOf('a')).toBe('a:script');
@@ -72,24 +72,24 @@ test('only calls of the newest turn, and of the turns that it resumed, still wai
   const items = [call('a'), question('a')];
   const more = [call('b'), question('b')];
   const agent = { trigger: 'agent' } as Partial<Response>;
-  const ids = (runs: Response[]) => askedIn(runs).map((one) => one.call.id);
+  const ids = (runs: Response[]) => resumableCalls(runs).map((one) => one.call.id);
   expect(ids([turn('1', items), turn('2', more)])).toEqual(['b']);
   expect(ids([turn('1', items), turn('2', more, agent)])).toEqual(['a', 'b']);
   expect(ids([turn('1', items, agent), turn('2', more, agent)])).toEqual(['a', 'b']);
   expect(ids([turn('1', items), turn('2', more), turn('3', [], agent)])).toEqual(['b']);
-  expect(askedIn([])).toEqual([]);
+  expect(resumableCalls([])).toEqual([]);
 });
 
 test('a call that a later turn has ended no longer waits, whatever the first turn had', () => {
   const again = turn('2', [call('a'), output('a')], { trigger: 'agent' });
-  expect(askedIn([turn('1', [call('a'), question('a')]), again])).toEqual([]);
+  expect(resumableCalls([turn('1', [call('a'), question('a')]), again])).toEqual([]);
 });
 
 test('a call is returned as it was first made', () => {
   const first = call('a', { title: 'First' });
   const agent = { trigger: 'agent' } as Partial<Response>;
   const runs = [turn('1', [first]), turn('2', [call('a'), question('a')], agent)];
-  expect(askedIn(runs)).toEqual([{ call: first, approvalId: 'ask-a' }]);
+  expect(resumableCalls(runs)).toEqual([{ call: first, approvalId: 'ask-a' }]);
 });
 
 const inner = (place: number) => call(scriptCallOf(scriptOf('a'), place), { parentCallId: 'a' });
@@ -146,7 +146,7 @@ test('the state of a script’s calls is taken from the turn in which the call e
     turn('1', [call('a'), script('a', 'first'), one, output(one.callId), two]),
     turn('2', [call('a'), script('a', 'second'), one, two, question(two.callId)], agent),
   ];
-  expect(askedIn(runs)).toEqual([
+  expect(resumableCalls(runs)).toEqual([
     {
       call: call('a'),
       script: {

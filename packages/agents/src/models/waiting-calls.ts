@@ -3,11 +3,13 @@ import { isServerTurn, type OutputItem, type Response } from '@liminal/protocol'
 import { isFullMark } from '../base/turn-writer.ts';
 import type { ModelCall } from './model-client.ts';
 
-type Call = Extract<OutputItem, { type: 'function_call' }>;
-type Output = Extract<OutputItem, { type: 'function_call_output' }>;
+type CallItem = Extract<OutputItem, { type: 'function_call' }>;
+type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
 /** A call that must be resumed, because its permission, or that of a call within its script, was still being asked for. */
-export type AskedCall = { call: Call; approvalId: string } | { call: Call; script: ScriptRecord };
+export type ResumableCall =
+  | { call: CallItem; approvalId: string }
+  | { call: CallItem; script: ScriptRecord };
 
 /** The record of a script that was cut off, from all turns that have run it. */
 export interface ScriptRecord {
@@ -19,9 +21,9 @@ export interface ScriptRecord {
 
 /** A call that has begun. If it has neither an output nor an open question, its outcome is unknown. */
 export interface RecordedCall {
-  item: Call;
+  item: CallItem;
   /** The output, if the call has ended. */
-  output?: Output;
+  output?: CallOutput;
   /** The id of the question that the call was waiting for. */
   approvalId?: string;
 }
@@ -50,17 +52,17 @@ export const scriptCallOf = (scriptId: string, place: number): string => `${scri
 export const outputOf = (itemId: string): string => `${itemId}:output`;
 
 /** The calls for which the newest turn was still asking people when it was cut off. */
-export function askedIn(runs: readonly Response[]): AskedCall[] {
+export function resumableCalls(runs: readonly Response[]): ResumableCall[] {
   const tries = triesIn(runs);
   const made = tries.flatMap(({ outputItems }) => outputItems.filter(isCall));
   // Take the first attempt: it got as far as a question, while a later attempt may have broken off before.
   const first = Map.groupBy(made, ({ callId }) => callId);
-  return [...first].flatMap(([callId, [call]]): AskedCall[] => {
+  return [...first].flatMap(([callId, [call]]): ResumableCall[] => {
     if (call === undefined || call.parentCallId !== undefined) return [];
     const known = knownOf(tries.map(({ outputItems }) => ({ items: outputItems, callId })));
     if (known?.output) return [];
     if (known?.approvalId !== undefined) return [{ call, approvalId: known.approvalId }];
-    const script = recordOf(callId, tries);
+    const script = scriptRecordOf(callId, tries);
     return script?.calls.some((one) => one.approvalId !== undefined) ? [{ call, script }] : [];
   });
 }
@@ -73,7 +75,7 @@ function triesIn(runs: readonly Response[]): Response[] {
 }
 
 /** Undefined for a call that is not a script, or whose record is incomplete. */
-function recordOf(callId: string, tries: readonly Response[]): ScriptRecord | undefined {
+function scriptRecordOf(callId: string, tries: readonly Response[]): ScriptRecord | undefined {
   const scripts = tries.flatMap(({ outputItems: items, turnId }) => {
     const call = items.find((item) => isCall(item) && item.callId === callId);
     const script = items.find((item) => item.id === (call && scriptOf(call.id)));
@@ -120,8 +122,8 @@ function questionOf(callId: string, items: readonly OutputItem[]): string | unde
   return asked.approvalId;
 }
 
-const isCall = (item: OutputItem): item is Call => item.type === 'function_call';
+const isCall = (item: OutputItem): item is CallItem => item.type === 'function_call';
 
 /** An output that broke off only shows how much of it had arrived. */
-const isEnded = (item: OutputItem): item is Output =>
+const isEnded = (item: OutputItem): item is CallOutput =>
   item.type === 'function_call_output' && item.error === undefined;

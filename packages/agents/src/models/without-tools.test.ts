@@ -12,7 +12,13 @@ import { ModelError } from './model-error.ts';
 import { createModelProviders } from './model-driver.ts';
 import { cutOff } from './testing/cut-off.ts';
 import { loudEcho } from './testing/echo.ts';
-import { type Act, breaksOff, goesOn, says, ScriptedClient } from './testing/scripted-client.ts';
+import {
+  type Act,
+  breaksOff,
+  streamsUntilStopped,
+  repliesWith,
+  ScriptedClient,
+} from './testing/scripted-client.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -23,7 +29,7 @@ interface Opened {
   provider: CliProvider;
   client: ScriptedClient;
   watch: Watch;
-  say: (message: string) => Promise<Response>;
+  runTurn: (message: string) => Promise<Response>;
 }
 
 /** A session with the model `plain`, which refuses tools; the model `one` calls them. */
@@ -53,14 +59,14 @@ async function open(
   if (provider === undefined) throw new Error('No provider was created.');
   ends.push(() => provider.close());
   const watch = new Watch(provider, 's');
-  const known = { goesOn: true, stored: { runs: async () => stored } };
+  const known = { resuming: true, stored: { runs: async () => stored } };
   await provider.loadSession('s', { projectDir, config: {}, ...known });
   const say = async (message: string): Promise<Response> => {
     const { turnId } = await provider.sendMessage('s', message);
     expectWholeTurn(await watch.ended(turnId));
     return foldTurn(watch.events, turnId);
   };
-  return { provider, client, watch, say };
+  return { provider, client, watch, runTurn: say };
 }
 
 const block = (code: string): string => `\`\`\`liminal-script\n${code}\n\`\`\``;
@@ -77,8 +83,12 @@ const shape = ({ outputItems }: Response): string[] =>
 
 test('a model that refuses tools gets requests without tools, with instructions for scripts, and its script is run', async () => {
   const wanted = `I look.\n\n${block("print('so');\nreturn await tools.echo({ text: 'a' });")}`;
-  const { say, client } = await open([says(wanted), says('It says a.'), says('Yes.')]);
-  const turn = await say('Look');
+  const { runTurn, client } = await open([
+    repliesWith(wanted),
+    repliesWith('It says a.'),
+    repliesWith('Yes.'),
+  ]);
+  const turn = await runTurn('Look');
   expect(shape(turn)).toEqual([
     'message',
     'message',
@@ -91,7 +101,7 @@ test('a model that refuses tools gets requests without tools, with instructions 
     'message',
   ]);
   expect(turn.outputItems[2]).toMatchObject({ origin: 'agent', title: 'Script', kind: 'execute' });
-  await say('Sure?');
+  await runTurn('Sure?');
   const [first, second] = client.requests;
   expect(client.requests.map(({ tools }) => tools)).toEqual([[], [], []]);
   expect(first?.instructions).toMatch(/```liminal-script[\s\S]*echo\(input: /);
@@ -106,15 +116,15 @@ test('a model that refuses tools gets requests without tools, with instructions 
 });
 
 test('a model whose server lists that it calls no tools is asked without them at once', async () => {
-  const { say, client } = await open([says('Hi.')], { isListed: true });
-  await say('Hello');
+  const { runTurn, client } = await open([repliesWith('Hi.')], { isListed: true });
+  await runTurn('Hello');
   expect(client.requests[0]).toMatchObject({ tools: [] });
   expect(client.requests[0]?.instructions).toContain('liminal-script');
 });
 
 test('without scripts, such a model only talks', async () => {
-  const { say, client } = await open([says(block(echo('a')))], { runsScripts: false });
-  expect(shape(await say('Look'))).toEqual(['message', 'message']);
+  const { runTurn, client } = await open([repliesWith(block(echo('a')))], { runsScripts: false });
+  expect(shape(await runTurn('Look'))).toEqual(['message', 'message']);
   expect(client.requests[0]?.instructions).not.toContain('liminal-script');
 });
 
@@ -124,20 +134,20 @@ test.each([
   ['is cut off', block('return 1'), 'length', /cut off \(length\)/],
   ['is refused', block('return 1'), 'content_filter', /cut off \(content_filter\)/],
 ])('a block that %s is not run, and the model is sent the reason', async (_, said, reason, why) => {
-  const { say, client } = await open([says(said, reason), says('I see.')]);
-  const { outputItems } = await say('Look');
+  const { runTurn, client } = await open([repliesWith(said, reason), repliesWith('I see.')]);
+  const { outputItems } = await runTurn('Look');
   expect(outputItems.map(({ type }) => type)).not.toContain('script_execution');
   expect(last(client)).toMatch(/^user: \(This is from Liminal.*did not succeed/);
   expect(last(client)).toMatch(why);
 });
 
 test('the model is sent the error of a script that is not JavaScript, or fails', async () => {
-  const { say, client } = await open([
-    says(block('return (')),
-    says(block(echo('fail'))),
-    says('Oh.'),
+  const { runTurn, client } = await open([
+    repliesWith(block('return (')),
+    repliesWith(block(echo('fail'))),
+    repliesWith('Oh.'),
   ]);
-  await say('Look');
+  await runTurn('Look');
   const [, syntax, failed] = client.requests.map((request) => told(request).at(-1));
   expect(syntax).toMatch(/did not succeed:[\s\S]*SCRIPT_SYNTAX/);
   expect(failed).toMatch(/did not succeed:[\s\S]*It did not work/);
@@ -148,22 +158,29 @@ test('an answer that breaks off after its script is requested again, and the scr
     block(echo('a')),
     new ModelError('CONNECTION_FAILED', 'It broke off.', { isPassing: true }),
   );
-  const { say, client } = await open([broken, says(block(echo('b'))), says('So.')]);
-  const turn = await say('Look');
+  const { runTurn, client } = await open([
+    broken,
+    repliesWith(block(echo('b'))),
+    repliesWith('So.'),
+  ]);
+  const turn = await runTurn('Look');
   expect(shape(turn).filter((one) => one === 'run_script')).toHaveLength(1);
   expect(last(client)).toContain('"b"');
 });
 
 test('a script that the answer only discusses is not run', async () => {
-  const { say } = await open([says(`So:\n${block(echo('a'))}\nShall I?`)]);
-  expect(shape(await say('Look'))).toEqual(['message', 'message']);
+  const { runTurn } = await open([repliesWith(`So:\n${block(echo('a'))}\nShall I?`)]);
+  expect(shape(await runTurn('Look'))).toEqual(['message', 'message']);
 });
 
 test('a model that keeps writing scripts is stopped at the limit of rounds', async () => {
-  const { say, client } = await open([says(block('1')), says(block('2')), says('3')], {
-    maxRounds: 2,
-  });
-  expect(await say('Look')).toMatchObject({ finishReason: 'max_turn_requests' });
+  const { runTurn, client } = await open(
+    [repliesWith(block('1')), repliesWith(block('2')), repliesWith('3')],
+    {
+      maxRounds: 2,
+    },
+  );
+  expect(await runTurn('Look')).toMatchObject({ finishReason: 'max_turn_requests' });
   expect(client.requests).toHaveLength(2);
 });
 
@@ -177,7 +194,10 @@ async function question(watch: Watch, turnId: string): Promise<string> {
 }
 
 test('a script’s calls need permission, and a message sent in the meantime is read after the script’s output', async () => {
-  const { provider, watch, client } = await open([says(block(echo('loud'))), says('So.')]);
+  const { provider, watch, client } = await open([
+    repliesWith(block(echo('loud'))),
+    repliesWith('So.'),
+  ]);
   const { turnId } = await provider.sendMessage('s', 'Look');
   const approvalId = await question(watch, turnId);
   await provider.steer?.('s', 'And quickly', { turnId, messageId: 'm' });
@@ -189,12 +209,15 @@ test('a script’s calls need permission, and a message sent in the meantime is 
 });
 
 test('stopping a turn stops its script, and the next request says so', async () => {
-  const { provider, watch, say, client } = await open([says(block(echo('loud'))), says('So.')]);
+  const { provider, watch, runTurn, client } = await open([
+    repliesWith(block(echo('loud'))),
+    repliesWith('So.'),
+  ]);
   const { turnId } = await provider.sendMessage('s', 'Look');
   await question(watch, turnId);
   await provider.cancelTurn('s');
   expectWholeTurn(await watch.ended(turnId));
-  await say('Well?');
+  await runTurn('Well?');
   expect(told(client.requests[1]!).slice(2)).toEqual([
     expect.stringMatching(/^user: \(This is from Liminal.*did not succeed:[\s\S]*SCRIPT_CANCELLED/),
     'user: Well?',
@@ -202,7 +225,7 @@ test('stopping a turn stops its script, and the next request says so', async () 
 });
 
 test('a turn that is stopped while the model writes its script runs nothing', async () => {
-  const { provider, watch } = await open([goesOn(block(echo('a')))]);
+  const { provider, watch } = await open([streamsUntilStopped(block(echo('a')))]);
   const { turnId } = await provider.sendMessage('s', 'Look');
   await watch.until(() => watch.of(turnId).some(({ payload }) => payload.type === 'item_delta'));
   await provider.cancelTurn('s');
@@ -211,24 +234,24 @@ test('a turn that is stopped while the model writes its script runs nothing', as
 });
 
 test('a summary that ends in a script runs nothing', async () => {
-  const { say, client } = await open([
-    says('Hi.'),
-    says(`All.\n${block(echo('a'))}`),
-    says('Yes.'),
+  const { runTurn, client } = await open([
+    repliesWith('Hi.'),
+    repliesWith(`All.\n${block(echo('a'))}`),
+    repliesWith('Yes.'),
   ]);
-  await say('Hello');
-  expect(shape(await say('/compact'))).toEqual(['message', 'message', 'message']);
-  await say('So?');
+  await runTurn('Hello');
+  expect(shape(await runTurn('/compact'))).toEqual(['message', 'message', 'message']);
+  await runTurn('So?');
   expect(told(client.requests[2]!)).toHaveLength(2);
 });
 
 test('a script that waited when its server ended is resumed, and the model is sent its output', async () => {
-  const before = await open([says(block(echo('loud')))]);
+  const before = await open([repliesWith(block(echo('loud')))]);
   const sent = await before.provider.sendMessage('s', 'Look');
   const asked = await question(before.watch, sent.turnId);
   const cut = cutOff(before.watch.of(sent.turnId));
 
-  const { provider, watch, client } = await open([says('So.')], { stored: [cut] });
+  const { provider, watch, client } = await open([repliesWith('So.')], { stored: [cut] });
   const turnId = watch.events[0]?.turnId ?? '';
   expect(await question(watch, turnId)).toBe(asked);
   await provider.answerApproval?.('s', asked, { optionId: 'allow' });
@@ -243,17 +266,17 @@ test('a script that waited when its server ended is resumed, and the model is se
 });
 
 test('a model with tools gets earlier scripts as calls, and a model without tools gets earlier calls in words', async () => {
-  const { say, client, provider } = await open([
-    says(`First.\n${block(echo('a'))}`),
-    says('So.'),
-    says('I know.'),
-    says('I, too.'),
+  const { runTurn, client, provider } = await open([
+    repliesWith(`First.\n${block(echo('a'))}`),
+    repliesWith('So.'),
+    repliesWith('I know.'),
+    repliesWith('I, too.'),
   ]);
-  await say('Look');
+  await runTurn('Look');
   await provider.setConfigOption?.('s', 'model', 'one');
-  await say('You?');
+  await runTurn('You?');
   await provider.setConfigOption?.('s', 'model', 'plain');
-  await say('And you?');
+  await runTurn('And you?');
   const [, , withTools, without] = client.requests;
   expect(told(withTools!)).toEqual([
     'user: Look',

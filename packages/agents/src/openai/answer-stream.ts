@@ -4,7 +4,7 @@ import { OpenAI } from 'openai';
 import { isRecord } from '../base/parse-line.ts';
 
 /** The values that arrived together. */
-export interface Arrived {
+export interface AnswerChunks {
   chunks: unknown[];
   /** Whether the server has marked the end (`[DONE]`), or has ended an answer that is not streamed. */
   isEnd: boolean;
@@ -15,7 +15,7 @@ export interface Arrived {
  * SDK's own stream waits several times for each event, which is slow with a fast server.
  * @throws OpenAI.APIError if the answer is an error, whatever the status. SyntaxError if an event is not JSON.
  */
-export async function* chunksOf(response: Response): AsyncGenerator<Arrived> {
+export async function* chunksOf(response: Response): AsyncGenerator<AnswerChunks> {
   if (/^application\/json\b/.test(response.headers.get('content-type') ?? '')) {
     const answer: unknown = await response.json();
     if (isRecord(answer) && answer['error'] != null) {

@@ -9,17 +9,17 @@ import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-err
  * FastAPI `{detail: …}`, vLLM's older `{object: "error", message, …}`, plain text.
  */
 export function readComplaint(body: unknown, status?: number): Complaint {
-  const said = isRecord(body) ? (body['error'] ?? body['detail'] ?? body) : body;
-  const fields = isRecord(said) ? said : {};
+  const error = isRecord(body) ? (body['error'] ?? body['detail'] ?? body) : body;
+  const fields = isRecord(error) ? error : {};
   const field = (name: string): string => {
     const value = fields[name];
     return typeof value === 'string' ? value : '';
   };
-  const message = fields['message'] ?? said;
+  const message = fields['message'] ?? error;
   const code = fields['code'];
   return {
     status: status === undefined || status < 400 ? (statusIn(code) ?? status) : status,
-    words: wordsOf(message),
+    words: messageText(message),
     code: field('code'),
     type: field('type'),
     param: field('param'),
@@ -36,7 +36,7 @@ const statusIn = (code: unknown): number | undefined =>
 /** The most characters of a server's words that are kept. */
 const maxWords = 2_000;
 
-function wordsOf(message: unknown): string {
+function messageText(message: unknown): string {
   if (message === undefined || message === null) return '';
   const text = typeof message === 'string' ? message.trim() : JSON.stringify(message);
   // A gateway's page has no useful words.
@@ -44,11 +44,11 @@ function wordsOf(message: unknown): string {
   return headOf(text, maxWords);
 }
 
-interface Kind {
+interface ErrorKind {
   code: ModelErrorCode;
   isPassing?: boolean;
   /** A sentence, or the beginning of a sentence that ends with the server's words. */
-  says: string;
+  sentence: string;
   /** What the user can do. */
   advice?: string;
   fits: (complaint: Complaint) => boolean;
@@ -75,27 +75,27 @@ const isUnknownModel = (complaint: Complaint): boolean =>
     ));
 
 /** From the most to the least certain: the first match counts. */
-const kinds: Kind[] = [
+const kinds: ErrorKind[] = [
   {
     code: 'RATE_LIMIT',
-    says: 'The account of this key has reached its spending limit',
+    sentence: 'The account of this key has reached its spending limit',
     advice: 'Add credit to it, or use another key.',
     fits: has('insufficient_quota', 'billing_hard_limit_reached', 'billing_not_active'),
   },
   {
     code: 'RATE_LIMIT',
     isPassing: true,
-    says: 'The model’s server accepts no more requests at the moment',
+    sentence: 'The model’s server accepts no more requests at the moment',
     fits: (complaint) => complaint.status === 429 || has('rate_limit_exceeded')(complaint),
   },
   {
     code: 'CONTEXT_LENGTH',
-    says: 'The conversation is longer than this model can read',
+    sentence: 'The conversation is longer than this model can read',
     fits: isTooLong,
   },
   {
     code: 'CONTENT_FILTER',
-    says: 'The model’s server refused the request because of its content',
+    sentence: 'The model’s server refused the request because of its content',
     advice: 'Rephrase the message.',
     fits: (complaint) =>
       has('content_filter', 'content_policy_violation', 'invalid_prompt')(complaint) ||
@@ -104,19 +104,19 @@ const kinds: Kind[] = [
   },
   {
     code: 'NO_TOOLS',
-    says: 'The model does not support tools',
+    sentence: 'The model does not support tools',
     advice: 'Choose another model.',
     fits: ({ status, words }) => [400, 404, 422].includes(status ?? 0) && lacksTools.test(words),
   },
   {
     code: 'MODEL_NOT_FOUND',
-    says: 'The server does not have this model',
+    sentence: 'The server does not have this model',
     advice: 'Choose a model that it lists.',
     fits: isUnknownModel,
   },
   {
     code: 'AUTHENTICATION',
-    says: 'The model’s server does not accept the key',
+    sentence: 'The model’s server does not accept the key',
     advice: 'Check the key that is configured for this model.',
     fits: (complaint) =>
       [401, 403].includes(complaint.status ?? 0) ||
@@ -125,7 +125,7 @@ const kinds: Kind[] = [
   {
     code: 'MODEL_UNAVAILABLE',
     isPassing: true,
-    says: 'The model’s server cannot answer at the moment',
+    sentence: 'The model’s server cannot answer at the moment',
     fits: (complaint) =>
       ((complaint.status ?? 0) >= 500 && complaint.status !== 501) ||
       complaint.status === 408 ||
@@ -139,15 +139,15 @@ const kinds: Kind[] = [
   },
   {
     code: 'MODEL_ERROR',
-    says: 'The server does not know this address',
+    sentence: 'The server does not know this address',
     advice: 'Check the base URL: for most servers it ends in /v1.',
     fits: ({ status }) => status === 404 || status === 405,
   },
 ];
 
-const other: Omit<Kind, 'fits'> = {
+const other: Omit<ErrorKind, 'fits'> = {
   code: 'MODEL_ERROR',
-  says: 'The model’s server rejected the request',
+  sentence: 'The model’s server rejected the request',
 };
 
 /** The error for a complaint, which includes the server's words. */
@@ -158,7 +158,7 @@ export function errorOfComplaint(
   const {
     code,
     isPassing = false,
-    says,
+    sentence: says,
     advice,
   } = kinds.find(({ fits }) => fits(complaint)) ?? other;
   const { status, words, body } = complaint;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonOf } from './json.ts';
+import { requestJson } from './json.ts';
 
 test('a request’s JSON equals that of JSON.stringify, the first time and later', () => {
   const field = fc.oneof(
@@ -11,7 +11,10 @@ test('a request’s JSON equals that of JSON.stringify, the first time and later
   const request = fc.dictionary(fc.string({ unit: 'binary' }), field);
   fc.assert(
     fc.property(request, (said) => {
-      expect([jsonOf(said), jsonOf(said)]).toEqual([JSON.stringify(said), JSON.stringify(said)]);
+      expect([requestJson(said), requestJson(said)]).toEqual([
+        JSON.stringify(said),
+        JSON.stringify(said),
+      ]);
     }),
   );
 });
@@ -19,7 +22,7 @@ test('a request’s JSON equals that of JSON.stringify, the first time and later
 test('the JSON of an element is made only once', () => {
   let writings = 0;
   const element = { toJSON: () => (writings += 1) };
-  expect([jsonOf({ list: [element] }), jsonOf({ list: [element, 2] })]).toEqual([
+  expect([requestJson({ list: [element] }), requestJson({ list: [element, 2] })]).toEqual([
     '{"list":[1]}',
     '{"list":[1,2]}',
   ]);

@@ -7,10 +7,10 @@ const written = new WeakMap<object, string>();
  * The JSON of a request, as `JSON.stringify` writes it, without lone surrogates. Elements of the lists in its fields must never
  * change: a conversation only grows, and each of its requests contains the earlier one.
  */
-export function jsonOf(request: object): string {
+export function requestJson(request: object): string {
   const fields = Object.entries(request).flatMap(([name, value]: [string, unknown]) => {
-    const said = Array.isArray(value) ? listOf(value) : JSON.stringify(wellFormed(value));
-    return said === undefined ? [] : `${JSON.stringify(name)}:${said}`;
+    const json = Array.isArray(value) ? listOf(value) : JSON.stringify(wellFormed(value));
+    return json === undefined ? [] : `${JSON.stringify(name)}:${json}`;
   });
   return `{${fields.join(',')}}`;
 }
@@ -22,7 +22,7 @@ function elementOf(element: unknown): string {
     return JSON.stringify(wellFormed(element)) ?? 'null';
   const known = written.get(element);
   if (known !== undefined) return known;
-  const said = JSON.stringify(wellFormed(element));
-  written.set(element, said);
-  return said;
+  const json = JSON.stringify(wellFormed(element));
+  written.set(element, json);
+  return json;
 }

@@ -8,7 +8,7 @@ const name = z.string().optional().catch(undefined);
 const size = z.number().positive().optional().catch(undefined);
 
 /** OpenAI sends `id`; the rest is from other servers: vLLM, OpenRouter, Groq, LM Studio, llama.cpp, Ollama's own list. */
-const Entry = z.looseObject({
+const ModelEntry = z.looseObject({
   id: name,
   /** Seconds since the epoch. */
   created: size,
@@ -42,7 +42,7 @@ const speechless =
 /** OpenAI's own models for conversations, newest first; OpenAI's list has no order. */
 export function readOwnModels(answer: unknown): ListedModel[] {
   const entries = entriesOf(answer)
-    .map((entry) => Entry.safeParse(entry).data)
+    .map((entry) => ModelEntry.safeParse(entry).data)
     .filter((entry) => entry !== undefined);
   const speaking = entries.filter(({ id = '' }) => !speechless.test(id));
   return modelsOf(speaking.toSorted((a, b) => (b.created ?? 0) - (a.created ?? 0)));
@@ -60,23 +60,23 @@ function entriesOf(answer: unknown): unknown[] {
 
 function modelsOf(entries: readonly unknown[]): ListedModel[] {
   return entries.slice(0, maxModels).flatMap((entry) => {
-    const said = Entry.safeParse(entry).data;
-    const id = said?.id ?? said?.model ?? said?.name;
-    if (said === undefined || id === undefined || id === '') return [];
-    const shown = said.display_name ?? said.name;
+    const parsed = ModelEntry.safeParse(entry).data;
+    const id = parsed?.id ?? parsed?.model ?? parsed?.name;
+    if (parsed === undefined || id === undefined || id === '') return [];
+    const shown = parsed.display_name ?? parsed.name;
     return [
       {
         id,
         name: shown === id ? undefined : shown,
         contextWindow:
-          said.max_model_len ??
-          said.context_length ??
-          said.context_window ??
-          said.max_context_length ??
-          said.meta?.n_ctx ??
-          said.meta?.n_ctx_train,
+          parsed.max_model_len ??
+          parsed.context_length ??
+          parsed.context_window ??
+          parsed.max_context_length ??
+          parsed.meta?.n_ctx ??
+          parsed.meta?.n_ctx_train,
         callsTools:
-          said.supported_parameters?.includes('tools') ?? said.capabilities?.function_calling,
+          parsed.supported_parameters?.includes('tools') ?? parsed.capabilities?.function_calling,
       },
     ];
   });

@@ -11,7 +11,7 @@ import type {
   ModelRequest,
 } from '../models/model-client.ts';
 import { ModelError } from '../models/model-error.ts';
-import { ownRefusal } from '../models/patient-fetch.ts';
+import { ownRefusal } from '../models/fetch-without-timeout.ts';
 import { secretsOf, withoutSecrets } from '../models/hide-secrets.ts';
 import { PageError } from '../models/model-fetch.ts';
 import { type Refusal, Refusals } from '../models/refusals.ts';
@@ -21,14 +21,14 @@ import { CallIds } from './call-ids.ts';
 import { chatRequest } from './chat/request.ts';
 import { ChatTranslator } from './chat/translate.ts';
 import { brokeOff, errorOfComplaint, lacksEndpoint, readComplaint } from './errors.ts';
-import { jsonOf } from './json.ts';
+import { requestJson } from './json.ts';
 import { readModels, readOwnModels } from './listed-models.ts';
 import { RefusedFields } from './refused-fields.ts';
 import { responsesRequest } from './responses/request.ts';
 import { ResponsesTranslator } from './responses/translate.ts';
-import { Sdk } from './sdk.ts';
+import { OpenAiSdk } from './sdk.ts';
 
-type Api = 'responses' | 'chat';
+type OpenAiApi = 'responses' | 'chat';
 
 export interface OpenAiClientOptions {
   /** The server's address; most end in `/v1`. Default: OpenAI's own. */
@@ -38,7 +38,7 @@ export interface OpenAiClientOptions {
   /** Headers of every request, for example for a gateway. */
   headers?: Record<string, string> | undefined;
   /** The interface to use. Default: Responses, or Chat Completions if the server lacks Responses. */
-  api?: Api | undefined;
+  api?: OpenAiApi | undefined;
   /** Whether models may search the web with the server's own tool. Only the Responses API has one. */
   webSearch?: boolean | undefined;
 }
@@ -68,14 +68,14 @@ const interfaces = {
 /** A client for OpenAI and every server with one of its interfaces: Ollama, vLLM, llama.cpp, gateways. */
 export class OpenAiClient implements ModelClient {
   readonly providerId = 'openai';
-  readonly #sdk: Sdk;
+  readonly #sdk: OpenAiSdk;
   readonly #baseUrl: string;
   readonly #secrets: readonly string[];
   readonly #webSearch: boolean;
   readonly #fields = new RefusedFields();
   readonly #refusals = new Refusals();
   /** The interface that the server has; undefined until the server has answered. */
-  #api: Api | undefined;
+  #api: OpenAiApi | undefined;
 
   constructor({
     baseUrl = openAi,
@@ -88,7 +88,7 @@ export class OpenAiClient implements ModelClient {
     this.#secrets = secretsOf(apiKey, headers);
     this.#api = api;
     this.#webSearch = webSearch;
-    this.#sdk = new Sdk(baseUrl, apiKey === '' ? undefined : apiKey, headers);
+    this.#sdk = new OpenAiSdk(baseUrl, apiKey === '' ? undefined : apiKey, headers);
   }
 
   async listModels(signal: AbortSignal): Promise<ListedModel[]> {
@@ -117,7 +117,7 @@ export class OpenAiClient implements ModelClient {
   }
 
   async #ask(
-    api: Api,
+    api: OpenAiApi,
     request: ModelRequest,
     writer: AnswerWriter,
     signal: AbortSignal,
@@ -130,7 +130,7 @@ export class OpenAiClient implements ModelClient {
         send: async (body) => this.#send(api, body, request, writer, signal),
         refusalIn: (error) =>
           writer.hasWritten || this.#isOfOther(api, error) ? undefined : refusalIn(error),
-        learn: (body, complaint) => this.#fields.learn(model, body, complaint),
+        noteRefusal: (body, complaint) => this.#fields.noteRefusal(model, body, complaint),
       });
     } catch (error) {
       if (!this.#isOfOther(api, error)) throw error;
@@ -140,7 +140,7 @@ export class OpenAiClient implements ModelClient {
   }
 
   async #send(
-    api: Api,
+    api: OpenAiApi,
     body: object,
     { callIds, conversation }: ModelRequest,
     writer: AnswerWriter,
@@ -148,7 +148,7 @@ export class OpenAiClient implements ModelClient {
   ): Promise<ModelAnswer> {
     const { path, translator: Translator } = interfaces[api];
     const translator = new Translator(writer, new CallIds(callIds ?? callIdsOf(conversation)));
-    const sent = { body: jsonOf(body), headers: jsonType, signal, stream: true };
+    const sent = { body: requestJson(body), headers: jsonType, signal, stream: true };
     const response = await this.#sdk.post(path, sent).asResponse();
     let isMarked = false;
     for await (const { chunks, isEnd } of chunksOf(response)) {
@@ -161,7 +161,7 @@ export class OpenAiClient implements ModelClient {
   }
 
   /** Whether the server has only the other interface. */
-  #isOfOther(api: Api, error: unknown): boolean {
+  #isOfOther(api: OpenAiApi, error: unknown): boolean {
     const complaint = complaintIn(error);
     // Some servers return their web page at every unknown address.
     const isLacking =

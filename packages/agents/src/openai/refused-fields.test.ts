@@ -16,7 +16,7 @@ const openAi = (message: string, param: string | null = null, code: string | nul
 /** The request without the refused field; undefined if the complaint is not understood. */
 function left(body: object, said: unknown, status = 400): object | undefined {
   const refused = new RefusedFields();
-  if (!refused.learn('m', body, readComplaint(said, status))) return undefined;
+  if (!refused.noteRefusal('m', body, readComplaint(said, status))) return undefined;
   return refused.without('m', body);
 }
 
@@ -72,7 +72,7 @@ test('a rejected value of the effort is left for a person to change', () => {
 test('a refused field is recorded once per model', () => {
   const refused = new RefusedFields();
   const complaint = readComplaint(openAi('No', 'store'), 400);
-  expect(refused.learn('m', responses, complaint)).toBe(true);
-  expect(refused.learn('m', refused.without('m', responses), complaint)).toBe(false);
+  expect(refused.noteRefusal('m', responses, complaint)).toBe(true);
+  expect(refused.noteRefusal('m', refused.without('m', responses), complaint)).toBe(false);
   expect(refused.without('other', responses)).toEqual(responses);
 });

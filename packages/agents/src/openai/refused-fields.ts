@@ -25,7 +25,7 @@ export class RefusedFields {
   }
 
   /** Whether the complaint is about an optional field of this request; the field is left out from then on. */
-  learn(model: string, body: object, complaint: Complaint): boolean {
+  noteRefusal(model: string, body: object, complaint: Complaint): boolean {
     if (![400, 422].includes(complaint.status ?? 0)) return false;
     const field = optional.find((name) => isIn(body, name) && isAbout(complaint, name));
     if (field === undefined) return false;
@@ -56,7 +56,7 @@ function leaveOut(body: object, field: Field): object {
 }
 
 /** How servers refuse a field without naming it. */
-const saidOf: Partial<Record<Field, RegExp>> = {
+const refusalPatterns: Partial<Record<Field, RegExp>> = {
   include: /encrypted content is not supported/i,
   'reasoning.summary': /reasoning summar(y|ies)/i,
   reasoning:
@@ -65,12 +65,12 @@ const saidOf: Partial<Record<Field, RegExp>> = {
 
 function isAbout({ param, words, body }: Complaint, field: Field): boolean {
   if (param !== '') return param === field || /^[.[]/.test(after(param, field));
-  if (saidOf[field]?.test(words) === true) return true;
+  if (refusalPatterns[field]?.test(words) === true) return true;
   const name = field.replace('.', String.raw`\.`);
-  const said = `${words} ${JSON.stringify(body) ?? ''}`;
+  const text = `${words} ${JSON.stringify(body) ?? ''}`;
   // Most of the names are also English words.
-  const isQuoted = new RegExp(`["'\`]${name}(?:[.[][^"'\`]*)?\\\\?["'\`]`).test(said);
-  return isQuoted || (field.includes('_') && new RegExp(String.raw`\b${name}\b`).test(said));
+  const isQuoted = new RegExp(`["'\`]${name}(?:[.[][^"'\`]*)?\\\\?["'\`]`).test(text);
+  return isQuoted || (field.includes('_') && new RegExp(String.raw`\b${name}\b`).test(text));
 }
 
 /** The text after the prefix `start`; empty if `text` does not begin with it. */

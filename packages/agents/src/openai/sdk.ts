@@ -1,6 +1,6 @@
 import { OpenAI } from 'openai';
 import { modelFetch } from '../models/model-fetch.ts';
-import { longestTimer } from '../models/patient-fetch.ts';
+import { longestTimer } from '../models/fetch-without-timeout.ts';
 
 /** A placeholder key that the SDK requires; it is never sent. */
 const noKey = 'none';
@@ -11,7 +11,7 @@ const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];
  * OpenAI's SDK without its own defaults: it makes one attempt, waits without a limit, logs nothing, and reads no environment
  * variables, which could send one server's key to another server.
  */
-export class Sdk extends OpenAI {
+export class OpenAiSdk extends OpenAI {
   /** @param more - Headers of every request; they override the SDK's own. */
   constructor(baseURL: string, apiKey: string | undefined, more: Record<string, string> = {}) {
     super({

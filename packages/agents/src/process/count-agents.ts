@@ -11,26 +11,26 @@ export interface AgentProcesses {
 }
 
 /** How long a count is cached, ms: reading the table of a large machine takes some time. */
-const KEPT_MS = 5_000;
+const cacheMs = 5_000;
 /** Most processes that are read, newest first. */
-const PROCESSES_MAX = 5_000;
+const maxProcesses = 5_000;
 /** Processes that are read at the same time, so that other work continues. */
-const AT_ONCE = 16;
+const concurrency = 16;
 
 let latest: { at: number; counted: Promise<AgentProcesses[]> } | undefined;
 
-/** Returns a count of this server's agents that is at most `KEPT_MS` old; undefined without Linux's `/proc`. */
+/** Returns a count of this server's agents that is at most `cacheMs` old; undefined without Linux's `/proc`. */
 export async function agentProcesses(): Promise<AgentProcesses[] | undefined> {
   if (!hasProcessTable) return undefined;
   const now = performance.now();
-  if (!latest || now - latest.at > KEPT_MS) latest = { at: now, counted: countAgents() };
+  if (!latest || now - latest.at > cacheMs) latest = { at: now, counted: countAgents() };
   return latest.counted;
 }
 
 /** Counts the processes of this server's agents, with all that they have started, by their marks. */
 export async function countAgents(): Promise<AgentProcesses[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const left = pids.slice(-PROCESSES_MAX);
+  const left = pids.slice(-maxProcesses);
   const byAgent = new Map<string, AgentProcesses>();
   const readAll = async (): Promise<void> => {
     for (let pid = left.pop(); pid !== undefined; pid = left.pop()) {
@@ -49,7 +49,7 @@ export async function countAgents(): Promise<AgentProcesses[]> {
       });
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, readAll));
+  await Promise.all(Array.from({ length: concurrency }, readAll));
   return [...byAgent.values()];
 }
 

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findTree, keyOf, type TreeQuery } from './find-tree.ts';
+import { findTree, processKey, type TreeQuery } from './find-tree.ts';
 import { endGroup } from './group.ts';
 import { isWithin } from './mark.ts';
 import { hasProcessTable, isRunning, type Process, readProcess } from './table.ts';
@@ -38,7 +38,7 @@ const underWay = new Set<Promise<Ended>>();
  * 8). An unmarked process that has left the tree before the call is not found.
  */
 export async function endTree(target: TreeTarget, options: EndOptions = {}): Promise<Ended> {
-  const ending = end(target, options.graceMs ?? defaultGraceMs);
+  const ending = endTarget(target, options.graceMs ?? defaultGraceMs);
   underWay.add(ending);
   try {
     return await ending;
@@ -59,7 +59,7 @@ export async function endMarksOf(serverId: string, options: EndOptions = {}): Pr
   return endFound({ hasMark }, options.graceMs ?? defaultGraceMs);
 }
 
-async function end({ mark, child }: TreeTarget, graceMs: number): Promise<Ended> {
+async function endTarget({ mark, child }: TreeTarget, graceMs: number): Promise<Ended> {
   const hasExited = child !== undefined && (child.exitCode !== null || child.signalCode !== null);
   if (!hasProcessTable) return endGroup(child?.pid, hasExited, graceMs, killLimitMs);
   const root = child?.pid === undefined || hasExited ? undefined : readProcess(child.pid);
@@ -72,7 +72,7 @@ async function endFound(
   graceMs: number,
   root?: Process,
 ): Promise<Ended> {
-  const known = new Set(root && [keyOf(root)]);
+  const known = new Set(root && [processKey(root)]);
   const signalled = new Set<string>();
   // The times of the first SIGTERM and the first SIGKILL. The grace starts with the signal, because reading the table
   // may take long.
@@ -81,7 +81,7 @@ async function endFound(
   // Each round reads the table again, because processes fork while they are being ended. Two empty rounds are needed: a
   // read can miss a process that was forked during the read by a process that then ended.
   for (let empty = 0; ;) {
-    const { tree, isWhole } = findTree({ ...query, known });
+    const { tree, isComplete: isWhole } = findTree({ ...query, known });
     empty = tree.length === 0 && isWhole ? empty + 1 : 0;
     if (empty === 2) return { ended: known.size, left: [] };
     const now = performance.now();
@@ -93,9 +93,9 @@ async function endFound(
     if (graceLeft <= 0 && tree.length > 0) killedAt ??= now;
     for (const one of tree) {
       if (graceLeft <= 0) signal(one, 'SIGKILL');
-      else if (!signalled.has(keyOf(one))) signal(one, 'SIGTERM');
-      signalled.add(keyOf(one));
-      known.add(keyOf(one));
+      else if (!signalled.has(processKey(one))) signal(one, 'SIGTERM');
+      signalled.add(processKey(one));
+      known.add(processKey(one));
     }
     if (tree.length === 0) await delay(1);
     else await gone(tree, Math.min(100, Math.max(10, graceLeft)));

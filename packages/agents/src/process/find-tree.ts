@@ -4,16 +4,16 @@ import { listProcesses, readEnviron, type Process } from './table.ts';
 export interface TreeQuery {
   /** Whether a process with this mark belongs to the tree. */
   hasMark?: (mark: string) => boolean;
-  /** The root process and processes from earlier reads, by `keyOf`, since a pid may be reused. */
+  /** The root process and processes from earlier reads, by `processKey`, since a pid may be reused. */
   known: ReadonlySet<string>;
 }
 
-export const keyOf = ({ pid, startedAt }: Process): string => `${pid}@${startedAt}`;
+export const processKey = ({ pid, startedAt }: Process): string => `${pid}@${startedAt}`;
 
 export interface FoundTree {
   tree: Process[];
   /** False if a process was changing its program: its marks can only be read at the next try. */
-  isWhole: boolean;
+  isComplete: boolean;
 }
 
 /**
@@ -25,10 +25,10 @@ export function findTree(query: TreeQuery): FoundTree {
   const spared = lineage(process.pid, all);
   const candidates = [...all.values()].filter(({ pid }) => !spared.has(pid));
   const tree = new Map<number, Process>();
-  let isWhole = true;
+  let isComplete = true;
   for (const one of candidates) {
     const environ = query.hasMark && readEnviron(one.pid);
-    if (query.hasMark && environ === undefined) isWhole = false;
+    if (query.hasMark && environ === undefined) isComplete = false;
     if (isRoot(one, environ ?? '', query)) tree.set(one.pid, one);
   }
   for (let size = -1; size !== tree.size;) {
@@ -37,11 +37,11 @@ export function findTree(query: TreeQuery): FoundTree {
       if (tree.has(one.parent) || tree.has(one.session)) tree.set(one.pid, one);
     }
   }
-  return { tree: [...tree.values()], isWhole };
+  return { tree: [...tree.values()], isComplete };
 }
 
 const isRoot = (one: Process, environ: string, { known, hasMark }: TreeQuery): boolean =>
-  known.has(keyOf(one)) || (hasMark !== undefined && marksIn(environ).some(hasMark));
+  known.has(processKey(one)) || (hasMark !== undefined && marksIn(environ).some(hasMark));
 
 /** Returns the pids of a process and its ancestors. */
 function lineage(pid: number, all: ReadonlyMap<number, Process>): Set<number> {

@@ -22,7 +22,7 @@ export interface Guard {
 }
 
 /** Limit for a dismissed guard to end, ms: a suspended guard does not end by itself. */
-const END_MS = 2_000;
+const endLimitMs = 2_000;
 
 const script = fileURLToPath(new URL('./guard.sh', import.meta.url));
 
@@ -59,7 +59,7 @@ export async function startGuard({ watches = false } = {}): Promise<Guard> {
       const exited = once(child, 'exit');
       child.ref();
       child.stdin.end('bye\n');
-      const timer = setTimeout(() => child.kill('SIGKILL'), END_MS);
+      const timer = setTimeout(() => child.kill('SIGKILL'), endLimitMs);
       await exited;
       clearTimeout(timer);
     },

@@ -1,4 +1,4 @@
-import type { ToolFace } from '../models/model-client.ts';
+import type { ToolDefinition } from '../models/model-client.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -13,12 +13,12 @@ const nothing = '{}';
  * TypeScript declarations of the functions that a script can call, made from the tools' JSON Schemas (draft 2020-12), for a
  * model. Constraints that TypeScript cannot express, such as the range of a number, are left out.
  */
-export function describeTools(tools: readonly ToolFace[]): string {
+export function describeTools(tools: readonly ToolDefinition[]): string {
   const functions = tools.map(({ name, description, parameters }) => {
     const type = new TypeWriter(parameters).typeOf(parameters, '  ');
     const mayLack = parameters['type'] === 'object' && listOf(parameters['required']).length === 0;
     const input = type === nothing ? '' : `input${mayLack ? '?' : ''}: ${type}`;
-    return `${commentOf(description, '  ')}  ${keyOf(name)}(${input}): Promise<string>;\n`;
+    return `${commentOf(description, '  ')}  ${propertyKey(name)}(${input}): Promise<string>;\n`;
   });
   return `/** Each resolves with the tool's output. A call that fails throws an Error with the output as its message. */
 declare const tools: {
@@ -84,7 +84,7 @@ class TypeWriter {
       const description = isSchema(schema) ? schema['description'] : undefined;
       const mark = needed.has(key) ? '' : '?';
       const type = this.typeOf(schema, within);
-      return `${commentOf(description, within)}${within}${keyOf(key)}${mark}: ${type};\n`;
+      return `${commentOf(description, within)}${within}${propertyKey(key)}${mark}: ${type};\n`;
     });
     return `{\n${fields.join('')}${indent}}`;
   }
@@ -107,7 +107,7 @@ const isSchema = (value: unknown): value is Schema =>
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /** A property's name: in quotes unless it is an identifier. */
-const keyOf = (name: string): string =>
+const propertyKey = (name: string): string =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 
 function commentOf(text: unknown, indent: string): string {

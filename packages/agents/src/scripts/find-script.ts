@@ -12,7 +12,7 @@ export type FoundScript =
   | { problem: string };
 
 /** A code block that names itself a script: its opening and closing lines. */
-interface Block {
+interface ScriptBlock {
   from: number;
   to: number;
   /** Whether the block is opened by backticks and exactly the word. */
@@ -33,7 +33,7 @@ const empty = `Nothing was run: the block is empty. ${again}`;
 export function findScript(message: string): FoundScript | undefined {
   const lines = message.split(/\r?\n/);
   let open: { mark: string; info: string; from: number } | undefined;
-  let last: Block | undefined;
+  let last: ScriptBlock | undefined;
   let count = 0;
   for (const [at, line] of lines.entries()) {
     if (open === undefined) {
@@ -55,7 +55,7 @@ export function findScript(message: string): FoundScript | undefined {
   return judged(last, lines);
 }
 
-function judged({ from, to, isExact }: Block, lines: readonly string[]): FoundScript {
+function judged({ from, to, isExact }: ScriptBlock, lines: readonly string[]): FoundScript {
   if (!isExact) return { problem: misnamed };
   const code = lines.slice(from + 1, to).join('\n');
   if (code.trim() === '') return { problem: empty };

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import { cutDepth, maxDepth, messageOf } from '@liminal/protocol';
+import { cutDepth, maxDepth, thrownMessage } from '@liminal/protocol';
 import { defaultLimits, longestInput, type ScriptLimits } from './limits.ts';
-import { Printed } from './sandbox/printed.ts';
-import type { Ending } from './sandbox/sandbox.ts';
+import { PrintBuffer } from './sandbox/print-buffer.ts';
+import type { ScriptEnd } from './sandbox/sandbox.ts';
 import { compile } from './sandbox/web-assembly.ts';
 import {
   broken,
@@ -15,7 +15,7 @@ import {
   type ScriptError,
   tooSlow,
 } from './script-error.ts';
-import type { Answer, Said, Task } from './script-worker.ts';
+import type { CallAnswer, WorkerMessage, ScriptTask } from './script-worker.ts';
 
 /** The tools and callbacks of a script. */
 export interface ScriptHost {
@@ -68,7 +68,7 @@ export async function runScript(
   { limits: changed, signal, startedAt }: ScriptOptions,
 ): Promise<ScriptOutcome> {
   const limits = { ...defaultLimits, ...changed };
-  const printed = new Printed(limits.outputCharacters);
+  const printed = new PrintBuffer(limits.outputCharacters);
   const tools = host.tools.map(({ name }) => name);
   const now = timeOf(startedAt);
   const task = { code, tools, limits, printed: printed.memory, now };
@@ -79,10 +79,10 @@ export async function runScript(
 }
 
 async function endingOf(
-  task: Omit<Task, 'wasm'>,
+  task: Omit<ScriptTask, 'wasm'>,
   host: ScriptHost,
   signal: AbortSignal,
-): Promise<Ending> {
+): Promise<ScriptEnd> {
   const { length } = task.code;
   if (length > longestInput) return { error: longScript(length, longestInput) };
   const wasm = await quickJs();
@@ -91,27 +91,33 @@ async function endingOf(
   return 'result' in ending && isTooDeep(ending.result) ? { error: deepResult(maxDepth) } : ending;
 }
 
-async function runInThread(task: Task, host: ScriptHost, signal: AbortSignal): Promise<Ending> {
+async function runInThread(
+  task: ScriptTask,
+  host: ScriptHost,
+  signal: AbortSignal,
+): Promise<ScriptEnd> {
   const worker = new Worker(new URL('./script-worker.ts', import.meta.url), {
     workerData: task,
     env: {},
     resourceLimits: { stackSizeMb, maxOldGenerationSizeMb },
   });
-  const { promise: ending, resolve: end } = Promise.withResolvers<Ending>();
+  const { promise: ending, resolve: end } = Promise.withResolvers<ScriptEnd>();
   const ended = new AbortController();
   const calls = new Set<Promise<void>>();
   let answers = 0;
   const answer = async (id: number, name: string, input: string) => {
-    const { endedAt, ...said } = await answerOf(host, name, input, ended.signal);
+    const { endedAt, ...result } = await callHost(host, name, input, ended.signal);
     answers += 1;
-    worker.postMessage({ id, ...said, now: timeOf(endedAt) } satisfies Answer);
+    worker.postMessage({ id, ...result, now: timeOf(endedAt) } satisfies CallAnswer);
   };
-  worker.on('message', (said: Said) => {
-    if (said.type === 'end') end(said.ending);
-    else if (said.type === 'waits') {
-      if (said.answers === answers) host.waits?.();
+  worker.on('message', (message: WorkerMessage) => {
+    if (message.type === 'end') end(message.ending);
+    else if (message.type === 'waits') {
+      if (message.answers === answers) host.waits?.();
     } else if (!ended.signal.aborted) {
-      const call = answer(said.id, said.name, said.input).finally(() => calls.delete(call));
+      const call = answer(message.id, message.name, message.input).finally(() =>
+        calls.delete(call),
+      );
       calls.add(call);
     }
   });
@@ -133,7 +139,7 @@ async function runInThread(task: Task, host: ScriptHost, signal: AbortSignal): P
   }
 }
 
-async function answerOf(
+async function callHost(
   host: ScriptHost,
   name: string,
   input: string,
@@ -147,7 +153,7 @@ async function answerOf(
     const { output, success, endedAt } = await host.call(name, JSON.parse(input), signal);
     return { output, success, ...(endedAt !== undefined && { endedAt }) };
   } catch (error) {
-    return { output: messageOf(error), success: false };
+    return { output: thrownMessage(error), success: false };
   }
 }
 

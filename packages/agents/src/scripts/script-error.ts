@@ -32,9 +32,9 @@ export const scriptHead = '(async () => {';
 export const scriptTail = '\n})';
 
 /** The most places in a stack. */
-const mostPlaces = 20;
+const maxFrames = 20;
 
-interface Place {
+interface StackFrame {
   /** The function's name, if it has one. */
   name: string | undefined;
   line: number;
@@ -42,23 +42,23 @@ interface Place {
 }
 
 /** The error for a value that a script threw. */
-export function failureOf(thrown: Thrown, { outputCharacters }: ScriptLimits): ScriptError {
+export function thrownError(thrown: Thrown, { outputCharacters }: ScriptLimits): ScriptError {
   const { name, message, stack, value } = thrown;
-  const said = (name === undefined ? `It threw ${message}` : `${name}: ${message}`).slice(
+  const text = (name === undefined ? `It threw ${message}` : `${name}: ${message}`).slice(
     0,
     outputCharacters,
   );
   const isShort = value !== undefined && value.length <= outputCharacters;
   return {
     code: 'SCRIPT_FAILED',
-    ...placed(said, placesIn(stack)),
+    ...withStack(text, framesIn(stack)),
     ...(isShort && { details: JSON.parse(value) as unknown }),
   };
 }
 
 /** The error for a script that could not be parsed. */
 export function syntaxErrorOf(thrown: Thrown, limits: ScriptLimits): ScriptError {
-  return { ...failureOf(thrown, limits), code: 'SCRIPT_SYNTAX' };
+  return { ...thrownError(thrown, limits), code: 'SCRIPT_SYNTAX' };
 }
 
 export const neverEnds: ScriptError = {
@@ -110,20 +110,23 @@ export function broken(cause: unknown): ScriptError {
   return { code: 'SCRIPT_FAILED', message };
 }
 
-function placed(said: string, places: Place[]): { message: string; stack?: string } {
-  const [first] = places;
-  if (first === undefined) return { message: said };
-  const shown = places.slice(0, mostPlaces).map(({ name, line, column }) => {
+function withStack(
+  message: string,
+  stackFrames: StackFrame[],
+): { message: string; stack?: string } {
+  const [first] = stackFrames;
+  if (first === undefined) return { message: message };
+  const shown = stackFrames.slice(0, maxFrames).map(({ name, line, column }) => {
     const at = `${scriptFile}:${line}:${column}`;
     return `\n    at ${name === undefined ? at : `${name} (${at})`}`;
   });
-  const more = places.length - shown.length;
+  const more = stackFrames.length - shown.length;
   if (more > 0) shown.push(`\n    … and ${more} more`);
-  return { message: `${said} (line ${first.line})`, stack: said + shown.join('') };
+  return { message: `${message} (line ${first.line})`, stack: message + shown.join('') };
 }
 
 /** The places in a stack as QuickJS writes it: `at name (script.js:2:10)`, or for a syntax error `at script.js:2:10`. */
-function placesIn(stack = ''): Place[] {
+function framesIn(stack = ''): StackFrame[] {
   return stack.split('\n').flatMap((text) => {
     const found = /^ +at (?:(.*) \()?script\.js:(\d+):(\d+)\)?$/.exec(text);
     if (found === null) return [];

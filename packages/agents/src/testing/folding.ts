@@ -59,7 +59,7 @@ export const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response,
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
 
 /** Returns origin and text of each message and reasoning, without the user's first message. */
-export const saidIn = (response: Response): [string, string][] =>
+export const textsIn = (response: Response): [string, string][] =>
   response.outputItems.slice(1).flatMap((item): [string, string][] => {
     if (item.type === 'message') return [[item.origin, item.content]];
     return item.type === 'reasoning' ? [['thought', item.content]] : [];

@@ -4,4 +4,9 @@ export { processSuite, type ProcessUnderTest } from './process-suite.ts';
 export { providerSuite } from './provider-suite.ts';
 export type { ProviderUnderTest } from './subject.ts';
 export { loudEcho } from '../models/testing/echo.ts';
-export { type Act, calls, says, ScriptedClient } from '../models/testing/scripted-client.ts';
+export {
+  type Act,
+  calls,
+  repliesWith as says,
+  ScriptedClient,
+} from '../models/testing/scripted-client.ts';

@@ -6,7 +6,7 @@ import {
   emptyResponse,
   foldResponse,
   responseToUpserts,
-  steeredItem,
+  steeredItemId,
   StreamEvent,
   toResponse,
   type UpsertObject,
@@ -337,7 +337,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
 
         await provider.steer?.(sessionId, subject.prompts.text, { turnId, messageId });
 
-        const itemId = steeredItem(turnId, messageId);
+        const itemId = steeredItemId(turnId, messageId);
         expect(watch.of(turnId).map(({ payload }) => payload)).toContainEqual(
           expect.objectContaining({ type: 'item_start', itemId, delivery: 'sent' }),
         );

@@ -51,7 +51,7 @@ export function bashTool(
       'Runs a command with bash in the project folder and gives its output. There is no input and no terminal. All that it started, also in the background, ends with the call.',
     kind: 'execute',
     input: Input,
-    async face({ command }) {
+    async describe({ command }) {
       refuseNul(command);
       return { title: command };
     },
@@ -86,10 +86,10 @@ export function bashTool(
         },
       });
       for (const part of parts) part.end();
-      const said = output === '' ? '(It printed nothing.)' : output;
+      const printed = output === '' ? '(It printed nothing.)' : output;
       const why = sentence(end, timeout);
       return {
-        output: why === undefined ? said : `${said.replace(/\n$/, '')}\n(${why})`,
+        output: why === undefined ? printed : `${printed.replace(/\n$/, '')}\n(${why})`,
         success: end.exitCode === 0 && end.cause === undefined,
         exitCode: end.exitCode,
       };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ClientFiles } from '../client-files.ts';
 import type { HiddenFolders } from '../hidden-folders.ts';
 import { editPermission } from './permissions.ts';
-import { replaced } from './project/replaced.ts';
+import { replaceText } from './project/replace-text.ts';
 import { findPlace, refuseGit, type ProjectPlace } from './project/project-path.ts';
 import { shownChange } from './project/shown-change.ts';
 import { putText, readText, type FoundText } from './project/text-file.ts';
@@ -41,7 +41,7 @@ export function editTool(hiddenFolders: HiddenFolders): Tool<Input> {
       'Replaces a text in a file of the project. The old text must match exactly, and occur once in the file unless replaceAll is set: give enough of the lines around it.',
     kind: 'edit',
     input: Input,
-    async face(input, folders, files) {
+    async describe(input, folders, files) {
       const { place, found, text, lines } = await planEdit(
         input,
         findPlace(folders, input.path, hiddenFolders),
@@ -86,5 +86,5 @@ async function planEdit(
   if (found === undefined) {
     throw new ToolError(`“${input.path}” does not exist. To make a new file use write.`);
   }
-  return { place, found, ...replaced(found.text, input) };
+  return { place, found, ...replaceText(found.text, input) };
 }

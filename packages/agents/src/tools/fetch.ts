@@ -1,7 +1,7 @@
 import { headOf } from '@liminal/protocol';
 import { z } from 'zod';
 import { pageText } from './fetch/page-text.ts';
-import { get, webAddress, type Answer, type RequestOptions } from './fetch/request.ts';
+import { get, webAddress, type FetchResponse, type RequestOptions } from './fetch/request.ts';
 import type { Tool, ToolResult } from './tool.ts';
 import { ToolError } from './tool-error.ts';
 
@@ -23,7 +23,7 @@ export function fetchTool(options: RequestOptions = {}): Tool<z.infer<typeof Inp
       'Fetches a page or a text from the public internet (GET). HTML comes as plain text. A redirect to another host is named, not followed.',
     kind: 'fetch',
     input: Input,
-    face: async ({ url }) => ({ title: `Fetch ${webAddress(url).href}` }),
+    describe: async ({ url }) => ({ title: `Fetch ${webAddress(url).href}` }),
     needs({ url }) {
       const host = URL.parse(url)?.host ?? '';
       return [{ always: `requests to ${host}`, rule: `fetch:${host}`, also: ['tool:fetch'] }];
@@ -33,7 +33,7 @@ export function fetchTool(options: RequestOptions = {}): Tool<z.infer<typeof Inp
       let at = webAddress(url);
       for (let redirects = 0; ; redirects += 1) {
         const answer = await get(at, inTime, options);
-        if (answer.location === undefined) return shown(answer, at, signal);
+        if (answer.location === undefined) return pageResult(answer, at, signal);
         const next = webAddress(answer.location, at);
         // The permission is for this host, not for the host that it redirects to.
         if (next.host !== at.host) {
@@ -46,8 +46,8 @@ export function fetchTool(options: RequestOptions = {}): Tool<z.infer<typeof Inp
   };
 }
 
-async function shown(
-  { status, contentType, body, isCut }: Answer,
+async function pageResult(
+  { status, contentType, body, isCut }: FetchResponse,
   { href }: URL,
   signal: AbortSignal,
 ): Promise<ToolResult> {
@@ -59,7 +59,7 @@ async function shown(
       `${href} is not text (${mime || 'of an unknown kind'}, ${body.length} bytes).`,
     );
   }
-  const text = decoded(body, charset);
+  const text = decode(body, charset);
   const isHtml = mime === 'text/html' || mime === 'application/xhtml+xml';
   const page = isHtml ? await pageText(text, signal) : { text, isCut: false };
   const isLong = isCut || page.isCut || page.text.length > maxLength;
@@ -80,7 +80,7 @@ function mediaType(contentType: string): { mime: string; charset: string } {
   return { mime, charset: charset?.replaceAll(/["']/g, '').trim() ?? 'utf-8' };
 }
 
-function decoded(body: Buffer, charset: string): string {
+function decode(body: Buffer, charset: string): string {
   try {
     return new TextDecoder(charset).decode(body);
   } catch {

@@ -1,5 +1,5 @@
 /** The built-in tools of Liminal's own tool loop. File tools access nothing outside of the session's project folder. */
-import { FairLimit } from '../base/fair-limit.ts';
+import { FairSemaphore } from '../base/fair-semaphore.ts';
 import { HiddenFolders } from '../hidden-folders.ts';
 import { bashTool } from './bash.ts';
 import { editTool } from './edit.ts';
@@ -52,7 +52,7 @@ const atOnce = { each: 8, total: 32 };
 
 /** Limits the calls of a tool that starts processes or threads. A worker limits its calls itself. */
 function limited(tool: Tool): Tool {
-  const limit = new FairLimit(atOnce);
+  const limit = new FairSemaphore(atOnce);
   return {
     ...tool,
     run: async (input, context) =>

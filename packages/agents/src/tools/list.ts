@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HiddenFolders } from '../hidden-folders.ts';
 import { findPlace, shownIn } from './project/project-path.ts';
-import { walk, type Entry } from './project/walk.ts';
+import { walk, type WalkEntry } from './project/walk.ts';
 import type { Tool } from './tool.ts';
 
 const maxShown = 500;
@@ -31,7 +31,7 @@ export const listTool = (hiddenFolders: HiddenFolders): Tool<z.infer<typeof Inpu
     'Lists a folder of the project: folders end with a slash. Hidden files, and those that .gitignore names, are left out unless asked for.',
   kind: 'read',
   input: Input,
-  async face({ path = '.' }, folders) {
+  async describe({ path = '.' }, folders) {
     const { real, shown } = findPlace(folders, path, hiddenFolders);
     return { title: `List ${shown === '' ? 'the project' : shown}`, locations: [{ path: real }] };
   },
@@ -56,12 +56,12 @@ export const listTool = (hiddenFolders: HiddenFolders): Tool<z.infer<typeof Inpu
   },
 });
 
-const marks: Record<Entry['kind'], string> = {
+const marks: Record<WalkEntry['kind'], string> = {
   file: '',
   folder: '/',
   link: ' (link)',
   other: ' (no file)',
 };
 
-const described = ({ name, kind, problem }: Entry): string =>
+const described = ({ name, kind, problem }: WalkEntry): string =>
   `${name}${marks[kind]}${problem === undefined ? '' : ` (${problem})`}`;

@@ -22,7 +22,7 @@ export const planTool: Tool<z.infer<typeof Input>> = {
     'Shows your plan to the user. Use it for work of several steps; call it again with the whole list when a step begins or is done.',
   kind: 'think',
   input: Input,
-  face: async () => ({ title: 'Plan' }),
+  describe: async () => ({ title: 'Plan' }),
   needs: () => undefined,
   run: async ({ entries }) => {
     const done = entries.filter(({ status }) => status === 'completed').length;

@@ -34,7 +34,7 @@ export const readTool = (hiddenFolders: HiddenFolders): Tool<Input> => ({
     'Reads a text file of the project, with line numbers that are not part of it, or shows an image (PNG, JPEG, GIF, WebP). Long files come in parts.',
   kind: 'read',
   input: Input,
-  async face({ path, offset }, folders) {
+  async describe({ path, offset }, folders) {
     const { real, shown } = findPlace(folders, path, hiddenFolders);
     return {
       title: `Read ${shown}`,
@@ -46,7 +46,7 @@ export const readTool = (hiddenFolders: HiddenFolders): Tool<Input> => ({
     const place = findPlace(folders, input.path, hiddenFolders);
     // A file that is not text is read from the disk.
     const unsaved = await unsavedText(place, files).catch(ignoreToolError);
-    if (unsaved !== undefined) return linesOf(unsaved.text, input);
+    if (unsaved !== undefined) return unsavedResult(unsaved.text, input);
     const file = await openFile(place);
     try {
       const first = await readChunk(file.handle, 0, file.stat.size);
@@ -68,7 +68,7 @@ function ignoreToolError(error: unknown): undefined {
   if (!(error instanceof ToolError)) throw error;
 }
 
-function linesOf(text: string, input: Input): ToolResult {
+function unsavedResult(text: string, input: Input): ToolResult {
   const { offset = 1, limit = defaultLines } = input;
   const lines = new NumberedLines(offset, limit);
   lines.end(text, true);

@@ -37,7 +37,7 @@ export function searchTool(hiddenFolders: HiddenFolders, options: SearchOptions 
       'Searches the text files of the project for a regular expression, line by line. Hidden files, and those that .gitignore names, are left out.',
     kind: 'search',
     input: Input,
-    async face({ pattern, path = '.' }, folders) {
+    async describe({ pattern, path = '.' }, folders) {
       const { real, shown } = findPlace(folders, path, hiddenFolders);
       const where = shown === '' ? '' : ` in ${shown}`;
       return { title: `Search for ${pattern}${where}`, locations: [{ path: real }] };

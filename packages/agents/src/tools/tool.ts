@@ -5,7 +5,7 @@ import type { ClientFiles } from '../client-files.ts';
 import type { Folders } from './project/project-path.ts';
 
 /** The description of a call that people see before it runs. */
-export interface CallFace {
+export interface CallDescription {
   /** A short sentence: `Edit src/a.ts`, `npm test`. */
   title: string;
   locations?: ToolLocation[];
@@ -62,7 +62,7 @@ export interface ToolContext extends Folders {
   print: (text: string) => void;
 }
 
-/** A tool. `face`, `needs` and `run` get the same input object of a call, by which a tool can remember what it has shown. */
+/** A tool. `describe`, `needs` and `run` get the same input object of a call, by which a tool can remember what it has shown. */
 export interface Tool<Input = unknown> {
   /** `[a-z_]+`. */
   readonly name: string;
@@ -74,8 +74,8 @@ export interface Tool<Input = unknown> {
   /** JSON Schema of the input, if it says more than `input`. */
   readonly parameters?: Record<string, unknown>;
   /** Rejects with ToolError for input that makes no sense in the project. Changes nothing. */
-  face(input: Input, folders: Folders, files?: ClientFiles): Promise<CallFace>;
-  /** All permissions that the call needs; undefined if none. Throws ToolError where `face` rejects with one. */
+  describe(input: Input, folders: Folders, files?: ClientFiles): Promise<CallDescription>;
+  /** All permissions that the call needs; undefined if none. Throws ToolError where `describe` rejects with one. */
   needs(
     input: Input,
     folders: Folders,

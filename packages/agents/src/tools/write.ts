@@ -24,7 +24,7 @@ export function writeTool(hiddenFolders: HiddenFolders): Tool<Input> {
       'Writes a whole text file of the project, with the folders that it needs, and replaces one that is there. To change a part of a file use edit.',
     kind: 'edit',
     input: Input,
-    async face(input, folders, files) {
+    async describe(input, folders, files) {
       const { place, found } = await look(
         input,
         findPlace(folders, input.path, hiddenFolders),

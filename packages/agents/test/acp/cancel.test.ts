@@ -1,7 +1,7 @@
 import type { AgentScript } from '@liminal/testkit';
 import { describe, expect, test } from 'vitest';
 import { expectWholeTurn } from '../../src/testing/watch.ts';
-import { runAgent, said } from './running-agent.ts';
+import { runAgent, messagesOf } from './running-agent.ts';
 
 const slow: AgentScript = {
   turns: [
@@ -25,7 +25,10 @@ describe.each(['cancelled', 'end_turn', 'error'] as const)(
       expectWholeTurn(events);
       expect(events.at(-1)?.payload).toMatchObject({ type: 'response_done', status: 'cancelled' });
       expect(events.map(({ type }) => type)).toContain('turn_aborted_by_user');
-      expect(said(await listener.ask('Another.'))).toEqual(['user: Another.', 'agent: Quick.']);
+      expect(messagesOf(await listener.ask('Another.'))).toEqual([
+        'user: Another.',
+        'agent: Quick.',
+      ]);
     });
   },
 );
@@ -55,9 +58,12 @@ describe('an agent that does not stop', () => {
     const next = listener.send('Another.');
     control.open('late');
 
-    expect(said(await listener.response(await next))).toEqual(['user: Another.', 'agent: Quick.']);
+    expect(messagesOf(await listener.response(await next))).toEqual([
+      'user: Another.',
+      'agent: Quick.',
+    ]);
     expectWholeTurn(await listener.ended(turnId));
-    expect(said(await listener.response(turnId))).not.toContain('too late');
+    expect(messagesOf(await listener.response(turnId))).not.toContain('too late');
     expect(new Set(listener.events.map((one) => one.turnId)).size).toBe(2);
   });
 
@@ -142,7 +148,7 @@ test('cancelling twice, or without a running turn, has no effect', async () => {
   ]);
   const events = await listener.ended(turnId);
   expect(events.filter(({ type }) => type === 'turn_aborted_by_user')).toHaveLength(1);
-  expect(said(await listener.ask('Another.'))).toContain('agent: Quick.');
+  expect(messagesOf(await listener.ask('Another.'))).toContain('agent: Quick.');
   const prompts = (await calls()).filter((method) => method === 'session/prompt');
   expect(prompts).toHaveLength(2);
 });

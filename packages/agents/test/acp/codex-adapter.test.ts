@@ -29,7 +29,7 @@ import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { describe, expect, test } from 'vitest';
 import type { StoredTurn } from '../../src/provider.ts';
 import { processesOf } from '../claude-code/processes.ts';
-import { Listener, said } from './running-agent.ts';
+import { Listener, messagesOf } from './running-agent.ts';
 import { adaptersIn, commandsIn, runAdapter, sharedAdapter } from './running-codex-adapter.ts';
 
 /** A command that asks before it leaves the sandbox. */
@@ -96,7 +96,10 @@ describe('a turn', () => {
       sayings.flatMap((text) => chunks.map((chunk) => answer(message(text, { chunk })))),
     );
     for (const text of sayings.flatMap((one) => chunks.map(() => one))) {
-      expect(said(await listener.ask('Say it.'))).toEqual(['user: Say it.', `agent: ${text}`]);
+      expect(messagesOf(await listener.ask('Say it.'))).toEqual([
+        'user: Say it.',
+        `agent: ${text}`,
+      ]);
     }
   });
 
@@ -106,7 +109,7 @@ describe('a turn', () => {
       answer('I change it.'),
     ]);
     const response = await listener.ask('Change it.');
-    expect(said(response)).toEqual([
+    expect(messagesOf(response)).toEqual([
       'user: Change it.',
       'agent: I change it.',
       'agent: I change it.',
@@ -142,7 +145,7 @@ describe('a turn', () => {
       success: true,
       exitCode: 0,
     });
-    expect(said(response)).toEqual(['user: Look.', 'agent: Looking.', 'agent: There.']);
+    expect(messagesOf(response)).toEqual(['user: Look.', 'agent: Looking.', 'agent: There.']);
   });
 
   test('streams a command’s output while the command runs', async () => {
@@ -236,7 +239,10 @@ describe('a turn', () => {
     expect([bad.status, quota.status]).toEqual(['error', 'error']);
     expect(bad.error?.message).toBe('The request makes no sense.');
     expect(quota.error?.message).toContain('Quota exceeded.');
-    expect(said(await listener.ask('Third.'))).toEqual(['user: Third.', 'agent: Better now.']);
+    expect(messagesOf(await listener.ask('Third.'))).toEqual([
+      'user: Third.',
+      'agent: Better now.',
+    ]);
   });
 
   test('that fails does not prevent an answer to a message sent directly after it', async () => {
@@ -245,7 +251,7 @@ describe('a turn', () => {
     );
     for (let round = 0; round < (atLength ? 6 : 2); round += 1) {
       expect((await listener.ask(`Fail ${round}.`)).status).toBe('error');
-      expect(said(await listener.ask(`Again ${round}.`))).toEqual([
+      expect(messagesOf(await listener.ask(`Again ${round}.`))).toEqual([
         `user: Again ${round}.`,
         'agent: Fine.',
       ]);
@@ -264,12 +270,12 @@ describe('a turn', () => {
     const turnId = await one.send('The first.');
     await one.event(turnId, 'item_delta');
 
-    expect(said(await two.ask('The second.'))).toEqual(['user: The second.', 'agent: Two.']);
+    expect(messagesOf(await two.ask('The second.'))).toEqual(['user: The second.', 'agent: Two.']);
     await provider.setConfigOption(two.sessionId, 'model', 'scripted-mini');
     await two.ask('The third.');
     middle.open();
 
-    expect(said(await one.response(turnId))).toEqual([
+    expect(messagesOf(await one.response(turnId))).toEqual([
       'user: The first.',
       'agent: One begins and ends.',
     ]);
@@ -299,10 +305,10 @@ describe('a turn', () => {
 
       const broken = await listener.response(turnId);
       expect(broken).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
-      expect(said(broken)).toEqual(['user: Say it.', 'agent: Half of']);
+      expect(messagesOf(broken)).toEqual(['user: Say it.', 'agent: Half of']);
       await listener.until(() => listener.exits[0]);
       await provider.loadSession(listener.sessionId);
-      expect(said(await listener.ask('Go on.'))).toEqual(['user: Go on.', 'agent: And on.']);
+      expect(messagesOf(await listener.ask('Go on.'))).toEqual(['user: Go on.', 'agent: And on.']);
     },
   );
 
@@ -324,7 +330,10 @@ describe('a turn', () => {
     const response = await listener.response(turnId);
     expect(response.status).toBe('aborted');
     expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
-    expect(said(await listener.ask('Start it.'))).toEqual(['user: Start it.', 'agent: Back.']);
+    expect(messagesOf(await listener.ask('Start it.'))).toEqual([
+      'user: Start it.',
+      'agent: Back.',
+    ]);
     await access(join(workspace.projectDir, 'begun'));
     expect(running().length).toBeGreaterThan(looping);
 
@@ -346,7 +355,7 @@ describe('a request for permission', () => {
     await request.answer('allow_once');
 
     const response = await listener.response(turnId);
-    expect(said(response)).toContain('agent: Made.');
+    expect(messagesOf(response)).toContain('agent: Made.');
     await access(join(workspace.projectDir, 'new.txt'));
     const [call, ...others] = itemsOf(response, 'function_call');
     expect(others).toEqual([]);
@@ -370,7 +379,10 @@ describe('a request for permission', () => {
     ]);
     expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
     await expect(access(join(workspace.projectDir, 'other.txt'))).rejects.toThrow('ENOENT');
-    expect(said(await listener.ask('Then not.'))).toEqual(['user: Then not.', 'agent: What then?']);
+    expect(messagesOf(await listener.ask('Then not.'))).toEqual([
+      'user: Then not.',
+      'agent: What then?',
+    ]);
   });
 });
 
@@ -402,12 +414,12 @@ describe('a session', () => {
     await another.loadSession(sessionId, { projectDir });
     const next = await after.ask('The second question.');
 
-    expect(history.map(said)).toEqual([said(live)]);
+    expect(history.map(messagesOf)).toEqual([messagesOf(live)]);
     const shown = ({ outputItems }: Response) =>
       outputItems.map((item) => ('exitCode' in item ? [item.output, item.exitCode] : item.type));
     expect(history.map(shown)).toEqual([shown(live)]);
     // The model gets the earlier conversation, but only the new turn is shown.
-    expect(said(next)).toEqual(['user: The second question.', 'agent: And on.']);
+    expect(messagesOf(next)).toEqual(['user: The second question.', 'agent: And on.']);
     const asked = api.requests.find(({ prompt }) => prompt === 'The second question.');
     expect(JSON.stringify(asked?.body.input)).toContain('It is broken.');
     expect([...new Set(after.events.map(({ turnId }) => turnId))]).toHaveLength(1);

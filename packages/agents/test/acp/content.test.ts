@@ -1,7 +1,7 @@
 /** The content that a message may have besides text, for agents that do not accept every kind. */
 import type { ContentBlock } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { runAgent, said } from './running-agent.ts';
+import { runAgent, messagesOf } from './running-agent.ts';
 
 const data = Buffer.from('Ä').toString('base64');
 const blocks = {
@@ -53,12 +53,12 @@ test('a turn that ends without output gets a notice, but not a turn with a call 
   });
   const listener = await create();
   const nothing = 'system: Scripted ended its turn without an answer.';
-  expect(said(await listener.ask('Say nothing.'))).toEqual(['user: Say nothing.', nothing]);
-  expect(said(await listener.ask('Make a call.'))).toEqual(['user: Make a call.']);
-  expect(said(await listener.ask('Be a refusal.'))).toEqual(['user: Be a refusal.']);
+  expect(messagesOf(await listener.ask('Say nothing.'))).toEqual(['user: Say nothing.', nothing]);
+  expect(messagesOf(await listener.ask('Make a call.'))).toEqual(['user: Make a call.']);
+  expect(messagesOf(await listener.ask('Be a refusal.'))).toEqual(['user: Be a refusal.']);
   const turnId = await listener.send('Wait.');
   await provider.cancelTurn(listener.sessionId);
-  expect(said(await listener.response(turnId))).toEqual(['user: Wait.']);
+  expect(messagesOf(await listener.response(turnId))).toEqual(['user: Wait.']);
 });
 
 test.each([

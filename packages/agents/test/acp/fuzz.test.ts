@@ -2,7 +2,7 @@ import { atLength } from '@liminal/testkit/at-length';
 import { expect, onTestFinished, test } from 'vitest';
 import { isTerminal, stampEvent } from '@liminal/protocol';
 import { expectWholeTurn } from '../../src/testing/watch.ts';
-import { runAgent, said, type Listener } from './running-agent.ts';
+import { runAgent, messagesOf, type Listener } from './running-agent.ts';
 
 const lines = atLength ? 10_000 : 2_000;
 const turns = 10;
@@ -44,7 +44,7 @@ test(`INV-2, INV-3: ${lines} broken lines in ${turns} turns cause no crash, hang
   // Some of the lines answer open prompts; the agent reads this prompt after all the lines.
   const response = await listener.ask('After the storm.');
 
-  expect(said(response)).toEqual(['user: After the storm.', 'agent: Calm.']);
+  expect(messagesOf(response)).toEqual(['user: After the storm.', 'agent: Calm.']);
   await provider.killSession(listener.sessionId);
   expectWholeTurns(listener);
   expect(listener.exits).toEqual([{ expected: true }]);

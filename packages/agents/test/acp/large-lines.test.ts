@@ -2,7 +2,7 @@
 import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { parseLargeLine } from '../../src/base/large-lines.ts';
-import { runAgent, said } from './running-agent.ts';
+import { runAgent, messagesOf } from './running-agent.ts';
 
 /** A text longer than a MiB; three times as long in long test runs. */
 const long = 'slow and steady '.repeat(atLength ? 200_000 : 70_000);
@@ -12,7 +12,10 @@ test('a large line keeps its place between other lines', async () => {
     turns: [{ steps: [{ say: 'before ' }, { say: long }, { say: 'after' }] }],
   });
   const listener = await create();
-  expect(said(await listener.ask('Go.'))).toEqual(['user: Go.', `agent: before ${long}after`]);
+  expect(messagesOf(await listener.ask('Go.'))).toEqual([
+    'user: Go.',
+    `agent: before ${long}after`,
+  ]);
 });
 
 test('a large line is read even if the agent ends directly after it', async () => {
@@ -20,7 +23,7 @@ test('a large line is read even if the agent ends directly after it', async () =
     turns: [{ steps: [{ say: 'before ' }, { say: long }, { exit: { code: 1 } }] }],
   });
   const gone = await (await create()).ask('Go.');
-  expect(said(gone)).toEqual(['user: Go.', `agent: before ${long}`]);
+  expect(messagesOf(gone)).toEqual(['user: Go.', `agent: before ${long}`]);
   expect(gone.error).toMatchObject({ code: 'PROCESS_CRASH' });
 });
 
@@ -29,7 +32,7 @@ test('SAFE: a large line that is not a message is noise, and the turn continues'
     turns: [{ steps: [{ say: 'before ' }, { raw: 'x'.repeat(long.length) }, { say: 'after' }] }],
   });
   const listener = await create();
-  expect(said(await listener.ask('Go.'))).toEqual(['user: Go.', 'agent: before after']);
+  expect(messagesOf(await listener.ask('Go.'))).toEqual(['user: Go.', 'agent: before after']);
 });
 
 test('SAFE: an input and an output with too many values to parse are shown as their whole JSON', async () => {

@@ -3,7 +3,7 @@ import { testAtLength } from '@liminal/testkit/at-length';
 import type { AgentScript } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { readProcess } from '../../src/process/table.ts';
-import { runAgent, said } from './running-agent.ts';
+import { runAgent, messagesOf } from './running-agent.ts';
 
 /** An agent that waits forever with its pipes open, and ignores requests to end. */
 const stubborn: AgentScript = {
@@ -31,13 +31,13 @@ test('INV-2, INV-8: when a launcher is killed, the turn ends as a crash and the 
 
   const crashed = await listener.response(turnId);
   expect(crashed.error?.code).toBe('PROCESS_CRASH');
-  expect(said(crashed)).toEqual(['user: Please work.', 'agent: Half of it.']);
+  expect(messagesOf(crashed)).toEqual(['user: Please work.', 'agent: Half of it.']);
   await worker.gone;
   await expect.poll(() => readProcess(child!)).toBeUndefined();
   expect(provider.isAlive(listener.sessionId)).toBe(false);
 
   await provider.loadSession(listener.sessionId, { projectDir });
-  expect(said(await listener.ask('And now?'))).toEqual([
+  expect(messagesOf(await listener.ask('And now?'))).toEqual([
     'user: And now?',
     'agent: You said: And now?',
   ]);
@@ -58,5 +58,5 @@ testAtLength('when a launcher is killed between turns, the next message is not l
   await listener.until(() => listener.exits[0]);
   await expect(listener.send('Lost?')).rejects.toMatchObject({ code: 'PROCESS_CRASH' });
   await provider.loadSession(listener.sessionId, { projectDir });
-  expect(said(await listener.ask('Lost?'))).toContain('agent: You said: Lost?');
+  expect(messagesOf(await listener.ask('Lost?'))).toContain('agent: You said: Lost?');
 });

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { readProcess } from '../../src/process/table.ts';
 import { coded } from '../../src/testing/subject.ts';
 import { expectWholeTurn } from '../../src/testing/watch.ts';
-import { Listener, runAgent, said } from './running-agent.ts';
+import { Listener, runAgent, messagesOf } from './running-agent.ts';
 
 const isRunning = (pid: number): boolean => readProcess(pid) !== undefined;
 
@@ -273,7 +273,7 @@ test('TC-3.2c, INV-2: a crash ends the turn at once, keeps its text, and reports
     status: 'error',
     error: { code: 'PROCESS_CRASH', message: expect.stringMatching(/SIGKILL.*Out of luck/s) },
   });
-  expect(said(response)).toEqual(['user: Talk.', 'agent: So far so ']);
+  expect(messagesOf(response)).toEqual(['user: Talk.', 'agent: So far so ']);
   expect(provider.isAlive(listener.sessionId)).toBe(false);
   expect(listener.exits).toMatchObject([{ expected: false, code: 'PROCESS_CRASH' }]);
   await expect(listener.send('Still there?')).rejects.toMatchObject(coded('PROCESS_CRASH'));
@@ -288,7 +288,7 @@ test('the turn of an agent that exits after its answer is complete', async () =>
   const listener = await create();
   const response = await listener.ask('Go.');
   expect(response.status).toBe('complete');
-  expect(said(response)).toContain('agent: Bye.');
+  expect(messagesOf(response)).toContain('agent: Bye.');
   await listener.until(() => listener.exits[0]);
 });
 
@@ -336,7 +336,7 @@ test('garbage between the messages is ignored, and explains an agent’s end', a
   const listener = await create();
   const response = await listener.ask('The first.');
   expect(response.status).toBe('complete');
-  expect(said(response)).toEqual(['user: The first.', 'agent: One, two.']);
+  expect(messagesOf(response)).toEqual(['user: The first.', 'agent: One, two.']);
   const { error } = await listener.ask('The second.');
   expect(error?.message).toContain('panic: at the disco');
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runAgent, said } from './running-agent.ts';
+import { runAgent, messagesOf } from './running-agent.ts';
 
 const mcpServers = {
   files: { type: 'stdio' as const, command: '/usr/bin/files', args: ['--all'], env: { KEY: 'k' } },
@@ -27,10 +27,10 @@ test('every session gets the configured MCP servers that the agent supports', as
   const begun = await running.control.until('session/new');
   expect(begun.params['mcpServers']).toEqual([stdio, http]);
 
-  const first = said(await listener.ask('Hi.')).join();
+  const first = messagesOf(await listener.ask('Hi.')).join();
   expect(first).toContain('“old”');
   expect(first).not.toContain('“web”');
-  expect(said(await listener.ask('Hi again.')).join()).not.toContain('“old”');
+  expect(messagesOf(await listener.ask('Hi again.')).join()).not.toContain('“old”');
 
   await running.provider.killSession(listener.sessionId);
   await running.provider.loadSession(listener.sessionId);
@@ -49,7 +49,7 @@ test('a turn without an answer has a notice of that beside Liminal’s own warni
   const agentCapabilities = { mcpCapabilities: { http: true } };
   const turns = [{ steps: [] }];
   const running = await runAgent({ initialize: { agentCapabilities }, turns }, { provider });
-  const words = said(await (await running.create()).ask('Hi.'));
+  const words = messagesOf(await (await running.create()).ask('Hi.'));
   expect(words[1]).toContain('“old”');
   expect(words[2]).toBe('system: Scripted ended its turn without an answer.');
 });
@@ -62,7 +62,7 @@ test('a session warns that Copilot may skip MCP servers that are programs', asyn
   const listener = await running.create();
   const begun = await running.control.until('session/new');
   expect(begun.params['mcpServers']).toEqual([stdio, http]);
-  const first = said(await listener.ask('Hi.')).join();
+  const first = messagesOf(await listener.ask('Hi.')).join();
   expect(first).toContain('may lack the MCP server “files”');
   expect(first).not.toContain('“web”');
 });
@@ -73,5 +73,7 @@ test('an agent that reports no stdio support gets no programs, and the session w
   const listener = await running.create();
   const begun = await running.control.until('session/new');
   expect(begun.params['mcpServers']).toEqual([http]);
-  expect(said(await listener.ask('Hi.')).join()).toContain('cannot reach the MCP server “files”');
+  expect(messagesOf(await listener.ask('Hi.')).join()).toContain(
+    'cannot reach the MCP server “files”',
+  );
 });

@@ -1,6 +1,6 @@
 /** An agent's messages are handled in the order in which they arrive, whether the library or Liminal itself reads them. */
 import { expect, test } from 'vitest';
-import { runAgent, said } from './running-agent.ts';
+import { runAgent, messagesOf } from './running-agent.ts';
 
 const commands = (name: string) => ({
   sessionUpdate: 'available_commands_update',
@@ -45,11 +45,11 @@ test('an answer is handled after all messages before it, and before all messages
     const answer = JSON.stringify({ jsonrpc: '2.0', id, result: { stopReason: 'end_turn' } });
     const before = Array.from({ length: 50 }, (_one, part) => chunk(`${part} `));
     const lines = [...before, answer, chunk('late')];
-    control.say(lines.join('\n').replaceAll('{{sessionId}}', sessionId));
+    control.write(lines.join('\n').replaceAll('{{sessionId}}', sessionId));
 
     const response = await listener.response(turnId);
     const text = Array.from({ length: 50 }, (_one, part) => `${part} `).join('');
-    expect(said(response)).toEqual([`user: Turn ${at}.`, `agent: ${text}`]);
+    expect(messagesOf(response)).toEqual([`user: Turn ${at}.`, `agent: ${text}`]);
     // Late text is a turn of the agent's own, and not part of the next turn.
     const turnIds = new Set<string>();
     await listener.until(() => {
@@ -124,12 +124,12 @@ test('an agent that sends text without a prompt begins a turn of its own, which 
   const sessionId = await listener.agentSessionId();
   const content = { type: 'text', text: 'By the way…' };
   const update = { sessionUpdate: 'agent_message_chunk', content };
-  control.say({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } });
+  control.write({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } });
 
   const start = await listener.until(() => listener.events[0]);
   expect(start.payload).toMatchObject({ type: 'response_start', trigger: 'agent' });
-  expect(said(await listener.response(start.turnId))).toEqual(['agent: By the way…']);
-  expect(said(await listener.ask('And?'))).toEqual(['user: And?', 'agent: You said: And?']);
+  expect(messagesOf(await listener.response(start.turnId))).toEqual(['agent: By the way…']);
+  expect(messagesOf(await listener.ask('And?'))).toEqual(['user: And?', 'agent: You said: And?']);
 });
 
 test('a message ends a turn that the agent began', async () => {
@@ -138,7 +138,7 @@ test('a message ends a turn that the agent began', async () => {
   const sessionId = await listener.agentSessionId();
   const content = { type: 'text', text: 'By the way…' };
   const update = { sessionUpdate: 'agent_message_chunk', content };
-  control.say({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } });
+  control.write({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } });
   const start = await listener.until(() => listener.events[0]);
 
   const turnId = await listener.send('Yes?');
@@ -162,7 +162,7 @@ test('updates for unknown sessions, or without a session, are ignored', async ()
     ],
   });
   const listener = await create();
-  expect(said(await listener.ask('Whose?'))).toEqual(['user: Whose?', 'agent: Mine.']);
+  expect(messagesOf(await listener.ask('Whose?'))).toEqual(['user: Whose?', 'agent: Mine.']);
 });
 
 test('unknown variants and fields are kept', async () => {

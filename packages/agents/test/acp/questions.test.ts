@@ -5,7 +5,7 @@ import type { Step } from '@liminal/testkit';
 import { itemsOf } from '../../src/testing/folding.ts';
 import { coded } from '../../src/testing/subject.ts';
 import { expectWholeTurn } from '../../src/testing/watch.ts';
-import { runAgent, said } from './running-agent.ts';
+import { runAgent, messagesOf } from './running-agent.ts';
 
 const options = [
   { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
@@ -54,7 +54,7 @@ test('a call that is known only from its permission request is shown with all fi
   );
   await request.answer('yes');
   const response = await listener.response(turnId);
-  expect(said(response)).toContain('agent: Allowed.');
+  expect(messagesOf(response)).toContain('agent: Allowed.');
   const call = response.outputItems.find((item) => item.type === 'function_call');
   expect(call).toMatchObject({ callId: 'call', title: 'Delete everything', kind: 'delete' });
 });
@@ -177,7 +177,7 @@ test('an option of an unknown kind counts as a refusal', async () => {
   expect(request.options).toMatchObject([{ optionId: 'maybe', kind: 'reject_once' }]);
   expect(defaultOption(request.options ?? [], 'reject')).toBeUndefined();
   await request.answer('maybe');
-  expect(said(await listener.response(turnId))).toContain('agent: Rejected.');
+  expect(messagesOf(await listener.response(turnId))).toContain('agent: Rejected.');
 });
 
 test('a request without options is answered at once, and an unreadable request is refused', async () => {
@@ -188,8 +188,8 @@ test('a request without options is answered at once, and an unreadable request i
     ],
   });
   const listener = await create();
-  expect(said(await listener.ask('With none.'))).toContain('agent: Nobody wants it.');
-  expect(said(await listener.ask('Broken.'))).toContain('agent: Refused to read it.');
+  expect(messagesOf(await listener.ask('With none.'))).toContain('agent: Nobody wants it.');
+  expect(messagesOf(await listener.ask('Broken.'))).toContain('agent: Refused to read it.');
 });
 
 test('a question that the agent withdraws is answered as cancelled', async () => {
@@ -340,7 +340,7 @@ test('a question in a turn of the agent’s own keeps that turn open until it is
   const listener = await create();
   const sessionId = await listener.agentSessionId();
   const params = { sessionId, toolCall: { toolCallId: 'call', title: 'Do it' }, options };
-  control.say({ jsonrpc: '2.0', id: 'own', method: 'session/request_permission', params });
+  control.write({ jsonrpc: '2.0', id: 'own', method: 'session/request_permission', params });
   const { turnId } = await listener.until(() => listener.events[0]);
   const request = await listener.asked(turnId);
   // Several times the silence that ends a turn without a question.
@@ -363,7 +363,7 @@ test('a message ends a turn of the agent’s own and its open questions', async 
   const listener = await create();
   const sessionId = await listener.agentSessionId();
   const params = { sessionId, toolCall: { toolCallId: 'call', title: 'Do it' }, options };
-  control.say({ jsonrpc: '2.0', id: 'own', method: 'session/request_permission', params });
+  control.write({ jsonrpc: '2.0', id: 'own', method: 'session/request_permission', params });
   const { turnId } = await listener.until(() => listener.events[0]);
   await listener.asked(turnId);
 

@@ -9,10 +9,13 @@ import { z } from 'zod';
 import { processesOf } from '../claude-code/processes.ts';
 import { adapterStage, type AdapterStage } from './running-codex-adapter.ts';
 
-const Said = z.object({ method: z.literal('session/update'), params: z.looseObject({}) });
+const SessionUpdateLine = z.object({
+  method: z.literal('session/update'),
+  params: z.looseObject({}),
+});
 
 /** The session updates of each story. */
-export const AdapterRecording = z.record(z.string(), z.array(Said));
+export const AdapterRecording = z.record(z.string(), z.array(SessionUpdateLine));
 export type AdapterRecording = z.infer<typeof AdapterRecording>;
 
 const fixture = new URL('./fixtures/codex-adapter.json', import.meta.url);
@@ -64,7 +67,7 @@ export async function recordStory(story: AdapterStory): Promise<AdapterRecording
     await adapter.end();
   }
   await stage.close();
-  return said.map((line) => Said.parse(JSON.parse(plain(line, stage.workspace))));
+  return said.map((line) => SessionUpdateLine.parse(JSON.parse(plain(line, stage.workspace))));
 }
 
 /** Starts and initialises an adapter whose permission requests are all allowed, once each. */

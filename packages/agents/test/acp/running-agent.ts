@@ -135,7 +135,7 @@ export class Listener extends Watch {
 }
 
 /** Returns the messages of a turn, with their speakers. */
-export const said = (response: Response): string[] =>
+export const messagesOf = (response: Response): string[] =>
   response.outputItems.flatMap((item) =>
     item.type === 'message' ? [`${item.origin}: ${item.content}`] : [],
   );

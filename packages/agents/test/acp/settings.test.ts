@@ -98,7 +98,7 @@ test('a change by the agent itself is reported, and later changes start from it'
   await listener.until(() => listener.option('mode'));
   const sessionId = await listener.agentSessionId();
   const update = { sessionUpdate: 'current_mode_update', currentModeId: 'code' };
-  control.say({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } });
+  control.write({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } });
   await listener.until(() => listener.option('mode') === 'code');
 
   await provider.setConfigOption(listener.sessionId, 'effort', 'high');

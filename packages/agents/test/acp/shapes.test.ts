@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { shapes } from '@liminal/testkit';
 import type { OutputItem, Response } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { runAgent, said } from './running-agent.ts';
+import { runAgent, messagesOf } from './running-agent.ts';
 
 const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
@@ -22,7 +22,7 @@ test('a turn that the agent stops at its step limit is complete, and has the rea
 test('an agent that first asks for a missing file then creates it', async () => {
   const { create, control, projectDir } = await runAgent(shapes.newFile);
   const response = await (await create()).ask('Make it.');
-  expect(said(response).at(-1)).toBe('agent: It is made.');
+  expect(messagesOf(response).at(-1)).toBe('agent: It is made.');
   expect(await readFile(join(projectDir, 'made.txt'), 'utf8')).toBe('made\n');
   const { error } = await control.until((message) => message.error !== undefined);
   expect(error).toMatchObject({ code: -32002, data: { uri: join(projectDir, 'made.txt') } });
@@ -60,7 +60,11 @@ test('an output that is a string among other fields is shown as that string', as
 
 test('text before and after a tool’s end is two messages', async () => {
   const response = await (await (await runAgent(shapes.textAroundEnd)).create()).ask('Write.');
-  expect(said(response)).toEqual(['user: Write.', 'agent: I write made.txt', 'agent: Written.']);
+  expect(messagesOf(response)).toEqual([
+    'user: Write.',
+    'agent: I write made.txt',
+    'agent: Written.',
+  ]);
 });
 
 test('a refused call that is announced again is one call', async () => {

@@ -1,7 +1,7 @@
 /** The sessions of an agent whose sessions share one process. */
 import { expect, test } from 'vitest';
 import { expectWholeTurn } from '../../src/testing/watch.ts';
-import { runAgent, said } from './running-agent.ts';
+import { runAgent, messagesOf } from './running-agent.ts';
 
 const shared = { provider: { sharedProcess: true } };
 const slow = { turns: [{ when: 'slow', steps: [{ say: 'Well ' }, { hang: true as const }] }] };
@@ -12,7 +12,7 @@ test('sessions share one process, each with its own turns', async () => {
   const turnId = await one.send('The slow one.');
   await one.event(turnId, 'item_delta');
 
-  expect(said(await other.ask('Hi.'))).toEqual(['user: Hi.', 'agent: You said: Hi.']);
+  expect(messagesOf(await other.ask('Hi.'))).toEqual(['user: Hi.', 'agent: You said: Hi.']);
 
   expect(control.processes).toHaveLength(1);
   expect(new Set(one.events.map((event) => event.turnId))).toEqual(new Set([turnId]));
@@ -29,7 +29,7 @@ test('sessions are closed one by one, and the process ends with the last', async
   const close = await control.until('session/close');
   expect(close.params['sessionId']).toBe(await one.agentSessionId());
   expect(one.exits).toEqual([{ expected: true }]);
-  expect(said(await other.ask('Still there?'))).toContain('agent: You said: Still there?');
+  expect(messagesOf(await other.ask('Still there?'))).toContain('agent: You said: Still there?');
   expect(other.exits).toEqual([]);
 
   await provider.killSession(other.sessionId);
@@ -52,7 +52,7 @@ test('INV-2: when the process crashes, all turns end, and the sessions can be lo
     await listener.until(() => listener.exits[0]);
   }
   await Promise.all(listeners.map(({ sessionId }) => provider.loadSession(sessionId)));
-  expect(said(await listeners[0]!.ask('Back?'))).toContain('agent: You said: Back?');
+  expect(messagesOf(await listeners[0]!.ask('Back?'))).toContain('agent: You said: Back?');
   expect(control.processes).toHaveLength(2);
 });
 
@@ -77,6 +77,6 @@ test('a session that cannot be opened does not end the others’ process', async
   await expect(provider.loadSession('nobody', { projectDir })).rejects.toMatchObject({
     code: 'SESSION_NOT_FOUND',
   });
-  expect(said(await listener.ask('Hi.'))).toContain('agent: You said: Hi.');
+  expect(messagesOf(await listener.ask('Hi.'))).toContain('agent: You said: Hi.');
   expect(control.processes).toHaveLength(1);
 });

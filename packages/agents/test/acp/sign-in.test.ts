@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runAgent, said } from './running-agent.ts';
+import { runAgent, messagesOf } from './running-agent.ts';
 
 const authMethods = [
   { id: 'browser', name: 'Log in with a browser', description: 'Opens one.' },
@@ -31,7 +31,7 @@ test('a key in the environment is used if the agent has a method for it', async 
   const listener = await create();
   const authenticate = await control.until('authenticate');
   expect(authenticate.params).toEqual({ methodId: 'key' });
-  expect(said(await listener.ask('Hi.'))).toContain('agent: You said: Hi.');
+  expect(messagesOf(await listener.ask('Hi.'))).toContain('agent: You said: Hi.');
 });
 
 test.each([
@@ -92,6 +92,6 @@ test.each([
   const listener = await create();
   const turnId = await listener.send('Hi.');
   const { id } = await control.until('session/prompt');
-  control.say({ jsonrpc: '2.0', id, ...answer });
+  control.write({ jsonrpc: '2.0', id, ...answer });
   expect((await listener.response(turnId)).error).toMatchObject({ code: 'AGENT_ERROR' });
 });

@@ -5,7 +5,7 @@ import { pixel, type AgentScript, type Step } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { itemsOf } from '../../src/testing/folding.ts';
 import { coded } from '../../src/testing/subject.ts';
-import { runAgent, said, type Listener, type RunningAgent } from './running-agent.ts';
+import { runAgent, messagesOf, type Listener, type RunningAgent } from './running-agent.ts';
 
 const qwen = { agentInfo: { name: 'qwen-code', title: 'Qwen Code', version: '0.24.4' } };
 const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: pixel };
@@ -49,7 +49,7 @@ test('a message is given once to an agent that requests messages, and is then re
   agent.control.open('tool');
 
   const response = await listener.response(turnId);
-  expect(said(response)).toEqual([
+  expect(messagesOf(response)).toEqual([
     'user: Begin.',
     'agent: I begin.',
     'user: In red',
@@ -78,8 +78,8 @@ test('messages that the agent does not request begin turns of their own, in thei
   agent.control.open('end');
 
   expect(deliveries(await listener.response(turnId))).toEqual([]);
-  expect(said(await listener.response(first))).toContain('user: One');
-  expect(said(await listener.response(second))).toContain('user: Two');
+  expect(messagesOf(await listener.response(first))).toContain('user: One');
+  expect(messagesOf(await listener.response(second))).toContain('user: Two');
   expect([...new Set(listener.events.map((event) => event.turnId))]).toEqual([
     turnId,
     first,
@@ -99,9 +99,9 @@ test('a message to a turn that is stopped is not given to the agent', async () =
   await agent.provider.cancelTurn(listener.sessionId);
 
   const response = await listener.response(turnId);
-  expect(said(response)).toEqual(['user: Begin.', 'user: One', 'agent: Read: undefined.']);
+  expect(messagesOf(response)).toEqual(['user: Begin.', 'user: One', 'agent: Read: undefined.']);
   expect(deliveries(response)).toEqual([['One', 'not_taken']]);
-  expect(said(await listener.ask('Next.')).at(-1)).toBe('agent: Read: undefined.');
+  expect(messagesOf(await listener.ask('Next.')).at(-1)).toBe('agent: Read: undefined.');
   expect(new Set(listener.events.map((event) => event.turnId)).size).toBe(2);
 });
 

@@ -6,7 +6,7 @@ import type { AgentScript, Step } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import type { StoredTurn } from '../../src/provider.ts';
 import { coded } from '../../src/testing/subject.ts';
-import { Listener, runAgent, said } from './running-agent.ts';
+import { Listener, runAgent, messagesOf } from './running-agent.ts';
 
 const text = (sessionUpdate: string, value: string) => ({
   sessionUpdate,
@@ -27,7 +27,7 @@ const stored = (sessionId: string, cwd: string, updatedAt?: string) => ({
 });
 
 /** The messages of a stored turn. */
-function saidIn({ turnId, events }: StoredTurn): string[] {
+function messagesIn({ turnId, events }: StoredTurn): string[] {
   const run = {
     sessionId: 's',
     runId: turnId,
@@ -37,7 +37,7 @@ function saidIn({ turnId, events }: StoredTurn): string[] {
     (state, draft, seq) => foldResponse(state, stampEvent(draft, run, seq)),
     emptyResponse(),
   );
-  return said(toResponse(folded)!);
+  return messagesOf(toResponse(folded)!);
 }
 
 test('sessions are listed page by page, newest first, for one folder or all folders, by a process that ends afterwards', async () => {
@@ -137,7 +137,7 @@ test('TC-4.1b: a stored conversation is read as whole turns, the same each time'
 
   const turns = await provider.readStoredHistory('a', projectDir);
 
-  expect(turns.map(saidIn)).toEqual([
+  expect(turns.map(messagesIn)).toEqual([
     ['user: What is it?', 'agent: It is 42.'],
     ['user: Sure?', 'agent: Sure.'],
   ]);
@@ -159,16 +159,16 @@ test('TC-4.1b: a loaded session continues, and its replay is not shown again', a
   const provider = another();
   const listener = new Listener(provider, 'a');
 
-  const { told, ...session } = await provider.loadSession('a', { projectDir });
+  const { reportedTurns: told, ...session } = await provider.loadSession('a', { projectDir });
   expect(session).toEqual({ sessionId: 'a', cliType: 'scripted' });
-  expect((await told)?.map(saidIn)).toEqual([
+  expect((await told)?.map(messagesIn)).toEqual([
     ['user: What is it?', 'agent: It is 42.'],
     ['user: Sure?', 'agent: Sure.'],
   ]);
 
   const { params } = await control.until('session/load');
   expect(params).toEqual({ sessionId: 'a', cwd: projectDir, mcpServers: [] });
-  expect(said(await listener.ask('And now?'))).toEqual([
+  expect(messagesOf(await listener.ask('And now?'))).toEqual([
     'user: And now?',
     'agent: You said: And now?',
   ]);
@@ -209,7 +209,7 @@ test('a session of Liminal’s is continued under the agent’s own id', async (
 
   const { params } = await control.until('session/load');
   expect(params['sessionId']).toBe(agentSessionId);
-  expect(said(await new Listener(later, listener.sessionId).ask('Still?'))).toContain(
+  expect(messagesOf(await new Listener(later, listener.sessionId).ask('Still?'))).toContain(
     'user: Still?',
   );
 });
@@ -244,8 +244,8 @@ test('a lost session that had an answer is replaced by a new session, with a not
   const hasAnswered = async (): Promise<boolean> => true;
   await provider.loadSession(sessionId, { projectDir, agentSessionId: 'lost', hasAnswered });
   const response = await listener.ask('What was it?');
-  expect(said(response)).toContain('agent: You said: What was it?');
-  expect(said(response).join()).toMatch(/no longer has this session.*does not know/);
+  expect(messagesOf(response)).toContain('agent: You said: What was it?');
+  expect(messagesOf(response).join()).toMatch(/no longer has this session.*does not know/);
   expect(await listener.agentSessionId()).not.toBe('lost');
 });
 
@@ -275,9 +275,9 @@ test.each<[string, Step[], RegExp]>([
     await provider.loadSession(sessionId, { projectDir, agentSessionId });
 
     const response = await listener.ask('What was it?');
-    expect(said(response)).toContain('agent: You said: What was it?');
-    expect(said(response).join()).toMatch(why);
-    expect(said(await listener.ask('And now?')).join()).not.toContain('does not know');
+    expect(messagesOf(response)).toContain('agent: You said: What was it?');
+    expect(messagesOf(response).join()).toMatch(why);
+    expect(messagesOf(await listener.ask('And now?')).join()).not.toContain('does not know');
     // Later messages continue the new session.
     expect(await listener.agentSessionId()).not.toBe(agentSessionId);
   },
@@ -336,7 +336,7 @@ test('the notice of a replaced session waits for the first message', async () =>
   await later.loadSession(before.sessionId, { projectDir, agentSessionId });
   await later.killSession(before.sessionId);
   await later.loadSession(before.sessionId);
-  const told = said(await new Listener(later, before.sessionId).ask('Hm?'));
+  const told = messagesOf(await new Listener(later, before.sessionId).ask('Hm?'));
   expect(told.filter((one) => one.includes('does not know what was said before'))).toHaveLength(1);
 });
 
@@ -348,13 +348,13 @@ testAtLength(
     await control.play(script);
     const provider = another();
     const history = await provider.readStoredHistory('a', projectDir);
-    expect(history.map(saidIn)).toEqual([
+    expect(history.map(messagesIn)).toEqual([
       ['user: What is it?', 'agent: It is 42.'],
       ['user: Sure?', 'agent: Sure.'],
     ]);
     const listener = new Listener(provider, 'a');
     await provider.loadSession('a', { projectDir });
-    expect(said(await listener.ask('And now?'))).toEqual([
+    expect(messagesOf(await listener.ask('And now?'))).toEqual([
       'user: And now?',
       'agent: You said: And now?',
     ]);
@@ -373,13 +373,13 @@ test('a replay that continues after the answer is not part of the next turn', as
   });
   const provider = another();
   const listener = new Listener(provider, 'a');
-  const { told } = await provider.loadSession('a', { projectDir });
-  expect(said(await listener.ask('And now?'))).toEqual([
+  const { reportedTurns: told } = await provider.loadSession('a', { projectDir });
+  expect(messagesOf(await listener.ask('And now?'))).toEqual([
     'user: And now?',
     'agent: You said: And now?',
   ]);
   expect(new Set(listener.events.map(({ turnId }) => turnId)).size).toBe(1);
-  expect((await told)?.map(saidIn)).toEqual([
+  expect((await told)?.map(messagesIn)).toEqual([
     ['user: <session_context>What is it?', 'agent: It is 42.'],
     ['user: Sure?', 'agent: Sure.'],
   ]);
@@ -397,7 +397,7 @@ testAtLength('a message waits for a replay that is due, even if the replay is la
   const provider = another();
   const listener = new Listener(provider, 'a');
   await provider.loadSession('a', { projectDir, hasAnswered: async () => true });
-  expect(said(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: Now.']);
+  expect(messagesOf(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: Now.']);
 });
 
 test('an agent is asked for a replay if its session has changed since the last one', async () => {
@@ -405,7 +405,7 @@ test('an agent is asked for a replay if its session has changed since the last o
   const session = stored('a', projectDir, '2026-01-01T00:00:00Z');
   await control.play({ offers: { resume: true }, sessions: [session] });
   const first = another();
-  const { told } = await first.loadSession('a', { projectDir });
+  const { reportedTurns: told } = await first.loadSession('a', { projectDir });
   expect((await told)?.map(({ turnId }) => turnId)).toEqual(['a:1', 'a:2']);
   const storedMark = await first.storedMark('a', projectDir);
   expect(storedMark).toBe('2026-01-01T00:00:00Z');
@@ -414,7 +414,7 @@ test('an agent is asked for a replay if its session has changed since the last o
 
   const second = another();
   const again = await second.loadSession('a', { projectDir, ...(storedMark && { storedMark }) });
-  expect(await again.told).toEqual([]);
+  expect(await again.reportedTurns).toEqual([]);
   expect((await calls()).filter((method) => /load|resume/.test(method))).toEqual([
     'session/load',
     'session/resume',
@@ -433,7 +433,7 @@ test('text that the agent sends without a prompt after a load is shown, with or 
   await provider.loadSession('a', { projectDir });
   const own = await listener.until(() => listener.events[0]?.turnId);
   await listener.ask('And now?');
-  expect(said(await listener.response(own))).toEqual(['agent: I am back.']);
+  expect(messagesOf(await listener.response(own))).toEqual(['agent: I am back.']);
 });
 
 test('a session that was loaded and got no message since is loaded again, not replaced', async () => {
@@ -452,7 +452,7 @@ test('a session that never had a message is replaced by a new session', async ()
   const listener = await create();
   await provider.killSession(listener.sessionId);
   await provider.loadSession(listener.sessionId);
-  expect(said(await listener.ask('Hi.'))).toEqual(['user: Hi.', 'agent: You said: Hi.']);
+  expect(messagesOf(await listener.ask('Hi.'))).toEqual(['user: Hi.', 'agent: You said: Hi.']);
   expect((await calls()).filter((method) => method === 'session/new')).toHaveLength(2);
 });
 
@@ -466,9 +466,9 @@ test('an agent that cannot resume sessions begins a new session, with a notice',
   await provider.loadSession(listener.sessionId);
 
   const response = await listener.ask('What was it?');
-  expect(said(response)).toContain('agent: You said: What was it?');
-  expect(said(response).join()).toContain('does not know what was said before');
-  expect(said(await listener.ask('And now?')).join()).not.toContain('does not know');
+  expect(messagesOf(response)).toContain('agent: You said: What was it?');
+  expect(messagesOf(response).join()).toContain('does not know what was said before');
+  expect(messagesOf(await listener.ask('And now?')).join()).not.toContain('does not know');
 });
 
 test('an unknown session of an agent that cannot load is refused', async () => {

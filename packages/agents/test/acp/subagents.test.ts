@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Step } from '@liminal/testkit';
 import { itemsOf } from '../../src/testing/folding.ts';
-import { runAgent, said } from './running-agent.ts';
+import { runAgent, messagesOf } from './running-agent.ts';
 
 const child = 'child-session';
 const says = (text: string, sessionUpdate = 'agent_message_chunk'): Step => ({
@@ -104,7 +104,7 @@ test('a subagent’s session without a known call is shown in notices, announced
   });
   const listener = await create();
   const response = await listener.ask('Find it.');
-  expect(said(response)).toEqual([
+  expect(messagesOf(response)).toEqual([
     'user: Find it.',
     'system: The subagent “child-session” says:\n\nI look around.',
     'system: The subagent “child-session” uses a tool: Look.',
@@ -141,5 +141,5 @@ test('late updates of an ended session are not shown in another session of the s
   const turnId = await second.send('The second.');
   await provider.killSession(first.sessionId);
   control.open('late');
-  expect(said(await second.response(turnId))).toEqual(['user: The second.', 'agent: Two.']);
+  expect(messagesOf(await second.response(turnId))).toEqual(['user: The second.', 'agent: Two.']);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AgentScript, Step } from '@liminal/testkit';
 import { describe, expect, test } from 'vitest';
 import { readProcess } from '../../src/process/table.ts';
-import { runAgent, said } from './running-agent.ts';
+import { runAgent, messagesOf } from './running-agent.ts';
 
 const call = (method: string, params: Record<string, unknown>, more: object = {}): Step => ({
   request: { method, params, id: method, ...more },
@@ -266,7 +266,7 @@ test('files inside the project are read and written, other files are not', async
     code: -32602,
     message: expect.stringContaining('/etc/hostname'),
   });
-  expect(said(response)).toContain('agent: Done.');
+  expect(messagesOf(response)).toContain('agent: Done.');
 });
 
 test('a program that floods its terminal does not flood memory or log', async () => {

@@ -5,9 +5,9 @@ import type { EventPayload, OutputItem } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import {
   runClaude,
-  said,
+  messagesOf,
   shareClaude,
-  type Listener,
+  type ClaudeListener,
   type RunningClaude,
 } from './running-claude.ts';
 
@@ -17,7 +17,7 @@ type Approval = Extract<OutputItem, { type: 'approval' }>;
 const write = ({ projectDir }: Workspace, name: string) =>
   reply(toolUse('Write', { file_path: join(projectDir, name), content: `${name}\n` }));
 
-async function asked(listener: Listener, nth = 0): Promise<Asked> {
+async function asked(listener: ClaudeListener, nth = 0): Promise<Asked> {
   return listener.until(() => {
     const requests = listener.events
       .map((draft) => draft.payload)
@@ -29,7 +29,7 @@ async function asked(listener: Listener, nth = 0): Promise<Asked> {
 
 const answer = (
   { provider }: RunningClaude,
-  listener: Listener,
+  listener: ClaudeListener,
   { approvalId }: Asked,
   optionId: string,
   note?: string,
@@ -129,7 +129,7 @@ test('a rejected tool does not run, and the turn continues', async () => {
   });
   await answer(claude, listener, approval, 'reject_once');
   const response = await listener.ended(turnId);
-  expect(said(response)).toEqual(['user: Do it.', 'agent: Then not.']);
+  expect(messagesOf(response)).toEqual(['user: Do it.', 'agent: Then not.']);
   expect(response.outputItems.find((item) => item.type === 'function_call_output')).toMatchObject({
     success: false,
     output: 'The user refused this.',
@@ -214,7 +214,7 @@ test('a pending permission is cancelled when its turn is cancelled', async () =>
   await expect(answer(claude, listener, approval, 'allow_once')).rejects.toMatchObject({
     code: 'APPROVAL_NOT_FOUND',
   });
-  expect(said(await listener.ask('Still there?')).at(-1)).toBe('agent: Yes.');
+  expect(messagesOf(await listener.ask('Still there?')).at(-1)).toBe('agent: Yes.');
 });
 
 const colour = {
@@ -393,7 +393,7 @@ test('the note of an approved plan reaches the model in the same turn, and auto 
     note: 'Use oak.',
   });
   const response = await listener.ended(turnId);
-  expect(said(response)).toContain('agent: With oak.');
+  expect(messagesOf(response)).toContain('agent: With oak.');
   const last = JSON.stringify(claude.api.requests.at(-1)?.body.messages);
   expect(claude.api.requests.length).toBe(before + 2);
   expect(last).toContain('User has approved');

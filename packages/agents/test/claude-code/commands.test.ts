@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { reply } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { listedCommands } from '../../../../scripts/agent-interfaces/terminals.ts';
-import { said, shareClaude } from './running-claude.ts';
+import { messagesOf, shareClaude } from './running-claude.ts';
 
 const skill = '---\nname: baking\ndescription: Bakes bread.\n---\nKnead for ten minutes.\n';
 const share = shareClaude({ files: { '.claude/skills/baking/SKILL.md': skill } });
@@ -13,23 +13,23 @@ test('an unknown command is answered by Liminal, and is not sent to the model', 
   const { listener, api } = share(() => () => reply('Yes.'));
   const response = await listener.ask('/no-such-command now');
   expect(response.status).toBe('complete');
-  expect(said(response)).toEqual([
+  expect(messagesOf(response)).toEqual([
     'user: /no-such-command now',
     'system: Claude Code has no command /no-such-command. Nothing was sent. To send the text unchanged, put a space before it.',
   ]);
   expect(api.requests).toEqual([]);
-  expect(said(await listener.ask(' /no-such-command now'))).toContain('agent: Yes.');
+  expect(messagesOf(await listener.ask(' /no-such-command now'))).toContain('agent: Yes.');
   expect(JSON.stringify(api.requests[0]?.body.messages)).toContain('/no-such-command now');
 });
 
 test('Claude Code answers aliases of commands, and Liminal answers terminal commands with their counterparts', async () => {
   const { listener, api } = share(() => []);
   const before = api.requests.length;
-  expect(said(await listener.ask('/cost')).at(-1)).toContain('Total duration');
-  expect(said(await listener.ask('/resume')).at(-1)).toBe(
+  expect(messagesOf(await listener.ask('/cost')).at(-1)).toContain('Total duration');
+  expect(messagesOf(await listener.ask('/resume')).at(-1)).toBe(
     'system: Open the other session in the list of sessions. Nothing was sent. To send the text unchanged, put a space before it.',
   );
-  expect(said(await listener.ask('/vim')).at(-1)).toContain('only in its own terminal');
+  expect(messagesOf(await listener.ask('/vim')).at(-1)).toContain('only in its own terminal');
   expect(api.requests).toHaveLength(before);
 });
 
@@ -37,11 +37,13 @@ test('commands with a counterpart in Liminal are answered with it', async () => 
   const { listener, api } = share(() => []);
   const before = api.requests.length;
   for (const name of ['status', 'permissions', 'hooks', 'skills', 'memory', 'plugin']) {
-    expect(said(await listener.ask(`/${name}`)).at(-1)).toContain('`liminal setup`');
+    expect(messagesOf(await listener.ask(`/${name}`)).at(-1)).toContain('`liminal setup`');
   }
-  expect(said(await listener.ask('/fast')).at(-1)).toContain('“Speed”');
-  expect(said(await listener.ask('/diff')).at(-1)).toContain('liminal diff');
-  expect(said(await listener.ask('/add-dir ../lib')).at(-1)).toContain('`liminal directories`');
+  expect(messagesOf(await listener.ask('/fast')).at(-1)).toContain('“Speed”');
+  expect(messagesOf(await listener.ask('/diff')).at(-1)).toContain('liminal diff');
+  expect(messagesOf(await listener.ask('/add-dir ../lib')).at(-1)).toContain(
+    '`liminal directories`',
+  );
   expect(api.requests).toHaveLength(before);
 });
 
@@ -50,12 +52,12 @@ test('skills, paths and other text reach the model', async () => {
   await listener.ask('/baking rye');
   expect(JSON.stringify(api.requests.at(-1)?.body.messages)).toContain('Knead for ten minutes.');
   const texts = ['/etc is what?', '/etc/hosts is what?', '/a.b what?', '/mcp__door__knock'];
-  for (const text of texts) expect(said(await listener.ask(text))).toContain('agent: Yes.');
+  for (const text of texts) expect(messagesOf(await listener.ask(text))).toContain('agent: Yes.');
   const folder = join(workspace.projectDir, '.claude/skills/frying');
   await mkdir(folder);
   await writeFile(join(folder, 'SKILL.md'), skill.replaceAll('baking', 'frying'));
   await listener.ask('/reload-skills');
-  expect(said(await listener.ask('/frying eggs'))).toContain('agent: Yes.');
+  expect(messagesOf(await listener.ask('/frying eggs'))).toContain('agent: Yes.');
 });
 
 test('the offered commands have their aliases, and useless commands are left out', async () => {

@@ -1,7 +1,7 @@
 /** Compactions by the real Claude Code. */
 import { reply } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { runClaude, said } from './running-claude.ts';
+import { runClaude, messagesOf } from './running-claude.ts';
 
 test('the output of a command before /compact is shown once, though Claude Code sends it again', async () => {
   const { create } = await runClaude(() => (request) => reply(`Answer to ${request.prompt}`));
@@ -9,7 +9,7 @@ test('the output of a command before /compact is shown once, though Claude Code 
   for (const message of ['One.', 'Two.', 'Three.', '/context', 'Four.', '/cost']) {
     await listener.ask(message);
   }
-  const told = said(await listener.ask('/compact'));
+  const told = messagesOf(await listener.ask('/compact'));
   expect(told).toEqual(['user: /compact', expect.stringContaining('was summarised')]);
-  expect(said(await listener.ask('Five.'))).toHaveLength(2);
+  expect(messagesOf(await listener.ask('Five.'))).toHaveLength(2);
 });

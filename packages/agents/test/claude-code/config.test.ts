@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { reply, type MessagesApi, type MessagesRequest } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { claudePid } from './processes.ts';
-import { shareClaude, type Listener } from './running-claude.ts';
+import { shareClaude, type ClaudeListener } from './running-claude.ts';
 
 const share = shareClaude({ provider: { maxStarts: 1 } });
 
@@ -73,7 +73,7 @@ test('a cleared conversation reports its new id', async () => {
 });
 
 /** Whether the session's process is running, which has Claude Code's own session id as an argument. */
-const isStarted = ({ sessionId, updates }: Listener): boolean => {
+const isStarted = ({ sessionId, updates }: ClaudeListener): boolean => {
   const own = updates.findLast(({ agentSessionId }) => agentSessionId)?.agentSessionId;
   try {
     return claudePid(own ?? sessionId) > 0;
@@ -97,7 +97,7 @@ test('a session starts with the given settings, and a restarted process keeps th
 
   const both = [listener, first];
   for (const { sessionId } of both) await provider.killSession(sessionId);
-  const order: Listener[] = [];
+  const order: ClaudeListener[] = [];
   const starts = both.map(async (one) => {
     await provider.loadSession(one.sessionId);
     order.push(one);

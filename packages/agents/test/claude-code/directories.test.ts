@@ -3,7 +3,7 @@ import { mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reply, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { Listener, runClaude } from './running-claude.ts';
+import { ClaudeListener, runClaude } from './running-claude.ts';
 
 test('the model gets the list of folders, tools can use the folders, and removed folders are closed', async () => {
   const { api, provider, workspace } = await runClaude(({ home }) => [
@@ -19,7 +19,7 @@ test('the model gets the list of folders, tools can use the folders, and removed
     join(first, '.claude/skills/quokka/SKILL.md'),
     '---\nname: quokka\ndescription: Theirs\nallowed-tools: Bash\n---\n',
   );
-  const listener = new Listener(provider, crypto.randomUUID());
+  const listener = new ClaudeListener(provider, crypto.randomUUID());
   const { sessionId } = listener;
   const additionalDirectories = [await realpath(first)];
   await provider.createSession({

@@ -18,7 +18,12 @@ import {
 } from '@liminal/testkit';
 import { testAtLength } from '@liminal/testkit/at-length';
 import { beforeAll, expect, test } from 'vitest';
-import { said, shareClaude, type Listener, type RunningClaude } from './running-claude.ts';
+import {
+  messagesOf,
+  shareClaude,
+  type ClaudeListener,
+  type RunningClaude,
+} from './running-claude.ts';
 
 const run = promisify(execFile);
 const program = createRequire(import.meta.url).resolve(
@@ -68,7 +73,7 @@ function stored({ workspace }: RunningClaude, sessionId: string): string {
 
 async function fork({ provider, workspace }: RunningClaude, sessionId: string, turnId: string) {
   const made = await provider.fork!(sessionId, workspace.projectDir, turnId);
-  const open = async (listener: Listener): Promise<Listener> => {
+  const open = async (listener: ClaudeListener): Promise<ClaudeListener> => {
     await provider.loadSession(listener.sessionId, {
       projectDir: workspace.projectDir,
       agentSessionId: made.agentSessionId!,
@@ -95,7 +100,10 @@ test('a fork after the second of four turns sends the model these two and the ne
   const { open, copies, left, agentSessionId } = await fork(claude, listener.sessionId, turns[1]!);
   expect(stored(claude, listener.sessionId)).toBe(before);
   const there = await open(claude.listen(randomUUID()));
-  expect(said(await there.ask('Question 5.'))).toEqual(['user: Question 5.', 'agent: And on.']);
+  expect(messagesOf(await there.ask('Question 5.'))).toEqual([
+    'user: Question 5.',
+    'agent: And on.',
+  ]);
 
   expect(conversation(claude.api.requests.at(-1)!)).toEqual([...firstTwo, 'user text Question 5.']);
   // Turns in the fork are recognised by their new ids, and other turns as missing.
@@ -119,7 +127,7 @@ test('a fork after the second of four turns sends the model these two and the ne
   await silence.reached;
   const again = await fork(claude, agentSessionId!, copies.get(turns[0]!)!);
   silence.open();
-  expect(said(await there.ended(running))).toContain('agent: Answer 7.');
+  expect(messagesOf(await there.ended(running))).toContain('agent: Answer 7.');
   await (await again.open(claude.listen(randomUUID()))).ask('Question 8.');
   expect(conversation(claude.api.requests.at(-1)!)).toEqual([
     'user text Question 1.',

@@ -28,9 +28,9 @@ import { expect, test } from 'vitest';
 import type { StoredTurn } from '../../src/provider.ts';
 import {
   runClaude,
-  said,
+  messagesOf,
   shareClaude,
-  type Listener,
+  type ClaudeListener,
   type RunningClaude,
 } from './running-claude.ts';
 
@@ -59,7 +59,7 @@ const share = shareClaude({ files: { 'notes.txt': 'one\n' } });
 /** The stored turns of a session, from a given turn on. */
 async function read(
   { provider, workspace }: Pick<RunningClaude, 'provider' | 'workspace'>,
-  { sessionId }: Listener,
+  { sessionId }: ClaudeListener,
   firstTurn: string,
 ): Promise<StoredTurn[]> {
   const turns = await provider.readStoredHistory(sessionId, workspace.projectDir);
@@ -120,7 +120,7 @@ test('a session made by Claude Code alone can be read and continued, and is list
 
   const { sessionId } = listed[0]!;
   const turns = (await provider.readStoredHistory(sessionId, projectDir)).map(fold);
-  expect(turns.map(said)).toEqual([['user: Hello from a terminal.', 'agent: From here.']]);
+  expect(turns.map(messagesOf)).toEqual([['user: Hello from a terminal.', 'agent: From here.']]);
   await provider.loadSession(sessionId, { projectDir });
   await provider.sendMessage(sessionId, 'And from here.');
   const request = await api.request(({ prompt }) => prompt === 'And from here.');
@@ -171,9 +171,9 @@ test('interrupted turns, failed turns and commands are recognised in stored hist
   await listener.ask('/context all');
   const turns = (await read(claude, listener, turnId)).map(fold);
   expect(turns.map(({ status }) => status)).toEqual(['aborted', 'error', 'complete']);
-  expect(said(turns[0]!)).toEqual(['user: Talk.', 'agent: Half ']);
+  expect(messagesOf(turns[0]!)).toEqual(['user: Talk.', 'agent: Half ']);
   expect(turns[1]?.error?.message).toContain('Not that.');
-  expect(said(turns[2]!)[0]).toBe('user: /context all');
+  expect(messagesOf(turns[2]!)[0]).toBe('user: /context all');
 });
 
 test('a turn that the agent began by itself is a separate turn in stored history', async () => {
@@ -189,7 +189,7 @@ test('a turn that the agent began by itself is a separate turn in stored history
   await listener.ended(start.turnId);
   const turns = (await read(claude, listener, turnId)).map(fold);
   expect(turns.map(({ trigger }) => trigger)).toEqual(['user', 'agent']);
-  expect(said(turns[1]!)).toEqual([
+  expect(messagesOf(turns[1]!)).toEqual([
     'system: Background command "sleep 0.5; echo finished" completed (exit code 0)',
     'agent: It has finished.',
   ]);

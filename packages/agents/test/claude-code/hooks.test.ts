@@ -1,7 +1,7 @@
 /** A person's Claude Code hooks, which run in Liminal as in a terminal. */
 import { reply, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { runClaude, said } from './running-claude.ts';
+import { runClaude, messagesOf } from './running-claude.ts';
 
 const hook = (event: string, command: string) => ({
   [event]: [{ hooks: [{ type: 'command', command }] }],
@@ -23,7 +23,7 @@ test('refusals and failures of hooks are shown where they happen', async () => {
     { config: { 'settings.json': JSON.stringify(settings) } },
   );
   const response = await (await create()).ask('Run it.');
-  const told = said(response);
+  const told = messagesOf(response);
   // Claude Code sends a hook's system message and the report of its end in varying order.
   expect(told.slice(1, 3).toSorted()).toEqual([
     'system: PreToolUse:Bash says: A tool comes.',
@@ -55,13 +55,13 @@ test.each([
       config: { 'settings.json': JSON.stringify({ hooks }) },
     });
     const listener = await create();
-    expect(said(await listener.ask('Hi.'))).toEqual([
+    expect(messagesOf(await listener.ask('Hi.'))).toEqual([
       'user: Hi.',
       `system: The hook SessionStart:startup failed (exit code ${code}):\n\nNo disk.`,
       `system: The hook UserPromptSubmit ${what}:\n\nNo ink.`,
       then,
     ]);
     // A failure at the start is shown once.
-    expect(said(await listener.ask('Hi.')).join()).not.toContain('No disk.');
+    expect(messagesOf(await listener.ask('Hi.')).join()).not.toContain('No disk.');
   },
 );

@@ -7,7 +7,7 @@ import { gate, reply, text, toolUse } from '@liminal/testkit';
 import { expect, test, vi } from 'vitest';
 import { ClaudeCodeProvider } from '../../src/claude-code/index.ts';
 import { claudePid, processesOf, tails } from './processes.ts';
-import { runClaude, said, shareClaude, type Listener } from './running-claude.ts';
+import { runClaude, messagesOf, shareClaude, type ClaudeListener } from './running-claude.ts';
 
 const share = shareClaude({ files: { 'notes.txt': '' } });
 
@@ -29,7 +29,7 @@ test('TC-3.1a: creating a session starts a process that stays; before its first 
 
   await provider.killSession(listener.sessionId);
   await provider.loadSession(listener.sessionId);
-  expect(said(await listener.ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
+  expect(messagesOf(await listener.ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
 });
 
 test('FR-002-02, TC-3.2c: a crash ends the turn at once as an error that keeps its messages, and ends Claude Code’s child processes; later sends fail; the next process reports their fate', async () => {
@@ -47,7 +47,7 @@ test('FR-002-02, TC-3.2c: a crash ends the turn at once as an error that keeps i
   process.kill(claudePid(listener.sessionId), 'SIGKILL');
   const response = await listener.ended(turnId);
   expect(response).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
-  expect(said(response)).toEqual(['user: Talk.', 'agent: So far so ']);
+  expect(messagesOf(response)).toEqual(['user: Talk.', 'agent: So far so ']);
   expect(provider.isAlive(listener.sessionId)).toBe(false);
   expect(listener.exits).toMatchObject([{ expected: false, code: 'PROCESS_CRASH' }]);
   await expect(listener.send('Still there?')).rejects.toMatchObject({ code: 'PROCESS_CRASH' });
@@ -56,7 +56,7 @@ test('FR-002-02, TC-3.2c: a crash ends the turn at once as an error that keeps i
   expect(processesOf(workspace.projectDir)).toEqual([]);
 
   await provider.loadSession(listener.sessionId);
-  expect(said(await listener.ask('And now?'))).toEqual([
+  expect(messagesOf(await listener.ask('And now?'))).toEqual([
     'user: And now?',
     "system: Background shell command didn't finish before the previous session ended",
     'agent: Back again.',
@@ -85,7 +85,7 @@ test('NFR-000-06, TC-3.4b, TC-3.4c: killing a session ends the process and all i
 });
 
 async function answerFirstApproval(
-  listener: Listener,
+  listener: ClaudeListener,
   provider: ClaudeCodeProvider,
 ): Promise<void> {
   const { payload } = await listener.event(

@@ -2,7 +2,7 @@ import { greeter, reply, toolUse } from '@liminal/testkit';
 import type { EventPayload } from '@liminal/protocol';
 import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
-import { shareClaude, type Listener } from './running-claude.ts';
+import { shareClaude, type ClaudeListener } from './running-claude.ts';
 
 const share = shareClaude({ provider: { mcpServers: { greeter: greeter('Good morning') } } });
 
@@ -44,7 +44,10 @@ async function elicited(tool: string) {
   return { asked, answer, told };
 }
 
-async function request(listener: Listener, matches: (asked: Asked) => boolean): Promise<Asked> {
+async function request(
+  listener: ClaudeListener,
+  matches: (asked: Asked) => boolean,
+): Promise<Asked> {
   const isAsked = (payload: EventPayload): payload is Asked =>
     payload.type === 'item_start' && payload.itemType === 'approval' && matches(payload);
   return listener.until(() => listener.events.map(({ payload }) => payload).find(isAsked));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { reply, toolUse } from '@liminal/testkit';
 import { partOf, testAtLength } from '@liminal/testkit/at-length';
 import { describe, expect, test } from 'vitest';
-import { runClaude, said, shareClaude } from './running-claude.ts';
+import { runClaude, messagesOf, shareClaude } from './running-claude.ts';
 
 const settings = (permissions: object) => ({ 'settings.json': JSON.stringify({ permissions }) });
 const isRoot = process.getuid?.() === 0;
@@ -75,7 +75,7 @@ describe('if the mode that allows everything is available', () => {
       reply('Done.'),
     ]);
     await provider.setConfigOption(listener.sessionId, 'mode', 'bypassPermissions');
-    expect(said(await listener.ask('Make it.')).at(-1)).toBe('agent: Done.');
+    expect(messagesOf(await listener.ask('Make it.')).at(-1)).toBe('agent: Done.');
     expect(existsSync(join(workspace.projectDir, 'made.txt'))).toBe(true);
   });
 });

@@ -2,10 +2,10 @@ import { atLength } from '@liminal/testkit/at-length';
 import { join } from 'node:path';
 import { apiError, reply } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { runClaude, said, shareClaude, type Listener } from './running-claude.ts';
+import { runClaude, messagesOf, shareClaude, type ClaudeListener } from './running-claude.ts';
 
 /** The present notices. */
-const known = ({ updates }: Listener): string[] =>
+const known = ({ updates }: ClaudeListener): string[] =>
   updates.findLast(({ notices }) => notices !== undefined)?.notices?.map(({ text }) => text) ?? [];
 
 test('notices name MCP servers that did not start, and ignored settings of an untrusted folder, with advice; usage limits of a subscription are reported with answers', async () => {
@@ -75,7 +75,7 @@ test('a session without notices reports an empty list', async () => {
 });
 
 /** The activities of a session, without their delays. */
-const activities = ({ updates }: Listener): string[] =>
+const activities = ({ updates }: ClaudeListener): string[] =>
   updates
     .flatMap(({ activity }) => activity ?? [])
     .map((text) => text.replace(/again (now|in \d+ s)/, 'again'));
@@ -89,7 +89,7 @@ test.each(refusals.slice(atLength ? 0 : 1))(
   'a retry after $status is shown while the turn waits for it',
   async ({ status, problem }) => {
     const { listener } = share(() => [apiError(status), apiError(status), reply('Finally.')]);
-    expect(said(await listener.ask('Go on.'))).toEqual(['user: Go on.', 'agent: Finally.']);
+    expect(messagesOf(await listener.ask('Go on.'))).toEqual(['user: Go on.', 'agent: Finally.']);
     expect(activities(listener)).toEqual([
       `${problem} Trying again (attempt 1 of 2).`,
       `${problem} Trying again (attempt 2 of 2).`,

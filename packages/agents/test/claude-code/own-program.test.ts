@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path';
 import { greeter, reply } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { oldestClaude } from '../../src/claude-code/program.ts';
-import { runClaude, said } from './running-claude.ts';
+import { runClaude, messagesOf } from './running-claude.ts';
 
 const installed = createRequire(import.meta.url).resolve(
   `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`,
@@ -42,7 +42,7 @@ const run = (folder: string) =>
 test.each([oldestClaude, '9.9.9'])('an own program of version %s is used', async (version) => {
   const { folder, path, countStarts } = await ownClaude(version);
   const { create, provider } = await run(folder);
-  expect(said(await (await create()).ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
+  expect(messagesOf(await (await create()).ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
   expect(await countStarts()).toBe(1);
   const info = await provider.describe();
   expect(info).toMatchObject({ available: true, version, program: path });
@@ -55,7 +55,7 @@ test.each([
 ])('an own program %s is not used', async (_, version, why) => {
   const { folder, path, countStarts } = await ownClaude(version);
   const { create, provider } = await run(folder);
-  expect(said(await (await create()).ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
+  expect(messagesOf(await (await create()).ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
   expect(await countStarts()).toBe(0);
   const { reason, program } = await provider.describe();
   expect(program).toBe(installed);
@@ -69,14 +69,14 @@ test.each([
 test('an own program that does not start is replaced, with a notice, and is not tried again until it changes', async () => {
   const { folder, path, countStarts } = await ownClaude('9.9.9', 'echo No disk. >&2; exit 3');
   const { create, provider } = await run(folder);
-  expect(said(await (await create()).ask('Hi.'))).toEqual([
+  expect(messagesOf(await (await create()).ask('Hi.'))).toEqual([
     'user: Hi.',
     expect.stringMatching(
       `^system: Your own ${path} did not start. This session runs Liminal’s Claude Code `,
     ),
     'agent: Hello.',
   ]);
-  expect(said(await (await create()).ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
+  expect(messagesOf(await (await create()).ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
   expect(await countStarts()).toBe(1);
   expect(await provider.describe()).toMatchObject({
     program: installed,
@@ -99,7 +99,7 @@ test('if an administrator forbids Liminal’s MCP servers, the session starts wi
   const { create } = await runClaude(() => () => reply('Hello.'), {
     provider: { program: path, mcpServers: { 'greeting-door': greeter() } },
   });
-  expect(said(await (await create()).ask('Hi.'))).toEqual([
+  expect(messagesOf(await (await create()).ask('Hi.'))).toEqual([
     'user: Hi.',
     expect.stringContaining('This session runs without Liminal’s MCP servers.'),
     'agent: Hello.',

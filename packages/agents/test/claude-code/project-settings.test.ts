@@ -6,7 +6,7 @@ import { reply, type Script, toolUse, type Workspace } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import type { ProjectSettings, ProjectTrust } from '../../src/project-settings.ts';
 import { readClaudeProject } from '../../src/claude-code/project-settings.ts';
-import { Listener, runClaude, said } from './running-claude.ts';
+import { ClaudeListener, runClaude, messagesOf } from './running-claude.ts';
 
 /** A fixed decision that records its calls. */
 class Decision implements ProjectTrust {
@@ -116,7 +116,7 @@ test.each([true, false])(
     const { sessionId } = await claude.provider.createSession({
       projectDir: join(projectDir, 'sub'),
     });
-    const listener = new Listener(claude.provider, sessionId);
+    const listener = new ClaudeListener(claude.provider, sessionId);
     await listener.ask('Read it.');
     for (const name of [
       '/s',
@@ -145,7 +145,7 @@ test.each([true, false])(
   },
 );
 
-const asked = async (listener: Listener) => {
+const asked = async (listener: ClaudeListener) => {
   const { payload } = await listener.event(
     (one) => one.type === 'item_start' && one.itemType === 'approval',
   );
@@ -221,7 +221,7 @@ test('a skill that appeared during the turn is not used before people have agree
     item.type === 'function_call_output' ? item.output : [],
   );
   expect(outputs.join('\n')).toContain('the user has not agreed to them yet');
-  expect(said(response).at(-1)).toBe('agent: Done.');
+  expect(messagesOf(response).at(-1)).toBe('agent: Done.');
   // A message that names the skill does not run it.
   claude.api.play(() => reply('Done.'));
   await listener.ask('/s');

@@ -1,7 +1,7 @@
 /** The real Claude Code reaches its model through the proxies of the server's environment. */
 import { reply, startProxy } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { said } from '../acp/running-agent.ts';
+import { messagesOf } from '../acp/running-agent.ts';
 import { runClaude } from './running-claude.ts';
 
 async function proxied() {
@@ -19,7 +19,7 @@ test('a remote model is reached through the proxy', async () => {
 
   const response = await (await create()).ask('Hello.');
 
-  expect(said(response)).toEqual(['user: Hello.', 'agent: By way of it.']);
+  expect(messagesOf(response)).toEqual(['user: Hello.', 'agent: By way of it.']);
   expect(proxy.asked).toContain('POST http://models.example/v1/messages?beta=true');
 });
 
@@ -40,6 +40,6 @@ test('a model that NO_PROXY names is reached without the proxy', async () => {
 
   const response = await (await create()).ask('Hello.');
 
-  expect(said(response)).toEqual(['user: Hello.', 'agent: Directly.']);
+  expect(messagesOf(response)).toEqual(['user: Hello.', 'agent: Directly.']);
   expect(proxy.asked).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gate, held, reply, type Script, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { type Listener, runClaude, type RunningClaude } from './running-claude.ts';
+import { type ClaudeListener, runClaude, type RunningClaude } from './running-claude.ts';
 
 /** A session in which the model counts its answers: A1, A2 and so on. */
 async function talk(script?: Script, config?: Record<string, string>) {
@@ -15,11 +15,11 @@ async function talk(script?: Script, config?: Record<string, string>) {
   for (const n of [1, 2, 3]) turns.push((await listener.ask(`Ask ${n}`)).turnId);
   const kept = { runs: async () => [] };
   const rewind = async (...turnIds: string[]): Promise<void> =>
-    claude.provider.rewindConversation(listener.sessionId, { turnIds, kept });
+    claude.provider.rewindConversation(listener.sessionId, { turnIds, remaining: kept });
   return { claude, listener, turns, rewind };
 }
 
-async function restart({ provider, workspace }: RunningClaude, { sessionId }: Listener) {
+async function restart({ provider, workspace }: RunningClaude, { sessionId }: ClaudeListener) {
   await provider.killSession(sessionId);
   await provider.loadSession(sessionId, { projectDir: workspace.projectDir });
 }

@@ -7,7 +7,7 @@ import { claudeEnvironment, type MessagesRequest, reply } from '@liminal/testkit
 import { Terminal } from '@liminal/testkit/terminal';
 import { expect, onTestFinished, test } from 'vitest';
 import { endTree } from '../../src/process/index.ts';
-import { Listener, runClaude, type RunningClaude } from './running-claude.ts';
+import { ClaudeListener, runClaude, type RunningClaude } from './running-claude.ts';
 
 const program = createRequire(import.meta.url).resolve(
   `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`,
@@ -58,13 +58,13 @@ test('after a rewind to turn 2 of 3, the model gets the same messages as after a
   await terminal.draws('\r', /Answer4/);
   const byHand = received(api.requests.at(-1));
 
-  const listener = new Listener(provider, randomUUID());
+  const listener = new ClaudeListener(provider, randomUUID());
   const { sessionId } = listener;
   await provider.createSession({ projectDir: workspace.projectDir, sessionId });
   const turnIds: string[] = [];
   for (const n of [1, 2, 3]) turnIds.push((await listener.ask(`Ask ${n}`)).turnId);
   const kept = { runs: async () => [] };
-  await provider.rewindConversation(sessionId, { turnIds: turnIds.slice(1), kept });
+  await provider.rewindConversation(sessionId, { turnIds: turnIds.slice(1), remaining: kept });
   await listener.ask('Ask anew');
   expect(received(api.requests.at(-1))).toEqual(byHand);
   expect(JSON.stringify(byHand)).toContain('Ask anew');

@@ -38,9 +38,9 @@ export interface RunningClaude {
   workspace: Workspace;
   provider: ClaudeCodeProvider;
   /** Creates a session with a listener that gets all events from the start. */
-  create(config?: Record<string, string>): Promise<Listener>;
+  create(config?: Record<string, string>): Promise<ClaudeListener>;
   /** Listens to an existing session. */
-  listen(sessionId: string): Listener;
+  listen(sessionId: string): ClaudeListener;
 }
 
 interface RunOptions {
@@ -72,7 +72,7 @@ export async function runClaude(
  */
 export function shareClaude(options: RunOptions & { session?: Record<string, string> } = {}) {
   let claude: RunningClaude & { close(): Promise<void> };
-  let first: Listener;
+  let first: ClaudeListener;
   beforeAll(async () => {
     claude = await startClaude(options);
     first = await claude.create(options.session);
@@ -103,8 +103,8 @@ async function startClaude(options: RunOptions) {
     vi.unstubAllEnvs();
     await workspace.remove();
   };
-  const create = async (config?: Record<string, string>): Promise<Listener> => {
-    const listener = new Listener(provider, randomUUID());
+  const create = async (config?: Record<string, string>): Promise<ClaudeListener> => {
+    const listener = new ClaudeListener(provider, randomUUID());
     const { projectDir } = workspace;
     await provider.createSession({
       projectDir,
@@ -113,7 +113,7 @@ async function startClaude(options: RunOptions) {
     });
     return listener;
   };
-  const listen = (sessionId: string): Listener => new Listener(provider, sessionId);
+  const listen = (sessionId: string): ClaudeListener => new ClaudeListener(provider, sessionId);
   return { api, workspace, provider, create, listen, close };
 }
 
@@ -142,7 +142,7 @@ async function writeFiles(folder: string, files: Record<string, string> = {}): P
 }
 
 /** All events of one session. */
-export class Listener {
+export class ClaudeListener {
   readonly sessionId: string;
   readonly events: EventDraft[] = [];
   readonly updates: SessionUpdate[] = [];
@@ -229,7 +229,7 @@ export class Listener {
 }
 
 /** The messages of a turn with their authors. */
-export const said = (response: Response): string[] =>
+export const messagesOf = (response: Response): string[] =>
   response.outputItems.flatMap((item) =>
     item.type === 'message' ? [`${item.origin}: ${item.content}`] : [],
   );

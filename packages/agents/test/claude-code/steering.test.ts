@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { gate, reply, text, toolUse, type Reply } from '@liminal/testkit';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { said, shareClaude, type Listener, type RunningClaude } from './running-claude.ts';
+import {
+  messagesOf,
+  shareClaude,
+  type ClaudeListener,
+  type RunningClaude,
+} from './running-claude.ts';
 
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -34,7 +39,7 @@ async function asking(...then: Reply[]) {
 
 const steer = async (
   { provider }: RunningClaude,
-  { sessionId }: Listener,
+  { sessionId }: ClaudeListener,
   turnId: string,
   message: string,
   blocks: ContentBlock[] = [],
@@ -58,7 +63,7 @@ test('a message while a tool runs reaches the model in the same turn, and is sho
   await allow();
 
   const response = await listener.ended(turnId);
-  expect(said(response)).toEqual(['user: Do it.', 'user: And b.txt.', 'agent: With that.']);
+  expect(messagesOf(response)).toEqual(['user: Do it.', 'user: And b.txt.', 'agent: With that.']);
   expect(deliveries(response.outputItems)).toEqual([['And b.txt.', 'taken']]);
   expect(response.outputItems.find(({ id }) => id.includes(messageId))).toMatchObject({
     blocks: [block],
@@ -82,7 +87,7 @@ test('a message while a tool runs reaches the model in the same turn, and is sho
   expect(mark).toMatch(/^0:/);
 
   const next = await listener.ask('And now?');
-  expect(said(next)).toEqual(['user: And now?', 'agent: Later.']);
+  expect(messagesOf(next)).toEqual(['user: And now?', 'agent: Later.']);
 });
 
 test('a message during a turn without tools begins the next turn, and later messages wait for that turn', async () => {
@@ -98,12 +103,15 @@ test('a message during a turn without tools begins the next turn, and later mess
   const messageId = await steer(claude, listener, turnId, 'A word.');
   held.open();
 
-  expect(said(await listener.ended(turnId))).toEqual(['user: Go.', 'agent: Half a sentence.']);
+  expect(messagesOf(await listener.ended(turnId))).toEqual([
+    'user: Go.',
+    'agent: Half a sentence.',
+  ]);
   const next = listener.ask('The next.');
   const own = await listener.ended(messageId);
-  expect(said(own)).toEqual(['user: A word.', 'agent: To that.']);
+  expect(messagesOf(own)).toEqual(['user: A word.', 'agent: To that.']);
   expect(deliveries(own.outputItems)).toEqual([]);
-  expect(said(await next)).toEqual(['user: The next.', 'agent: To the next.']);
+  expect(messagesOf(await next)).toEqual(['user: The next.', 'agent: To the next.']);
 });
 
 test('messages that were unread when the turn was stopped are marked as not taken, and begin no turn', async () => {
@@ -119,7 +127,7 @@ test('messages that were unread when the turn was stopped are marked as not take
     ['Rather not.', 'not_taken'],
     ['And another.', 'not_taken'],
   ]);
-  expect(said(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: To that.']);
+  expect(messagesOf(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: To that.']);
   expect(JSON.stringify(claude.api.requests.at(-1)!.body)).not.toContain('Rather not.');
 });
 
@@ -138,7 +146,7 @@ test('a message during a text that was unread when the turn was stopped begins n
   expect(deliveries((await listener.ended(turnId)).outputItems)).toEqual([
     ['A word.', 'not_taken'],
   ]);
-  expect(said(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: To that.']);
+  expect(messagesOf(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: To that.']);
 });
 
 test('a message that was unread when the turn was stopped can be sent again, and files can be restored to before it', async () => {
@@ -154,7 +162,7 @@ test('a message that was unread when the turn was stopped can be sent again, and
 
   await provider.sendMessage(listener.sessionId, 'A word.', { turnId: messageId });
 
-  expect(said(await listener.ended(messageId))).toEqual(['user: A word.', 'agent: To that.']);
+  expect(messagesOf(await listener.ended(messageId))).toEqual(['user: A word.', 'agent: To that.']);
   const nothing = { files: [], insertions: 0, deletions: 0 };
   expect(await provider.rewindFiles(listener.sessionId, messageId, true)).toEqual(nothing);
   expect(await byOthers()).toBe(before);
@@ -179,7 +187,7 @@ test('a message that was unread when the turn was stopped can be steered into an
   await provider.answerApproval(sessionId, approvalId, { optionId: 'allow_once' });
 
   const response = await listener.ended(other.turnId);
-  expect(said(response)).toEqual(['user: Do that.', 'user: A word.', 'agent: With that.']);
+  expect(messagesOf(response)).toEqual(['user: Do that.', 'user: A word.', 'agent: With that.']);
   expect(deliveries(response.outputItems)).toEqual([['A word.', 'taken']]);
 });
 
@@ -189,7 +197,7 @@ test('a message for a turn that is not running is refused with advice', async ()
   await expect(steer(claude, listener, randomUUID(), 'A word.')).rejects.toMatchObject(refusal);
   const { turnId } = await listener.ask('Go.');
   await expect(steer(claude, listener, turnId, 'A word.')).rejects.toMatchObject(refusal);
-  expect(said(listener.response(turnId))).toEqual(['user: Go.', 'agent: Done.']);
+  expect(messagesOf(listener.response(turnId))).toEqual(['user: Go.', 'agent: Done.']);
 });
 
 test('a message that Claude Code had not begun when it ended has a turn that ends with Claude Code', async () => {
@@ -198,7 +206,7 @@ test('a message that Claude Code had not begun when it ended has a turn that end
 
   await claude.provider.killSession(listener.sessionId);
 
-  expect(said(await listener.ended(turnId))).toEqual(['user: Do it.']);
+  expect(messagesOf(await listener.ended(turnId))).toEqual(['user: Do it.']);
   const own = await listener.ended(messageId);
-  expect([own.status, said(own)]).toEqual(['aborted', ['user: A word.']]);
+  expect([own.status, messagesOf(own)]).toEqual(['aborted', ['user: A word.']]);
 });

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { greeter, reply, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { runClaude, said, shareClaude } from './running-claude.ts';
+import { runClaude, messagesOf, shareClaude } from './running-claude.ts';
 
 const settings = { permissions: { allow: ['Bash(sleep:*)'], deny: ['Bash(touch:*)'] } };
 const share = shareClaude({ config: { 'settings.json': JSON.stringify(settings) } });
@@ -41,7 +41,7 @@ test('a call that Claude Code’s rules refuse gets a notice', async () => {
     reply(toolUse('Bash', { command: 'touch pears' })),
     reply('I may not.'),
   ]);
-  expect(said(await listener.ask('Touch it.'))).toContain(
+  expect(messagesOf(await listener.ask('Touch it.'))).toContain(
     'system: Claude Code refused a call of Bash without asking. Permission to use Bash with command touch pears has been denied.',
   );
 });
@@ -62,7 +62,7 @@ test('/clear adds a notice that the model has forgotten, and a fork before it is
   const { listener, provider, workspace } = share(() => () => reply('Yes.'));
   const { turnId } = await listener.send('Remember the pears.');
   await listener.ended(turnId);
-  expect(said(await listener.ask('/clear'))).toEqual([
+  expect(messagesOf(await listener.ask('/clear'))).toEqual([
     'user: /clear',
     'system: A new conversation begins: the model does not know the earlier turns. Files are unchanged.',
   ]);

@@ -15,7 +15,7 @@ import { pathToFileURL } from 'node:url';
 import type { ContentBlock } from '@liminal/protocol';
 import { expect, test, vi } from 'vitest';
 import { foldTurns } from '../../src/testing/folding.ts';
-import { runClaude, said, shareClaude } from './running-claude.ts';
+import { runClaude, messagesOf, shareClaude } from './running-claude.ts';
 
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -49,13 +49,16 @@ test('TC-3.2a: sending resolves when the turn has begun, not when it has ended',
   expect((await api.request(({ kind }) => kind === 'main')).prompt).toBe('Take your time.');
   await expect(listener.send('Hurry!')).rejects.toMatchObject({ code: 'TURN_IN_PROGRESS' });
   silence.open();
-  expect(said(await listener.ended(turnId))).toEqual(['user: Take your time.', 'agent: Done.']);
+  expect(messagesOf(await listener.ended(turnId))).toEqual([
+    'user: Take your time.',
+    'agent: Done.',
+  ]);
 });
 
 test('TC-3.2b: messages are answered in order by the same process', async () => {
   const { listener, api } = share(() => [reply('One.'), reply('Two.')]);
-  expect(said(await listener.ask('First.'))).toEqual(['user: First.', 'agent: One.']);
-  expect(said(await listener.ask('Second.'))).toEqual(['user: Second.', 'agent: Two.']);
+  expect(messagesOf(await listener.ask('First.'))).toEqual(['user: First.', 'agent: One.']);
+  expect(messagesOf(await listener.ask('Second.'))).toEqual(['user: Second.', 'agent: Two.']);
   expect(listener.exits).toEqual([]);
   const [first, second] = api.requests.slice(-2) as [MessagesRequest, MessagesRequest];
   expect(second.sessionId).toBe(first.sessionId);
@@ -94,9 +97,12 @@ test('TC-3.4a: cancelling interrupts the turn, which ends as cancelled; the sess
   await provider.cancelTurn(listener.sessionId);
   const response = await listener.ended(turnId);
   expect(response.status).toBe('aborted');
-  expect(said(response)).toEqual(['user: Talk.', 'agent: Half a sent']);
+  expect(messagesOf(response)).toEqual(['user: Talk.', 'agent: Half a sent']);
   await provider.cancelTurn(listener.sessionId);
-  expect(said(await listener.ask('Still there?'))).toEqual(['user: Still there?', 'agent: Yes.']);
+  expect(messagesOf(await listener.ask('Still there?'))).toEqual([
+    'user: Still there?',
+    'agent: Yes.',
+  ]);
 });
 
 /** Starts a turn, up to the middle of its answer. */
@@ -123,8 +129,14 @@ test('FR-002-01: a failed interrupt is reported with its reason; the turn contin
   });
   expect(listener.response(turnId).status).toBe('in_progress');
   rest.open();
-  expect(said(await listener.ended(turnId))).toEqual(['user: Talk.', 'agent: Half a sentence.']);
-  expect(said(await listener.ask('Still there?'))).toEqual(['user: Still there?', 'agent: Yes.']);
+  expect(messagesOf(await listener.ended(turnId))).toEqual([
+    'user: Talk.',
+    'agent: Half a sentence.',
+  ]);
+  expect(messagesOf(await listener.ask('Still there?'))).toEqual([
+    'user: Still there?',
+    'agent: Yes.',
+  ]);
 });
 
 test('a turn whose interrupt failed can be interrupted again', async () => {
@@ -163,7 +175,7 @@ test('a cancel while a command runs ends the command', async () => {
     type: 'function_call_output',
     success: false,
   });
-  expect(said(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
+  expect(messagesOf(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
 });
 
 test('a turn that the agent begins by itself is a separate turn, and a message waits for its end', async () => {
@@ -175,7 +187,10 @@ test('a turn that the agent begins by itself is a separate turn, and a message w
     reply(text(['It has ', report, 'finished.'])),
     reply('Yes.'),
   ]);
-  expect(said(await listener.ask('Start it.'))).toEqual(['user: Start it.', 'agent: Started.']);
+  expect(messagesOf(await listener.ask('Start it.'))).toEqual([
+    'user: Start it.',
+    'agent: Started.',
+  ]);
   await writeFile(join(workspace.projectDir, 'finish'), '');
   const start = await listener.event(
     (payload) => payload.type === 'response_start' && payload.trigger === 'agent',
@@ -183,10 +198,10 @@ test('a turn that the agent begins by itself is a separate turn, and a message w
   await report.reached;
   const asked = listener.ask('Finished?');
   report.open();
-  expect(said(await asked)).toEqual(['user: Finished?', 'agent: Yes.']);
+  expect(messagesOf(await asked)).toEqual(['user: Finished?', 'agent: Yes.']);
   const unasked = listener.response(start.turnId);
   expect(unasked).toMatchObject({ status: 'complete', trigger: 'agent' });
-  expect(said(unasked)).toEqual([
+  expect(messagesOf(unasked)).toEqual([
     `system: Background command "${command}" completed (exit code 0)`,
     'agent: It has finished.',
   ]);
@@ -223,12 +238,12 @@ test('background tasks are reported while they run, and can be stopped', async (
   // The stop begins no turn, because a person requested it; the next turn mentions it.
   const next = await listener.ask('And now?');
   const told = ['user: And now?', expect.stringMatching(/^system: .*sleep 600/), 'agent: I see.'];
-  expect(said(next)).toEqual(told);
+  expect(messagesOf(next)).toEqual(told);
   await listener.ask('Anything else?');
   const stored = await provider.readStoredHistory(sessionId, workspace.projectDir);
   const turns = foldTurns(stored.flatMap(({ events }) => events));
   expect([...turns.keys()].at(-2)).toBe(next.turnId);
-  expect(said(turns.get(next.turnId)!)).toEqual(told);
+  expect(messagesOf(turns.get(next.turnId)!)).toEqual(told);
 });
 
 test('a stop ends the turn, but not the background tasks', async () => {

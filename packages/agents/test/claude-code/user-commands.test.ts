@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { reply } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { runClaude, said } from './running-claude.ts';
+import { runClaude, messagesOf } from './running-claude.ts';
 
 test('a message that begins with ! is run as a command, and its output reaches the model with the next message', async () => {
   const claude = await runClaude(() => [reply('I see.')], { files: { 'a.txt': 'a\n' } });
@@ -19,7 +19,7 @@ test('a message that begins with ! is run as a command, and its output reaches t
   ]);
   expect(claude.api.requests).toEqual([]);
 
-  expect(said(await listener.ask('Well?'))).toContain('agent: I see.');
+  expect(messagesOf(await listener.ask('Well?'))).toContain('agent: I see.');
   const asked = JSON.stringify(claude.api.requests[0]?.body.messages);
   expect(asked).toContain('<bash-input>ls; echo two >&2; false</bash-input>');
   expect(asked).toContain('<bash-stdout>a.txt\\ntwo\\n</bash-stdout>');
@@ -58,7 +58,7 @@ test('a stop ends a user’s command and all its descendants, and the session ac
     output: 'begun\n\n(It was stopped.)',
     success: false,
   });
-  expect(said(await listener.ask('Well then.'))).toContain('agent: Back.');
+  expect(messagesOf(await listener.ask('Well then.'))).toContain('agent: Back.');
 });
 
 test('ending a session ends its user’s command', async () => {
@@ -77,7 +77,7 @@ test('with userCommands off, a command is neither run nor sent', async () => {
   const claude = await runClaude(() => [], { provider: { userCommands: false } });
   const listener = await claude.create();
   const response = await listener.ask('!touch made');
-  expect(said(response).at(-1)).toContain('does not run people’s commands');
+  expect(messagesOf(response).at(-1)).toContain('does not run people’s commands');
   expect(existsSync(join(claude.workspace.projectDir, 'made'))).toBe(false);
   expect(claude.api.requests).toEqual([]);
 });

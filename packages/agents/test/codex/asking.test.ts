@@ -11,7 +11,7 @@ import {
 } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { itemsOf } from '../../src/testing/folding.ts';
-import { said } from '../acp/running-agent.ts';
+import { messagesOf } from '../acp/running-agent.ts';
 import { sharedCodex } from './running-codex.ts';
 
 /** Codex asks before it runs commands outside of the sandbox, and before it changes files. */
@@ -44,7 +44,7 @@ test('after “always allow”, a command needs no second permission', async () 
   await reply('amend');
 
   const response = await listener.response(turnId);
-  expect(said(response)).toContain('agent: Made twice.');
+  expect(messagesOf(response)).toContain('agent: Made twice.');
   expect(itemsOf(response, 'approval')).toHaveLength(1);
   await access(join(workspace.projectDir, 'one.txt'));
 });
@@ -69,7 +69,7 @@ test.each([
   await reply(optionId);
 
   const response = await listener.response(turnId);
-  expect(said(response)).toContain('agent: So be it.');
+  expect(messagesOf(response)).toContain('agent: So be it.');
   expect(itemsOf(response, 'function_call')).toMatchObject([{ callId, kind: 'edit' }]);
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ callId, success }]);
   expect(await readFile(join(workspace.projectDir, 'notes.txt'), 'utf8')).toBe(content);
@@ -91,7 +91,7 @@ test('after a patch is allowed for the session, the next patch of its file needs
   await reply('acceptForSession');
 
   const response = await listener.response(turnId);
-  expect(said(response)).toContain('agent: Changed often.');
+  expect(messagesOf(response)).toContain('agent: Changed often.');
   expect(itemsOf(response, 'approval')).toHaveLength(1);
   expect(await readFile(join(workspace.projectDir, 'often.txt'), 'utf8')).toBe('three\n');
 });
@@ -112,7 +112,7 @@ test.each([
 
   await reply(optionId);
 
-  expect(said(await listener.response(turnId))).toContain('agent: I know my rights.');
+  expect(messagesOf(await listener.response(turnId))).toContain('agent: I know my rights.');
   const told = JSON.stringify(api.requests.at(-1)?.body.input.at(-1));
   expect(told.match(/write/g) ?? []).toHaveLength(granted);
 });
@@ -143,7 +143,7 @@ test('after a plan, the answer of a person makes Codex implement it or plan furt
   await stay('stay', { note: 'With a window.' });
 
   const second = await listener.response(first);
-  expect(said(second)).toContain('user: With a window.');
+  expect(messagesOf(second)).toContain('user: With a window.');
   expect(api.requests.at(-1)?.prompt).toBe('With a window.');
   const third = await next([planned.turnId, first]);
   const { answer: implement } = await listener.asked(third);
@@ -151,9 +151,9 @@ test('after a plan, the answer of a person makes Codex implement it or plan furt
   await implement('implement', { note: 'Use oak.' });
 
   const built = await listener.response(third);
-  expect(said(built)).toEqual(['user: Implement the plan.\n\nUse oak.', 'agent: Built.']);
+  expect(messagesOf(built)).toEqual(['user: Implement the plan.\n\nUse oak.', 'agent: Built.']);
   expect(listener.option('collaboration_mode')).toBe('default');
-  expect(said(await listener.ask('Is it?'))).toContain('agent: Indeed.');
+  expect(messagesOf(await listener.ask('Is it?'))).toContain('agent: Indeed.');
 });
 
 test('“Keep planning” without a note does not change the session', async () => {
@@ -168,7 +168,7 @@ test('“Keep planning” without a note does not change the session', async () 
   expect((await listener.response(asking)).status).toBe('complete');
   expect(api.requests).toHaveLength(1);
   expect(listener.option('collaboration_mode')).toBe('plan');
-  expect(said(await listener.ask('And?'))).toContain('agent: Well.');
+  expect(messagesOf(await listener.ask('And?'))).toContain('agent: Well.');
 });
 
 test('in Plan mode the model can ask questions and gets the answers', async () => {
@@ -202,7 +202,7 @@ test('in Plan mode the model can ask questions and gets the answers', async () =
 
   await reply('accept', { content: { colour: 'Blue' } });
 
-  expect(said(await listener.response(turnId))).toContain('agent: A good colour.');
+  expect(messagesOf(await listener.response(turnId))).toContain('agent: A good colour.');
   const told = api.requests.at(-1)?.body.input.at(-1);
   expect(JSON.stringify(told)).toContain('Blue');
 });
@@ -232,9 +232,9 @@ test('an MCP server’s tool needs permission, for one call or permanently', asy
 
   await leave.answer('session');
 
-  expect(said(await listener.response(turnId))).toContain('agent: Welcome.');
+  expect(messagesOf(await listener.response(turnId))).toContain('agent: Welcome.');
   const second = await listener.ask('Once more.');
-  expect(said(second)).toContain('agent: Done.');
+  expect(messagesOf(second)).toContain('agent: Done.');
   expect(itemsOf(second, 'approval')).toEqual([]);
 });
 

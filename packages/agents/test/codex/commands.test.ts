@@ -1,7 +1,7 @@
 /** Slash commands on the real Codex. */
 import { answer, byModelPrompt, gate, message } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { said } from '../acp/running-agent.ts';
+import { messagesOf } from '../acp/running-agent.ts';
 import { sharedCodex } from './running-codex.ts';
 
 const skill = '---\nname: baking\ndescription: Bakes bread.\n---\nKnead for ten minutes.\n';
@@ -20,7 +20,7 @@ test('/compact summarises the conversation', async () => {
   await listener.ask('And then?');
 
   expect(response.status).toBe('complete');
-  expect(said(response)).toEqual([
+  expect(messagesOf(response)).toEqual([
     'user: /compact',
     'system: The conversation so far was summarised to make room.',
   ]);
@@ -41,7 +41,7 @@ test.each([
   const response = await listener.ask(command);
 
   expect(response.status).toBe('complete');
-  expect(said(response)).toEqual([`user: ${command}`, 'agent: It is all well.']);
+  expect(messagesOf(response)).toEqual([`user: ${command}`, 'agent: It is all well.']);
   expect(api.requests[0]?.prompt).toContain(asked);
 });
 
@@ -51,7 +51,7 @@ test('a review of a missing branch fails with a reason, and the session continue
   const response = await listener.ask('/review-branch main');
   expect(response).toMatchObject({ status: 'error' });
   expect(response.error?.message).toMatch(/is not a git repository$/);
-  expect(said(await listener.ask('Well then.'))).toContain('agent: Back.');
+  expect(messagesOf(await listener.ask('Well then.'))).toContain('agent: Back.');
 });
 
 test('a review can be stopped, and the session continues', async () => {
@@ -66,7 +66,7 @@ test('a review can be stopped, and the session continues', async () => {
   await listener.event(turnId, 'item_start');
   await provider.cancelTurn(listener.sessionId);
   expect((await listener.response(turnId)).status).toBe('aborted');
-  expect(said(await listener.ask('Well then.'))).toContain('agent: Back.');
+  expect(messagesOf(await listener.ask('Well then.'))).toContain('agent: Back.');
 });
 
 test('a skill of the project is offered, and its text reaches the model', async () => {
@@ -98,7 +98,7 @@ test.each([
   const listener = await create();
   const response = await listener.ask(command);
   expect(response.status).toBe('complete');
-  expect(said(response)).toHaveLength(2);
+  expect(messagesOf(response)).toHaveLength(2);
   expect(answered(response)).toContain(words);
   expect(api.requests).toEqual([]);
   await listener.ask(` ${command}`);

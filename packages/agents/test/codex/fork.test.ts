@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { testAtLength } from '@liminal/testkit/at-length';
 import { answer, execCommand, gate, held, message, type ResponsesRequest } from '@liminal/testkit';
 import { beforeAll, expect, test } from 'vitest';
-import { Listener, said } from '../acp/running-agent.ts';
+import { Listener, messagesOf } from '../acp/running-agent.ts';
 import { type RunningCodex, sharedCodex } from './running-codex.ts';
 
 const share = sharedCodex();
@@ -80,7 +80,7 @@ test('a fork after the second of four turns gives the model two turns and the ne
   expect(stored(codex, threadId)).toBe(before);
   const there = await made.open();
   const fifth = await there.ask('Question 5.');
-  expect(said(fifth)).toEqual(['user: Question 5.', 'agent: And on.']);
+  expect(messagesOf(fifth)).toEqual(['user: Question 5.', 'agent: And on.']);
   expect(conversation(codex.api.requests.at(-1)!)).toEqual([...untilTwo, 'user: Question 5.']);
 
   const history = await codex.provider.readStoredHistory(made.agentSessionId!, projectDir);
@@ -116,7 +116,7 @@ test('a session can be forked while its next turn runs, and that turn continues'
 
   const made = await fork(codex, await listener.agentSessionId(), turnId);
   silence.open();
-  expect(said(await listener.response(running))).toContain('agent: Answer 2.');
+  expect(messagesOf(await listener.response(running))).toContain('agent: Answer 2.');
   await (await made.open()).ask('Question 3.');
 
   expect(conversation(codex.api.requests.at(-1)!)).toEqual([

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answer, execCommand, type ModelScript } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { Listener, said } from '../acp/running-agent.ts';
+import { Listener, messagesOf } from '../acp/running-agent.ts';
 import { type RunningCodex, runCodex } from './running-codex.ts';
 import { runningTurn } from './silent-codex.ts';
 
@@ -51,7 +51,7 @@ test('the turn reports that the context was cleared, and its message names the p
   const { third, before, after, listener } = await afresh(codex, 'Use oak.');
   expect(after).not.toBe(before);
   expect(third.status).toBe('complete');
-  const [notice, message, reply] = said(third);
+  const [notice, message, reply] = messagesOf(third);
   expect(notice).toMatch(cleared);
   const [, path = ''] =
     /Read the approved plan at (.+) and implement it\./.exec(message ?? '') ?? [];
@@ -69,7 +69,7 @@ test('the turn reports that the context was cleared, and its message names the p
 test('a later process resumes the fresh thread, with only that thread’s messages', async () => {
   const codex = await runCodex(() => script);
   const { listener, third, after } = await afresh(codex);
-  const [, message = ''] = said(third);
+  const [, message = ''] = messagesOf(third);
   const { provider, workspace } = codex;
   const { sessionId } = listener;
   const { projectDir } = workspace;
@@ -100,12 +100,14 @@ test('turns before the fresh thread can be neither forked nor rewound, with the 
   const all = [first, second, third, fourth].map(({ turnId }) => turnId);
   const kept = { runs: async () => [] };
   for (const turnIds of [all, all.slice(1), all.slice(2)]) {
-    await expect(provider.rewindConversation(sessionId, { turnIds, kept })).rejects.toMatchObject({
+    await expect(
+      provider.rewindConversation(sessionId, { turnIds, remaining: kept }),
+    ).rejects.toMatchObject({
       code: 'CANNOT_REWIND',
       message: expect.stringContaining('the context was cleared'),
     });
   }
-  await provider.rewindConversation(sessionId, { turnIds: all.slice(3), kept });
+  await provider.rewindConversation(sessionId, { turnIds: all.slice(3), remaining: kept });
   await listener.ask('Varnish it.');
   expect(heard(codex).slice(1)).toEqual([expect.stringMatching(/^Answer to Read/), 'Varnish it.']);
   const fork = await provider.fork!(after, projectDir, third.turnId);
@@ -147,7 +149,7 @@ test('if the plan’s file cannot be written, the fresh thread’s context has t
   const { listener, question, turnId, before } = await planned(codex);
   await writeFile(join(codex.workspace.home, '.codex', 'attachments'), 'Not a folder.');
   await question.answer('clear');
-  expect(said(await listener.response(turnId))).toEqual([
+  expect(messagesOf(await listener.response(turnId))).toEqual([
     expect.stringMatching(cleared),
     'user: Implement the plan.',
     'agent: Answer to Implement the plan.',

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answer, CodexProcess, execCommand, type RpcMessage } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { said } from '../acp/running-agent.ts';
+import { messagesOf } from '../acp/running-agent.ts';
 import { runCodex } from './running-codex.ts';
 
 const hook = (event: string, command: string) => ({
@@ -55,7 +55,7 @@ test('the output and effects of hooks are shown at their places in the turn', as
   await trustHooks(workspace.home, workspace.projectDir);
   const listener = await create();
   const response = await listener.ask('Run it.');
-  expect(said(response)).toEqual([
+  expect(messagesOf(response)).toEqual([
     'user: Run it.',
     'system: The hook UserPromptSubmit told the model:\n\nRemember the milk.',
     'system: The hook PostToolUse blocked it:\n\nA tool was used.\n\nLook again.',
@@ -79,5 +79,8 @@ test('hooks that have not been reviewed do not run, and a notice reports them', 
       text: 'Codex does not run 3 hooks that have not been reviewed. To review, run codex in a terminal and enter /hooks.',
     },
   ]);
-  expect(said(await listener.ask('Run it.'))).toEqual(['user: Run it.', 'agent: It said one.']);
+  expect(messagesOf(await listener.ask('Run it.'))).toEqual([
+    'user: Run it.',
+    'agent: It said one.',
+  ]);
 });

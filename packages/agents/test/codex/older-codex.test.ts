@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answer, type ResponsesRequest } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { Listener, said } from '../acp/running-agent.ts';
+import { Listener, messagesOf } from '../acp/running-agent.ts';
 import { foldTurns } from '../../src/testing/folding.ts';
 import { runCodex } from './running-codex.ts';
 
@@ -37,12 +37,12 @@ test('a thread of Codex 0.137 can be listed, read, continued and forked', async 
   ]);
   const stored = await provider.readStoredHistory(threadId, projectDir);
   const turns = [...foldTurns(stored.flatMap(({ events }) => events)).values()];
-  expect(turns.map(said)).toEqual(before);
+  expect(turns.map(messagesOf)).toEqual(before);
 
   const listener = new Listener(provider, randomUUID());
   const { sessionId } = listener;
   await provider.loadSession(sessionId, { projectDir, agentSessionId: threadId });
-  expect(said(await listener.ask('Fourth?'))).toEqual(['user: Fourth?', 'agent: Fourth.']);
+  expect(messagesOf(await listener.ask('Fourth?'))).toEqual(['user: Fourth?', 'agent: Fourth.']);
   const last = heard(api.requests.at(-1)!);
   for (const words of before.flat()) expect(last).toContain(words.replace(/^\w+: /, ''));
 

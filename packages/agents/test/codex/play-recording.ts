@@ -88,16 +88,16 @@ class Playing {
       const { method: asked = '', params: sent } = this.#recorded.get(id) ?? {};
       if (asked === 'thread/turns/list') void this.#read(sent, result);
       const ours = this.#ours.get(asked)?.shift();
-      if (ours !== undefined) this.#say({ ...message, id: ours as number });
+      if (ours !== undefined) this.#emit({ ...message, id: ours as number });
       return;
     }
     if (id != null) {
       this.#asked.set(id, { threadId: Params.parse(params).threadId ?? '', approvalId: undefined });
     }
-    this.#say(message);
+    this.#emit(message);
   }
 
-  #say(message: RpcMessage): void {
+  #emit(message: RpcMessage): void {
     void this.#events?.onLine(JSON.stringify(message));
   }
 
@@ -106,7 +106,7 @@ class Playing {
     if (method === undefined || id == null) return;
     const isRecorded = [...this.#recorded.values()].some((one) => one.method === method);
     if (isRecorded) this.#ours.set(method, [...(this.#ours.get(method) ?? []), id]);
-    else setImmediate(() => this.#say({ id, result: {} }));
+    else setImmediate(() => this.#emit({ id, result: {} }));
   }
 
   async #open(method: string, params: unknown): Promise<void> {

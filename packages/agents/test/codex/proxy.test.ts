@@ -1,7 +1,7 @@
 /** The real Codex reaches its model through the proxies in the server's environment. */
 import { answer, message, startProxy } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { said } from '../acp/running-agent.ts';
+import { messagesOf } from '../acp/running-agent.ts';
 import { runCodex } from './running-codex.ts';
 
 async function proxied() {
@@ -23,7 +23,7 @@ test('a remote model is reached through the proxy', async () => {
 
   const response = await (await create()).ask('Hello.');
 
-  expect(said(response)).toEqual(['user: Hello.', 'agent: By way of it.']);
+  expect(messagesOf(response)).toEqual(['user: Hello.', 'agent: By way of it.']);
   expect(proxy.asked).toContain(`POST ${modelUrl}/responses`);
 });
 
@@ -44,6 +44,6 @@ test('a model that NO_PROXY names is reached without the proxy', async () => {
 
   const response = await (await create()).ask('Hello.');
 
-  expect(said(response)).toEqual(['user: Hello.', 'agent: Directly.']);
+  expect(messagesOf(response)).toEqual(['user: Hello.', 'agent: Directly.']);
   expect(proxy.asked).toEqual([]);
 });

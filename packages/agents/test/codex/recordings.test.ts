@@ -6,7 +6,7 @@ import {
   foldTurn,
   itemsOf,
   payloadsOf,
-  saidIn,
+  textsIn,
   turnIdsOf,
 } from '../../src/testing/folding.ts';
 import { playRecording, type RecordedSession } from './play-recording.ts';
@@ -70,7 +70,7 @@ test.each(names)('%s: every item has a form in the protocol', async (name) => {
 
 test('TC-4.2a: a streamed answer is one message', async () => {
   const response = await first('text');
-  expect(saidIn(response)).toEqual([['agent', 'Hello from the scripted model.']]);
+  expect(textsIn(response)).toEqual([['agent', 'Hello from the scripted model.']]);
   expect(response).toMatchObject({
     modelId: 'scripted',
     status: 'complete',
@@ -81,15 +81,15 @@ test('TC-4.2a: a streamed answer is one message', async () => {
 
 test('a long answer is complete', async () => {
   const lines = Array.from({ length: 120 }, (_, line) => `Line ${line} of a long answer.\n`);
-  expect(saidIn(await first('text-long'))).toEqual([['agent', lines.join('')]]);
+  expect(textsIn(await first('text-long'))).toEqual([['agent', lines.join('')]]);
 });
 
 test('a repeated word is shown twice', async () => {
-  expect(saidIn(await first('repeated-word'))).toEqual([['agent', 'Bye-byebye and and again']]);
+  expect(textsIn(await first('repeated-word'))).toEqual([['agent', 'Bye-byebye and and again']]);
 });
 
 test('a model’s raw reasoning stays beside its summary', async () => {
-  expect(saidIn(await first('reasoning-raw'))).toEqual([
+  expect(textsIn(await first('reasoning-raw'))).toEqual([
     ['thought', 'All that was thought.\n\n**A summary** of it.'],
     ['thought', 'A thought without a summary.'],
     ['agent', 'Thought aloud.'],
@@ -97,7 +97,7 @@ test('a model’s raw reasoning stays beside its summary', async () => {
 });
 
 test('an answer that broke off and was repeated is shown once, since Codex announces the retry', async () => {
-  expect(saidIn(await first('cut-once'))).toEqual([['agent', 'Half of it and the rest.']]);
+  expect(textsIn(await first('cut-once'))).toEqual([['agent', 'Half of it and the rest.']]);
 });
 
 test('TC-4.2b, TC-4.2c: a command with its output', async () => {

@@ -14,7 +14,7 @@ async function talk(script?: ModelScript) {
   for (const n of [1, 2, 3]) turns.push((await listener.ask(`Ask ${n}`)).turnId);
   const kept = { runs: async () => [] };
   const rewind = async (...turnIds: string[]): Promise<void> =>
-    codex.provider.rewindConversation(listener.sessionId, { turnIds, kept });
+    codex.provider.rewindConversation(listener.sessionId, { turnIds, remaining: kept });
   return { codex, listener, turns, rewind };
 }
 

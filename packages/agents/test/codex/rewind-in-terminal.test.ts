@@ -58,7 +58,7 @@ test('after a rewind to before turn 2 of 3, the model gets the same messages as 
   const turnIds: string[] = [];
   for (const n of [1, 2, 3]) turnIds.push((await listener.ask(`Ask ${n}`)).turnId);
   const kept = { runs: async () => [] };
-  const wanted = { turnIds: turnIds.slice(1), kept };
+  const wanted = { turnIds: turnIds.slice(1), remaining: kept };
   await codex.provider.rewindConversation(listener.sessionId, wanted);
   const before = codex.api.requests.length;
   await listener.ask('Ask anew');

@@ -21,7 +21,7 @@ import {
 import { expect, test } from 'vitest';
 import { SessionInUseError } from '../../src/errors.ts';
 import type { StoredTurn } from '../../src/provider.ts';
-import { Listener, said } from '../acp/running-agent.ts';
+import { Listener, messagesOf } from '../acp/running-agent.ts';
 import { processesOf } from '../claude-code/processes.ts';
 import { codexProcesses } from './processes.ts';
 import { runCodex, sharedCodex } from './running-codex.ts';
@@ -86,7 +86,10 @@ test('TC-4.1c: sending resolves when the turn has begun, not when it has ended',
   expect((await api.request(({ prompt }) => prompt === 'Take your time.')).body.stream).toBe(true);
   expect(listener.turns.map(({ type }) => type)).toEqual(['turn_started']);
   silence.open();
-  expect(said(await listener.response(turnId))).toEqual(['user: Take your time.', 'agent: Done.']);
+  expect(messagesOf(await listener.response(turnId))).toEqual([
+    'user: Take your time.',
+    'agent: Done.',
+  ]);
 });
 
 const eventful: ModelReply[] = [
@@ -119,12 +122,12 @@ test('TC-4.1b: another provider reads the whole history once, and continues the 
   await provider.loadSession(sessionId, { projectDir });
   const next = await after.ask('The second question.');
 
-  expect(history.map(said)).toEqual([said(live)]);
+  expect(history.map(messagesOf)).toEqual([messagesOf(live)]);
   const shown = ({ outputItems }: Response) =>
     outputItems.map((item) => ('exitCode' in item ? `${item.type} ${item.exitCode}` : item.type));
   expect(history.map(shown)).toEqual([shown(live)]);
   // The model gets the earlier conversation, but only the new turn is emitted.
-  expect(said(next)).toEqual(['user: The second question.', 'agent: And on.']);
+  expect(messagesOf(next)).toEqual(['user: The second question.', 'agent: And on.']);
   expect(JSON.stringify(api.requests.at(-1)?.body.input)).toContain('It is broken.');
   expect([...new Set(after.events.map(({ turnId }) => turnId))]).toHaveLength(1);
 });
@@ -148,7 +151,7 @@ test('a session that another program has open cannot be opened, and the error sa
   await provider.killSession(here.sessionId);
 
   await open();
-  expect(said(await there.ask('The second.'))).toEqual(['user: The second.', 'agent: Two.']);
+  expect(messagesOf(await there.ask('The second.'))).toEqual(['user: The second.', 'agent: Two.']);
 });
 
 test('stored sessions are listed with their first question, newest first', async () => {
@@ -191,10 +194,13 @@ test('INV-8: a crash during a text ends the turn; the loaded session continues, 
 
   const broken = await listener.response(turnId);
   expect(broken).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
-  expect(said(broken)).toEqual(['user: The second.', 'agent: Half of']);
+  expect(messagesOf(broken)).toEqual(['user: The second.', 'agent: Half of']);
   await listener.until(() => listener.exits[0]);
   await provider.loadSession(listener.sessionId);
-  expect(said(await listener.ask('The third.'))).toEqual(['user: The third.', 'agent: Three.']);
+  expect(messagesOf(await listener.ask('The third.'))).toEqual([
+    'user: The third.',
+    'agent: Three.',
+  ]);
 
   await listener.ask('The last.');
   await access(join(workspace.projectDir, 'begun'));
@@ -216,10 +222,10 @@ test('two sessions get their own answers at the same time', async () => {
   const turnId = await one.send('The first.');
   await one.event(turnId, 'item_delta');
 
-  expect(said(await two.ask('The second.'))).toEqual(['user: The second.', 'agent: Two.']);
+  expect(messagesOf(await two.ask('The second.'))).toEqual(['user: The second.', 'agent: Two.']);
   middle.open();
 
-  expect(said(await one.response(turnId))).toEqual([
+  expect(messagesOf(await one.response(turnId))).toEqual([
     'user: The first.',
     'agent: One begins and ends.',
   ]);

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { testAtLength } from '@liminal/testkit/at-length';
 import { answer, byModelPrompt, execCommand, gate, greeter, message } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { said } from '../acp/running-agent.ts';
+import { messagesOf } from '../acp/running-agent.ts';
 import { processesOf } from '../claude-code/processes.ts';
 import { codexProcesses, commandsIn } from './processes.ts';
 import { runCodex } from './running-codex.ts';
@@ -38,7 +38,7 @@ test('INV-8: the end of a session ends its commands and MCP servers, and other s
 
   await expect.poll(() => commandsIn(workspace.home), patience).toHaveLength(3);
   expect(commandsIn(workspace.home)).toContain(kept);
-  expect(said(await two.ask('One more.'))).toEqual(['user: One more.', 'agent: Still here.']);
+  expect(messagesOf(await two.ask('One more.'))).toEqual(['user: One more.', 'agent: Still here.']);
   await provider.killSession(two.sessionId);
   expect(processesOf(workspace.home)).toEqual([]);
 });
@@ -62,7 +62,7 @@ testAtLength('a turn that runs when its session ends sends no more model request
 
   expect((await leaving.response(turnId)).status).toBe('aborted');
   expect(commandsIn(workspace.home)).toEqual([]);
-  expect(said(await staying.ask('To stay.'))).toContain('agent: Here.');
+  expect(messagesOf(await staying.ask('To stay.'))).toContain('agent: Here.');
   expect(api.requests.map(({ prompt }) => prompt)).toEqual(['To begin.', 'To stay.']);
 });
 
@@ -88,8 +88,8 @@ test('the end of the process ends the turns of all sessions, and each session co
   expect(ended.map(({ error }) => error?.code)).toEqual(['PROCESS_CRASH', 'PROCESS_CRASH']);
   await Promise.all(sessions.map((session) => session.until(() => session.exits[0])));
   await Promise.all(sessions.map(({ sessionId }) => provider.loadSession(sessionId)));
-  expect(said(await one.ask('One again?'))).toContain('agent: One again.');
-  expect(said(await two.ask('Two again?'))).toContain('agent: Two again.');
+  expect(messagesOf(await one.ask('One again?'))).toContain('agent: One again.');
+  expect(messagesOf(await two.ask('Two again?'))).toContain('agent: Two again.');
   expect(codexProcesses(workspace.home)).toHaveLength(1);
 });
 

@@ -4,7 +4,7 @@ import { answer, execCommand, gate, message, pixel, type ModelReply } from '@lim
 import type { ContentBlock } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { itemsOf } from '../../src/testing/folding.ts';
-import { said, type Listener } from '../acp/running-agent.ts';
+import { messagesOf, type Listener } from '../acp/running-agent.ts';
 import { sharedCodex, type CodexProvider } from './running-codex.ts';
 
 const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: pixel };
@@ -49,7 +49,11 @@ test('a message that is sent while Codex waits for permission reaches the model 
   await asked.answer('accept');
 
   const response = await listener.response(turnId);
-  expect(said(response)).toEqual(['user: Make it.', 'user: And two.txt.', 'agent: With that.']);
+  expect(messagesOf(response)).toEqual([
+    'user: Make it.',
+    'user: And two.txt.',
+    'agent: With that.',
+  ]);
   expect(deliveries(response)).toEqual([['And two.txt.', 'taken']]);
   expect(itemsOf(response, 'message')[1]).toMatchObject({
     id: `${turnId}:said:${messageId}`,
@@ -101,7 +105,7 @@ test('a message during a text interrupts the text, and the part that was sent st
   held.open();
 
   const response = await listener.response(turnId);
-  const all = said(response);
+  const all = messagesOf(response);
   expect(all).toContain('user: A word.');
   expect(all.at(-1)).toBe('agent: To that.');
   expect(all.join()).toContain('agent: Half a sent');
@@ -116,7 +120,7 @@ test('a message that Codex had not handled when the turn was stopped is marked, 
 
   expect(deliveries(await listener.response(turnId))).toEqual([['A word.', 'not_taken']]);
   const next = await listener.ask('And now?');
-  expect(said(next)).toEqual(['user: And now?', 'agent: Something else.']);
+  expect(messagesOf(next)).toEqual(['user: And now?', 'agent: Something else.']);
   expect(JSON.stringify(api.requests.at(-1)?.body.input)).not.toContain('A word.');
 });
 
@@ -149,7 +153,7 @@ test('the reason for a refusal reaches the model, and is shown only with the req
   await asked.answer('decline', { note });
 
   const response = await listener.response(turnId);
-  expect(said(response)).toEqual(['user: Make it.', 'agent: Then two.txt.']);
+  expect(messagesOf(response)).toEqual(['user: Make it.', 'agent: Then two.txt.']);
   expect(itemsOf(response, 'approval')).toMatchObject([
     { outcome: { outcome: 'selected', optionId: 'decline', note } },
   ]);

@@ -14,7 +14,7 @@ import {
 import type { Response } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { itemsOf } from '../../src/testing/folding.ts';
-import { type Listener, said } from '../acp/running-agent.ts';
+import { type Listener, messagesOf } from '../acp/running-agent.ts';
 import { commandsIn } from './processes.ts';
 import { sharedCodex } from './running-codex.ts';
 
@@ -139,9 +139,9 @@ test('INV-3: a task can ask for permission after its turn, and continues with it
   await reply('accept');
   const asked = await listener.response(turnId);
   expect(asked.status).toBe('complete');
-  expect(said(asked)).toContain('agent: I make it.');
+  expect(messagesOf(asked)).toContain('agent: I make it.');
   const later = await listener.response(await ownTurn(listener, [turnId]));
-  expect(said(later)).toEqual(['agent: Made.']);
+  expect(messagesOf(later)).toEqual(['agent: Made.']);
   await access(join(workspace.projectDir, 'made.txt'));
 });
 
@@ -215,5 +215,5 @@ test('the error of a task that fails after its turn is shown', async () => {
   middle.open();
 
   const later = await listener.response(await ownTurn(listener));
-  expect(said(later).at(-1)).toMatch(/^system: .*[Qq]uota/);
+  expect(messagesOf(later).at(-1)).toMatch(/^system: .*[Qq]uota/);
 });

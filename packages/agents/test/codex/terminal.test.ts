@@ -9,12 +9,12 @@ import { answer, codexBinary, codexEnvironment } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { foldTurns } from '../../src/testing/folding.ts';
 import { endTree } from '../../src/process/index.ts';
-import { Listener, said } from '../acp/running-agent.ts';
+import { Listener, messagesOf } from '../acp/running-agent.ts';
 import { runCodex, type RunningCodex } from './running-codex.ts';
 
 async function storedTurns({ provider, workspace }: RunningCodex, id: string): Promise<string[][]> {
   const stored = await provider.readStoredHistory(id, workspace.projectDir);
-  return [...foldTurns(stored.flatMap(({ events }) => events)).values()].map(said);
+  return [...foldTurns(stored.flatMap(({ events }) => events)).values()].map(messagesOf);
 }
 
 test('the terminal can continue a session of Liminal, and Liminal reads its turn', async () => {
@@ -79,6 +79,6 @@ testAtLength('Liminal lists, reads and continues a session of the terminal', asy
 
   const listener = new Listener(provider, randomUUID());
   await provider.loadSession(listener.sessionId, { projectDir, agentSessionId: id });
-  expect(said(await listener.ask('Said here.')).at(0)).toBe('user: Said here.');
+  expect(messagesOf(await listener.ask('Said here.')).at(0)).toBe('user: Said here.');
   expect(JSON.stringify(api.requests.at(-1)?.body.input)).toContain('Said there.');
 });

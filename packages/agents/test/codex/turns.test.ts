@@ -22,7 +22,7 @@ import type { OutputItem, Response } from '@liminal/protocol';
 import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { foldTurn } from '../../src/testing/folding.ts';
-import { said } from '../acp/running-agent.ts';
+import { messagesOf } from '../acp/running-agent.ts';
 import { commandsIn, mcpServersIn } from './processes.ts';
 import { runCodex, sharedCodex } from './running-codex.ts';
 
@@ -71,7 +71,7 @@ test('a command that outlives its turn is listed while it runs, and the next tur
   await listener.until(() => tasks()?.length === 0);
 
   const response = await listener.ask('And now?');
-  expect(said(response)).toEqual(['user: And now?', 'agent: It has ended.']);
+  expect(messagesOf(response)).toEqual(['user: And now?', 'agent: It has ended.']);
   expect(itemsOf(response, 'function_call_output')).toMatchObject([
     { callId: 'call_wait', output: 'begun\ndone\n', success: true, exitCode: 0 },
   ]);
@@ -168,7 +168,7 @@ test('TC-4.2b, TC-4.2c: a command is shown when it starts, and with its output w
     toolOutputIsError: true,
     exitCode: 3,
   });
-  expect(said(response)).toEqual(['user: Look.', 'agent: Looking.', 'agent: There.']);
+  expect(messagesOf(response)).toEqual(['user: Look.', 'agent: Looking.', 'agent: There.']);
 });
 
 test('a command’s output is streamed while the command runs', async () => {
@@ -200,7 +200,7 @@ test('repeated text is shown exactly', async () => {
   );
   const listener = await create();
   for (const text of sayings.flatMap((one) => chunks.map(() => one))) {
-    expect(said(await listener.ask('Say it.'))).toEqual(['user: Say it.', `agent: ${text}`]);
+    expect(messagesOf(await listener.ask('Say it.'))).toEqual(['user: Say it.', `agent: ${text}`]);
   }
 });
 
@@ -257,7 +257,7 @@ test('texts before and after a tool that Codex does not report are two messages'
     answer('Done.'),
   ]);
   const response = await (await create()).ask('Change it.');
-  expect(said(response)).toEqual(['user: Change it.', 'agent: I change it.', 'agent: Done.']);
+  expect(messagesOf(response)).toEqual(['user: Change it.', 'agent: I change it.', 'agent: Done.']);
 });
 
 test('a command that was allowed runs', async () => {
@@ -273,7 +273,7 @@ test('a command that was allowed runs', async () => {
 
   await request.answer('accept');
 
-  expect(said(await listener.response(turnId))).toContain('agent: Made.');
+  expect(messagesOf(await listener.response(turnId))).toContain('agent: Made.');
   expect(await readFile(join(workspace.projectDir, 'made.txt'), 'utf8')).toBe('made\n');
 });
 
@@ -289,7 +289,7 @@ test('a refused command does not run, the model gets the refusal, and the turn c
   await reply('decline');
 
   const response = await listener.response(turnId);
-  expect(said(response)).toEqual(['user: Make it.', 'agent: What then?']);
+  expect(messagesOf(response)).toEqual(['user: Make it.', 'agent: What then?']);
   expect(itemsOf(response, 'approval')).toMatchObject([
     { outcome: { outcome: 'selected', optionId: 'decline' } },
   ]);
@@ -320,7 +320,7 @@ test('TC-3.4a, INV-8: cancelling a turn ends its running command, and the sessio
   expect(response.status).toBe('aborted');
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
   await expect.poll(running, patience).toEqual(own);
-  expect(said(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
+  expect(messagesOf(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
 });
 
 test('a model’s errors are shown in the server’s words', async () => {
@@ -337,7 +337,7 @@ test('a model’s errors are shown in the server’s words', async () => {
   expect(bad.error?.message).toContain('The request makes no sense.');
   expect(bad.error?.message).not.toMatch(/[{}]/);
   expect(quota.error?.message).toContain('Quota exceeded.');
-  expect(said(await listener.ask('Third.'))).toEqual(['user: Third.', 'agent: Better now.']);
+  expect(messagesOf(await listener.ask('Third.'))).toEqual(['user: Third.', 'agent: Better now.']);
 });
 
 test('a message directly after a failed turn is answered', async () => {
@@ -349,7 +349,7 @@ test('a message directly after a failed turn is answered', async () => {
   const listener = await create();
   for (let round = 0; round < 4; round += 1) {
     expect((await listener.ask(`Fail ${round}.`)).status).toBe('error');
-    expect(said(await listener.ask(`Again ${round}.`))).toContain('agent: Fine.');
+    expect(messagesOf(await listener.ask(`Again ${round}.`))).toContain('agent: Fine.');
   }
 });
 
@@ -389,7 +389,7 @@ test('the items of a delegated task are shown under its call', async () => {
     expect.arrayContaining(['Run wc -l < notes.txt', 'Wait for agents']),
   );
   const own = response.outputItems.filter(({ parentCallId }) => parentCallId === undefined);
-  expect(said({ ...response, outputItems: own })).toEqual([
+  expect(messagesOf({ ...response, outputItems: own })).toEqual([
     'user: Have it counted.',
     'agent: It has counted.',
   ]);
@@ -418,7 +418,7 @@ test('INV-8: stopping a turn stops its delegated tasks', async () => {
   expect((await listener.response(turnId)).status).toBe('aborted');
   await expect.poll(() => commandsIn(workspace.home), patience).toEqual([]);
   // The wait was cut off, so the model does not repeat it.
-  expect(said(await listener.ask('And now?'))).toContain('agent: It has counted.');
+  expect(messagesOf(await listener.ask('And now?'))).toContain('agent: It has counted.');
   expect(api.requests.filter(({ prompt }) => prompt === 'You count.')).toHaveLength(1);
 });
 

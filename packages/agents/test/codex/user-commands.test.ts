@@ -2,7 +2,7 @@
 import { answer, codexEnvironment } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { createCodexProvider } from '../../src/codex/index.ts';
-import { Listener, said } from '../acp/running-agent.ts';
+import { Listener, messagesOf } from '../acp/running-agent.ts';
 import { sharedCodex } from './running-codex.ts';
 
 const share = sharedCodex();
@@ -79,7 +79,7 @@ test('stopping the user’s own command stops all of its processes, and the sess
   await provider.cancelTurn(listener.sessionId);
 
   expect((await listener.response(turnId)).status).toBe('aborted');
-  expect(said(await listener.ask('Well then.'))).toContain('agent: Back.');
+  expect(messagesOf(await listener.ask('Well then.'))).toContain('agent: Back.');
 });
 
 test('with userCommands off, a command is neither run nor sent', async () => {
@@ -93,7 +93,7 @@ test('with userCommands off, a command is neither run nor sent', async () => {
       sessionId: listener.sessionId,
     });
     const response = await listener.ask('!touch made');
-    expect(said(response).at(-1)).toContain('does not run people’s commands');
+    expect(messagesOf(response).at(-1)).toContain('does not run people’s commands');
     expect(response.outputItems.map(({ type }) => type)).toEqual(['message', 'message']);
     expect(api.requests).toEqual([]);
   } finally {

@@ -22,8 +22,8 @@ import { ClaudeCodeProvider } from '../../src/claude-code/index.ts';
 import { installedClaude } from '../../src/claude-code/program.ts';
 import { endTree } from '../../src/process/index.ts';
 import type { Own } from './compare.ts';
-import type { Person, Release } from './story.ts';
-import { Listener, said } from '../claude-code/running-claude.ts';
+import type { ScenarioUser, Release } from './story.ts';
+import { ClaudeListener, messagesOf } from '../claude-code/running-claude.ts';
 
 export interface Stage {
   api: MessagesApi;
@@ -90,7 +90,7 @@ export async function makeStage(makeScript: (agent: Gate) => Script): Promise<St
   return { api, workspace, env, sessionId: randomUUID(), own, release, close };
 }
 
-export class InTerminal implements Person {
+export class InTerminal implements ScenarioUser {
   readonly #stage: Stage;
   #terminal!: Terminal;
 
@@ -128,7 +128,7 @@ export class InTerminal implements Person {
     return this.screen;
   }
 
-  async say(text: string, answer: string): Promise<void> {
+  async send(text: string, answer: string): Promise<void> {
     await this.#type(text);
     await this.#answered(answer);
   }
@@ -147,11 +147,11 @@ export class InTerminal implements Person {
   async showImage(text: string, answer: string): Promise<void> {
     this.#terminal.paste(join(this.#stage.workspace.projectDir, 'pixel.png'));
     await this.#terminal.shows(/\[Image #1\]/);
-    await this.say(` ${text}`, answer);
+    await this.send(` ${text}`, answer);
   }
 
   async background(text: string, answer: string, what: Release, then: string): Promise<void> {
-    await this.say(text, answer);
+    await this.send(text, answer);
     await this.#stage.release(what);
     await this.#answered(then);
   }
@@ -207,16 +207,16 @@ const modeOn = (screen: string): string | undefined => /(?:⏵⏵|⏸) (.*?) on/
 const lastLine = (screen: string): string =>
   screen.split('\n').findLast((row) => row.startsWith('❯')) ?? '';
 
-export class InLiminal implements Person {
+export class InLiminal implements ScenarioUser {
   readonly #stage: Stage;
   readonly #provider: ClaudeCodeProvider;
-  #listener: Listener;
+  #listener: ClaudeListener;
 
   constructor(stage: Stage) {
     this.#stage = stage;
     const program = installedClaude()?.path;
     this.#provider = new ClaudeCodeProvider({ env: stage.env, program });
-    this.#listener = new Listener(this.#provider, stage.sessionId);
+    this.#listener = new ClaudeListener(this.#provider, stage.sessionId);
   }
 
   async begin(): Promise<void> {
@@ -226,7 +226,7 @@ export class InLiminal implements Person {
     await this.#provider.createSession({ projectDir, sessionId, projectTrust });
   }
 
-  async say(text: string, answer: string): Promise<void> {
+  async send(text: string, answer: string): Promise<void> {
     await this.#listener.send(text);
     await this.#answered(answer);
   }
@@ -243,13 +243,13 @@ export class InLiminal implements Person {
       listener.events.find(
         ({ turnId, payload }) =>
           isTerminal(payload) &&
-          said(listener.response(turnId)).some((one) => one.includes(answer)),
+          messagesOf(listener.response(turnId)).some((one) => one.includes(answer)),
       ),
     );
   }
 
   async background(text: string, answer: string, what: Release, then: string): Promise<void> {
-    await this.say(text, answer);
+    await this.send(text, answer);
     await this.#stage.release(what);
     await this.#answered(then);
   }
@@ -291,7 +291,7 @@ export class InLiminal implements Person {
       projectDir,
       turns.at(-1)!.turnId,
     );
-    this.#listener = new Listener(this.#provider, randomUUID());
+    this.#listener = new ClaudeListener(this.#provider, randomUUID());
     await this.#provider.loadSession(this.#listener.sessionId, {
       projectDir,
       agentSessionId,

@@ -20,7 +20,7 @@ import { endTree } from '../../src/process/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 import type { Own } from './compare.ts';
 import { notedGreeter, withGreeter } from './greeter-starts.ts';
-import type { Person, Release } from './story.ts';
+import type { ScenarioUser, Release } from './story.ts';
 
 export interface CodexStage {
   api: ResponsesApi;
@@ -81,7 +81,7 @@ env = { GREETING = "Hello" }
 const release = (stage: CodexStage): Promise<void> =>
   writeFile(join(stage.workspace.projectDir, 'go'), '');
 
-export class CodexInTerminal implements Person {
+export class CodexInTerminal implements ScenarioUser {
   readonly #stage: CodexStage;
   #terminal!: Terminal;
 
@@ -114,7 +114,7 @@ export class CodexInTerminal implements Person {
     return this.screen;
   }
 
-  async say(text: string, answer: string): Promise<void> {
+  async send(text: string, answer: string): Promise<void> {
     await this.#type(text);
     await this.#answered(answer);
   }
@@ -134,14 +134,14 @@ export class CodexInTerminal implements Person {
   async showImage(text: string, answer: string): Promise<void> {
     this.#terminal.paste(join(this.#stage.workspace.projectDir, 'pixel.png'));
     await this.#terminal.shows(/\[Image #1\]/);
-    await this.say(text, answer);
+    await this.send(text, answer);
   }
 
   async background(text: string, answer: string, what: Release, then: string): Promise<void> {
-    if (what === 'agent') return this.say(text, then);
-    await this.say(text, answer);
+    if (what === 'agent') return this.send(text, then);
+    await this.send(text, answer);
     await release(this.#stage);
-    await this.say('Has it ended?', then);
+    await this.send('Has it ended?', then);
   }
 
   async plan(text: string, answer: string): Promise<void> {
@@ -198,7 +198,7 @@ export class CodexInTerminal implements Person {
 const composer = (screen: string): string =>
   screen.split('\n').findLast((row) => row.startsWith('›')) ?? '';
 
-export class CodexInLiminal implements Person {
+export class CodexInLiminal implements ScenarioUser {
   readonly #stage: CodexStage;
   readonly #provider: ReturnType<typeof createCodexProvider>;
   #listener: Listener;
@@ -215,7 +215,7 @@ export class CodexInLiminal implements Person {
     await this.#open(() => this.#provider.createSession({ projectDir, sessionId, projectTrust }));
   }
 
-  async say(text: string, answer: string): Promise<void> {
+  async send(text: string, answer: string): Promise<void> {
     await this.#listener.send(text);
     await this.#answered(answer);
   }
@@ -237,10 +237,10 @@ export class CodexInLiminal implements Person {
   }
 
   async background(text: string, answer: string, what: Release, then: string): Promise<void> {
-    if (what === 'agent') return this.say(text, then);
-    await this.say(text, answer);
+    if (what === 'agent') return this.send(text, then);
+    await this.send(text, answer);
     await release(this.#stage);
-    await this.say('Has it ended?', then);
+    await this.send('Has it ended?', then);
   }
 
   async plan(text: string, answer: string): Promise<void> {

@@ -33,7 +33,7 @@ test('a plan that is implemented in a fresh context reaches the model in the sam
     people.map(async (person) => {
       await person.begin();
       await person.planAfresh('Plan it.', 'Baked.');
-      await person.say('And then?', 'Then this.');
+      await person.send('And then?', 'Then this.');
     }),
   );
   const bodies = stages.map(({ api }) =>

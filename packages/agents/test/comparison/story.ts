@@ -1,10 +1,10 @@
 /** One story of ten situations, which runs in an agent's terminal and in Liminal. */
 
 /** A person who uses the agent in a terminal or in Liminal. Each method resolves when its action is complete. */
-export interface Person {
+export interface ScenarioUser {
   begin(): Promise<void>;
   /** Sends a message whose turn ends with `answer`. */
-  say(text: string, answer: string): Promise<void>;
+  send(text: string, answer: string): Promise<void>;
   showImage(text: string, answer: string): Promise<void>;
   /** Starts a background task. `release` ends the task after the turn, and the task's end begins another turn. */
   background(text: string, answer: string, release: Release, then: string): Promise<void>;
@@ -22,13 +22,13 @@ export interface Person {
 /** A background task that ends on request. */
 export type Release = 'agent' | 'command';
 
-type Situation = readonly [name: string, live: (person: Person) => Promise<void>];
+type Situation = readonly [name: string, live: (person: ScenarioUser) => Promise<void>];
 
 export const story: readonly Situation[] = [
-  ['first turn', (person) => person.say('Say hello.', 'Hello one.')],
-  ['second turn', (person) => person.say('Say it again.', 'Hello two.')],
+  ['first turn', (person) => person.send('Say hello.', 'Hello one.')],
+  ['second turn', (person) => person.send('Say it again.', 'Hello two.')],
   ['image', (person) => person.showImage('What is this?', 'A pixel.')],
-  ['MCP', (person) => person.say('Greet Ada.', 'Greeted.')],
+  ['MCP', (person) => person.send('Greet Ada.', 'Greeted.')],
   ['plan mode', (person) => person.plan('Plan it.', 'Planned.')],
   ['subagent', (person) => person.background('Delegate it.', 'Delegated.', 'agent', 'It is back.')],
   [
@@ -39,28 +39,28 @@ export const story: readonly Situation[] = [
     'compaction',
     async (person) => {
       await person.compact();
-      await person.say('And now?', 'Now this.');
+      await person.send('And now?', 'Now this.');
     },
   ],
   [
     'resume',
     async (person) => {
       await person.resume();
-      await person.say('Where were we?', 'Here we were.');
+      await person.send('Where were we?', 'Here we were.');
     },
   ],
   [
     'fork',
     async (person) => {
       await person.fork();
-      await person.say('Another way?', 'This way.');
+      await person.send('Another way?', 'This way.');
     },
   ],
 ];
 
 /** Runs the story. Returns the requests of each situation. @param requests - The growing list of all requests. */
 export async function live<Request>(
-  person: Person,
+  person: ScenarioUser,
   requests: readonly Request[],
 ): Promise<Map<string, Request[]>> {
   const bySituation = new Map<string, Request[]>();

@@ -45,7 +45,7 @@ export interface Page {
 }
 
 /** A model's text and calls, or the error with which its server refuses the request. */
-export interface Said {
+export interface ScriptedAnswer {
   /** Thinking before the text; signed or encrypted if the interface does that. */
   thought?: string;
   words?: string;
@@ -68,7 +68,7 @@ export interface Said {
 }
 
 /** @param body - The request's body. */
-export type Saying = (body: Record<string, unknown>) => Said;
+export type AnswerScript = (body: Record<string, unknown>) => ScriptedAnswer;
 
 export interface AnyServer {
   client: ModelClient;
@@ -76,7 +76,7 @@ export interface AnyServer {
   close: () => Promise<void>;
 }
 
-const filled = (said: Said) => ({
+const filled = (said: ScriptedAnswer) => ({
   thought: undefined,
   words: '',
   calls: [],
@@ -91,7 +91,7 @@ const filled = (said: Said) => ({
   ...said,
 });
 
-type Searched = NonNullable<Said['searched']>;
+type Searched = NonNullable<ScriptedAnswer['searched']>;
 
 function searchOf({ words: query, found, failed }: Searched) {
   const sources = found.map(({ url }) => ({ type: 'url', url }));
@@ -120,7 +120,7 @@ function searchBlocks({ words: query, found, failed }: Searched) {
   ];
 }
 
-const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
+const start: Record<Interface, (says: AnswerScript) => Promise<AnyServer>> = {
   'Chat Completions': async (says) => {
     const api = await startChatCompletionsApi({
       script: ({ body }) => {
@@ -203,7 +203,7 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
 };
 
 export interface AnySession {
-  say: (message: string, blocks?: ContentBlock[]) => Promise<Response>;
+  runTurn: (message: string, blocks?: ContentBlock[]) => Promise<Response>;
   bodies: AnyServer['bodies'];
   watch: Watch;
   projectDir: string;
@@ -213,7 +213,7 @@ export interface AnySession {
 /** A session with a model of a server of this interface; it continues stored turns if there are any. */
 export async function openSession(
   kind: Interface,
-  says: Saying,
+  says: AnswerScript,
   tools: readonly Tool[],
   stored: readonly Response[] = [],
 ): Promise<AnySession> {
@@ -230,7 +230,7 @@ export async function openSession(
     watch,
     projectDir,
     bodies: server.bodies,
-    say: async (words, blocks = []) => {
+    runTurn: async (words, blocks = []) => {
       const { turnId } = await provider.sendMessage('s', words, { blocks });
       expectWholeTurn(await watch.ended(turnId));
       return foldTurn(watch.events, turnId);

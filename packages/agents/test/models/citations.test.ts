@@ -1,6 +1,6 @@
 /** People see the sources that an answer cites; the model's text is unchanged. */
 import { afterEach, expect, test } from 'vitest';
-import { interfaces, openSession, type Said } from './any-server.ts';
+import { interfaces, openSession, type ScriptedAnswer } from './any-server.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -16,13 +16,13 @@ test.each(interfaces)(
       { title: 'One, again', url: 'https://one.example/a_(b)' },
     ];
     const words = 'It is so, says [two](https://two.example/).';
-    const says: Said[] = [
+    const says: ScriptedAnswer[] = [
       { words, cited },
       { words: 'Yes.', cited: cited.slice(1, 2) },
     ];
-    const { say, bodies, close } = await openSession(kind, () => says.shift()!, []);
+    const { runTurn, bodies, close } = await openSession(kind, () => says.shift()!, []);
     ends.push(close);
-    const { outputItems } = await say('Is it so?');
+    const { outputItems } = await runTurn('Is it so?');
     expect(outputItems).toMatchObject([
       { type: 'message', origin: 'user' },
       { type: 'message', origin: 'agent', content: words },
@@ -32,7 +32,7 @@ test.each(interfaces)(
         content: `Sources of the answer:\n\n- [One \\[of two\\]](https://one.example/a_%28b%29)`,
       },
     ]);
-    await say('Sure?');
+    await runTurn('Sure?');
     expect(JSON.stringify(bodies()[1])).toContain(words);
     expect(JSON.stringify(bodies()[1])).not.toContain('Sources of');
   },

@@ -35,7 +35,7 @@ const list = ['list', {}] as const;
 const touch = ['bash', { command: 'touch new.txt' }] as const;
 
 /** Answers the last message: with the first reply, and with the second after its tool has run. */
-const bySaid =
+const byPrompt =
   <Said>(replies: Record<string, Said[]>) =>
   ({ prompt, toolResults }: { prompt: string; toolResults: Record<string, string> }): Said => {
     const said = Object.keys(replies).toSorted(
@@ -77,7 +77,7 @@ providerSuite(
     'openai',
     () =>
       startResponsesApi({
-        script: bySaid<ModelReply>({
+        script: byPrompt<ModelReply>({
           [prompts.text]: [answer('Something.')],
           [prompts.tool]: [answer(functionCall(...list)), answer('Used.')],
           [prompts.approval]: [answer(functionCall(...touch)), answer('So be it.')],
@@ -95,7 +95,7 @@ providerSuite(
     'local',
     () =>
       startChatCompletionsApi({
-        script: bySaid<chat.ChatReply>({
+        script: byPrompt<chat.ChatReply>({
           [prompts.text]: [chat.answer('Something.')],
           [prompts.tool]: [chat.answer(chat.call(...list)), chat.answer('Used.')],
           [prompts.approval]: [chat.answer(chat.call(...touch)), chat.answer('So be it.')],
@@ -113,7 +113,7 @@ providerSuite(
     'anthropic',
     () =>
       startMessagesApi({
-        script: bySaid<Reply>({
+        script: byPrompt<Reply>({
           [prompts.text]: [reply('Something.')],
           [prompts.tool]: [reply(toolUse(...list)), reply('Used.')],
           [prompts.approval]: [reply(toolUse(...touch)), reply('So be it.')],

@@ -2,14 +2,14 @@
 import type { Response } from '@liminal/protocol';
 import { afterEach, expect, test } from 'vitest';
 import { loudEcho } from '../../src/models/testing/echo.ts';
-import { type AnySession, interfaces, openSession, type Saying } from './any-server.ts';
+import { type AnySession, interfaces, openSession, type AnswerScript } from './any-server.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-async function open(kind: (typeof interfaces)[number], says: Saying): Promise<AnySession> {
+async function open(kind: (typeof interfaces)[number], says: AnswerScript): Promise<AnySession> {
   const session = await openSession(kind, says, [loudEcho]);
   ends.push(session.close);
   return session;
@@ -21,13 +21,13 @@ test.each(interfaces)(
   'by %s: a call that is cut off by the length limit is explained to the model, and three end the turn',
   async (kind) => {
     let count = 0;
-    const { say, bodies } = await open(kind, () => {
+    const { runTurn, bodies } = await open(kind, () => {
       count += 1;
       // A model varies the text each time.
       const input = `{"text": "<!doctype html> ${count}`;
       return { words: 'Writing.', calls: [{ name: 'echo', arguments: input }], isCut: true };
     });
-    const turn = await say('Write the page');
+    const turn = await runTurn('Write the page');
     expect(bodies()).toHaveLength(3);
     expect(JSON.stringify(bodies()[1])).toContain('your answer reached its length limit');
     expect(turn.status).toBe('error');
@@ -36,7 +36,7 @@ test.each(interfaces)(
     );
     // The log keeps the cut call, and the session continues.
     expect(JSON.stringify(turn.outputItems)).toContain('doctype html> 3');
-    await say('Shorter');
+    await runTurn('Shorter');
     expect(bodies()).toHaveLength(6);
   },
 );
@@ -56,8 +56,8 @@ const steps: [string, () => { name: string; arguments: string }[], number][] = [
 ];
 
 test.each(steps)('a call %s and is repeated unchanged ends the turn', async (_, made, most) => {
-  const { say, bodies } = await open('Chat Completions', () => ({ calls: made() }));
-  const turn = await say('Go');
+  const { runTurn, bodies } = await open('Chat Completions', () => ({ calls: made() }));
+  const turn = await runTurn('Go');
   expect(errorOf(turn)).toContain('failed in the same way each time');
   expect(bodies()).toHaveLength(most);
 });
@@ -71,7 +71,7 @@ test('alternating failures end the turn, and a step that works restarts the coun
       ? { calls: [{ name: text, arguments: '{}' }] }
       : { calls: [{ name: 'echo', arguments: JSON.stringify({ text }) }] };
   });
-  expect(errorOf(await alternating.say('Go'))).toContain('failed in the same way');
+  expect(errorOf(await alternating.runTurn('Go'))).toContain('failed in the same way');
   expect(alternating.bodies()).toHaveLength(9);
 
   const texts = ['fail', 'fail', 'a', 'fail', 'fail', 'a', 'fail', 'fail', 'a', 'fail', 'fail'];
@@ -80,5 +80,5 @@ test('alternating failures end the turn, and a step that works restarts the coun
     if (text === undefined) return { words: 'Done.' };
     return { calls: [{ name: 'echo', arguments: JSON.stringify({ text }) }] };
   });
-  expect(await working.say('Go')).toMatchObject({ status: 'complete' });
+  expect(await working.runTurn('Go')).toMatchObject({ status: 'complete' });
 });

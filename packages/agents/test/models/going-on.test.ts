@@ -47,7 +47,7 @@ test('a session that is closed while it resumes ends at once, and begins no turn
   const provider = open({ mute: { type: 'http', url: `http://127.0.0.1:${port}`, headers: {} } });
   const watch = new Watch(provider, 's');
   const reached = once(silent, 'request');
-  const known = { goesOn: true, stored: { runs: async () => stored } };
+  const known = { resuming: true, stored: { runs: async () => stored } };
   const opening = provider.loadSession('s', { projectDir, ...known });
   const refusal = opening.catch((error: unknown) => error);
   await reached;

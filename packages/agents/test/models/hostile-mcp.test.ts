@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { McpServers } from '@liminal/protocol';
 import { greeter } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { FairLimit } from '../../src/base/fair-limit.ts';
+import { FairSemaphore } from '../../src/base/fair-semaphore.ts';
 import type { McpLimits } from '../../src/models/mcp-traffic.ts';
 import { McpTools } from '../../src/models/mcp-tools.ts';
 import { endless, endlessPacked, events, growth, json, mostGrowth, serve } from './hostile-http.ts';
@@ -67,7 +67,7 @@ function open(servers: McpServers, limits: Partial<McpLimits> = {}) {
   const mcp = new McpTools(servers, {
     projectDir: process.cwd(),
     hiddenVariables: [],
-    starts: new FairLimit({ each: 8, total: 8 }),
+    starts: new FairSemaphore({ each: 8, total: 8 }),
     onProblem: (server, problem) => void problems.set(server, problem),
     limits,
   });

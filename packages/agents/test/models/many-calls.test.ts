@@ -9,7 +9,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { CliProvider } from '../../src/provider.ts';
 import { createModelProviders } from '../../src/models/model-driver.ts';
 import { loudEcho } from '../../src/models/testing/echo.ts';
-import { calls, says, ScriptedClient } from '../../src/models/testing/scripted-client.ts';
+import { calls, repliesWith, ScriptedClient } from '../../src/models/testing/scripted-client.ts';
 import { foldTurn } from '../../src/testing/folding.ts';
 import { Watch } from '../../src/testing/watch.ts';
 import { type BuiltInOptions, builtInTools } from '../../src/tools/index.ts';
@@ -29,7 +29,7 @@ async function open(
 ) {
   const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'liminal-many-')));
   ends.push(() => rm(projectDir, { recursive: true, force: true }));
-  const client = new ScriptedClient([...answers, ...answers.map(() => says('Done.'))]);
+  const client = new ScriptedClient([...answers, ...answers.map(() => repliesWith('Done.'))]);
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
   const [provider] = createModelProviders({ servers, tools: [...builtInTools(options), loudEcho] });
   if (provider === undefined) throw new Error('No provider was created.');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { greeter, pixel } from '@liminal/testkit';
 import { afterEach, expect, test } from 'vitest';
-import { FairLimit } from '../../src/base/fair-limit.ts';
+import { FairSemaphore } from '../../src/base/fair-semaphore.ts';
 import { McpTools } from '../../src/models/mcp-tools.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -19,7 +19,7 @@ async function open(servers: McpServers) {
   const mcp = new McpTools(servers, {
     projectDir,
     hiddenVariables: [],
-    starts: new FairLimit({ each: 2, total: 2 }),
+    starts: new FairSemaphore({ each: 2, total: 2 }),
     onProblem: (server, problem) => void problems.set(server, problem),
   });
   ends.push(() => mcp.close());
@@ -45,7 +45,7 @@ test('the tools of a configured MCP server are tools of the model, and need a pe
   expect(greet.needs({}, { projectDir })).toEqual([
     { always: 'greet of hello', rule: expect.stringMatching(/^mcp:[0-9a-f]{32}:greet$/) },
   ]);
-  expect(await greet.face({}, { projectDir })).toEqual({ title: 'greet (hello)' });
+  expect(await greet.describe({}, { projectDir })).toEqual({ title: 'greet (hello)' });
   expect(await greet.run({ name: 'Ada' }, context)).toEqual({
     output: 'Good day, Ada!',
     success: true,
@@ -112,7 +112,7 @@ function listing(names: readonly string[]): McpServer {
 
 test('SAFE: a tool’s name precedes the title that its server gives', async () => {
   const { tool, projectDir } = await open({ hello: greeter('Hello', 'Show the notes') });
-  const { title } = await (await tool('mcp__hello__greet')).face({}, { projectDir });
+  const { title } = await (await tool('mcp__hello__greet')).describe({}, { projectDir });
   expect(title).toBe('greet (hello): Show the notes');
 });
 

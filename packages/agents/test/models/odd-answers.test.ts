@@ -98,12 +98,12 @@ async function open(kind: Interface, answers: readonly Answering[]) {
     await provider.close();
     await rm(projectDir, { recursive: true });
   });
-  const say = async (words: string): Promise<Response> => {
+  const runTurn = async (words: string): Promise<Response> => {
     const { turnId } = await provider.sendMessage('s', words);
     expectWholeTurn(await watch.ended(turnId));
     return foldTurn(watch.events, turnId);
   };
-  return { say, bodies, url };
+  return { runTurn, bodies, url };
 }
 
 /** The model's thoughts and texts. */
@@ -148,9 +148,9 @@ test.each(interfaces.flatMap((kind) => texts.map((one) => [kind, ...one] as cons
       return sorted.slice(1).map((to, index) => whole.slice(sorted[index], to));
     };
     const answers = all.map((places) => stream(kind, piecesOf(places)));
-    const { say, bodies } = await open(kind, answers);
+    const { runTurn, bodies } = await open(kind, answers);
     for (const places of all) {
-      const response = await say('How many?');
+      const response = await runTurn('How many?');
       expect({ places, said: saidBy(response).filter(([, said]) => said !== '') }).toEqual({
         places,
         said: inKinds(thinking, words),
@@ -165,8 +165,8 @@ test.each(interfaces.flatMap((kind) => texts.map((one) => [kind, ...one] as cons
 );
 
 test.each(interfaces)('by %s: an answer that ends in an error is an error', async (kind) => {
-  const { say, bodies } = await open(kind, [stream(kind, ['Fo'], 'error')]);
-  const response = await say('How many?');
+  const { runTurn, bodies } = await open(kind, [stream(kind, ['Fo'], 'error')]);
+  const response = await runTurn('How many?');
   expect(response.status).toBe('error');
   expect(response.error?.message).toMatch(/ended the answer with an error/);
   expect(saidBy(response)).toEqual([['message', 'Fo']]);
@@ -185,8 +185,8 @@ test.each(
     [kind, { error: { code: '529', message: 'Busy' } }, 'application/json; charset=utf-8'] as const,
   ]),
 )('by %s: the error %j with status 200 and %s is retried', async (kind, body, type) => {
-  const { say, bodies } = await open(kind, [withJson(body, type), stream(kind, ['Four.'])]);
-  const response = await say('How many?');
+  const { runTurn, bodies } = await open(kind, [withJson(body, type), stream(kind, ['Four.'])]);
+  const response = await runTurn('How many?');
   expect(response.status).toBe('complete');
   expect(saidBy(response)).toEqual([['message', 'Four.']]);
   expect(bodies).toHaveLength(2);
@@ -195,8 +195,10 @@ test.each(
 test.each(interfaces)(
   'by %s: an error with status 200 that is not temporary ends the turn with the server’s words',
   async (kind) => {
-    const { say } = await open(kind, [withJson({ error: { code: 401, message: 'No such key' } })]);
-    const { status, error } = await say('How many?');
+    const { runTurn } = await open(kind, [
+      withJson({ error: { code: 401, message: 'No such key' } }),
+    ]);
+    const { status, error } = await runTurn('How many?');
     expect(status).toBe('error');
     expect(error).toMatchObject({
       code: 'AUTHENTICATION',
@@ -211,10 +213,10 @@ test.each(
     [kind, 'text/plain', '\n<html><title>Sign in</title>'] as const,
   ]),
 )('by %s: a web page of the type %s is reported at once', async (kind, type, page) => {
-  const { say, bodies, url } = await open(kind, [
+  const { runTurn, bodies, url } = await open(kind, [
     (response) => void response.writeHead(200, { 'content-type': type }).end(page),
   ]);
-  const { status, error } = await say('How many?');
+  const { status, error } = await runTurn('How many?');
   expect(status).toBe('error');
   expect(error?.message).toMatch(
     new RegExp(`^${url}/v1/[a-z/]+ answers with a web page, not as a model’s server\\.`),

@@ -14,8 +14,8 @@ import {
   type Interface,
   interfaces,
   openSession,
-  type Said,
-  type Saying,
+  type ScriptedAnswer,
+  type AnswerScript,
 } from './any-server.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -45,7 +45,7 @@ const show: Tool<{ text: string; picture?: Picture | undefined }> = {
     text: z.string(),
     picture: z.enum(['pixel', 'gif', 'cut', 'none']).optional(),
   }),
-  face: async ({ text }) => ({ title: text }),
+  describe: async ({ text }) => ({ title: text }),
   needs: () => undefined,
   run: async ({ text, picture }) => {
     if (text === 'fail') return { output: `No ${half}`, success: false };
@@ -54,7 +54,7 @@ const show: Tool<{ text: string; picture?: Picture | undefined }> = {
   },
 };
 
-async function open(kind: Interface, says: Saying): Promise<AnySession> {
+async function open(kind: Interface, says: AnswerScript): Promise<AnySession> {
   const session = await openSession(kind, says, [show]);
   ends.push(session.close);
   return session;
@@ -77,19 +77,19 @@ const named = /cannot be shown here|Left out, because/;
 test.each(interfaces)(
   'by %s: text that is cut within a character is sent well-formed, wherever it comes from',
   async (kind) => {
-    const says: Said[] = [
+    const says: ScriptedAnswer[] = [
       { calls: [{ name: 'show', arguments: `{"text":"\\ud83d${half}"}` }] },
       { words: `Half ${half} a face.` },
       { words: 'Well.' },
     ];
-    const { say, bodies } = await open(kind, (body) =>
+    const { runTurn, bodies } = await open(kind, (body) =>
       isIllFormed(body) ? { refused: 'invalid unicode' } : (says.shift() ?? { words: '' }),
     );
     const pasted = { uri: 'a', name: `${half}.txt`, text: `b${half}` };
-    expect(await say(`A ${half}`, [{ type: 'resource', resource: pasted }])).toMatchObject({
+    expect(await runTurn(`A ${half}`, [{ type: 'resource', resource: pasted }])).toMatchObject({
       status: 'complete',
     });
-    expect(await say('Go on')).toMatchObject({ status: 'complete' });
+    expect(await runTurn('Go on')).toMatchObject({ status: 'complete' });
     expect(bodies()).toHaveLength(3);
     expect(sent(bodies()[2])).toContain('\ufffd');
   },
@@ -98,13 +98,13 @@ test.each(interfaces)(
 test.each(interfaces)(
   'by %s: files that no server accepts are only named, and wrong types are corrected',
   async (kind) => {
-    const says: Said[] = [
+    const says: ScriptedAnswer[] = [
       { calls: [{ name: 'show', arguments: JSON.stringify({ text: 'a', picture: 'cut' }) }] },
       { words: 'Yes.' },
     ];
-    const { say, bodies } = await open(kind, () => says.shift() ?? { words: 'Yes.' });
+    const { runTurn, bodies } = await open(kind, () => says.shift() ?? { words: 'Yes.' });
     const pdf = { uri: 'a', name: 'a.pdf', mimeType: 'application/pdf', blob: btoa('no') };
-    await say('See', [
+    await runTurn('See', [
       image(cutPixel, 'cut.png'),
       image(btoa('text'), 'text.png'),
       image(gif, 'really.gif', 'image/png'),
@@ -123,17 +123,17 @@ test.each(interfaces)(
 test.each(interfaces)(
   'by %s: a picture that the server refuses is only named from then on, and accepted pictures stay',
   async (kind) => {
-    const { say, bodies } = await open(kind, (body) =>
+    const { runTurn, bodies } = await open(kind, (body) =>
       sent(body).includes(gif) ? { refused: 'Could not process image' } : { words: 'Yes.' },
     );
-    await say('A', [image(pixel, 'good.png')]);
-    expect(await say('B', [image(gif, 'bad.gif', 'image/gif')])).toMatchObject({
+    await runTurn('A', [image(pixel, 'good.png')]);
+    expect(await runTurn('B', [image(gif, 'bad.gif', 'image/gif')])).toMatchObject({
       status: 'complete',
     });
     expect(sent(bodies().at(-1))).toMatch(/bad\.gif/);
     expect(sent(bodies().at(-1))).toContain(pixel);
     const before = bodies().length;
-    expect(await say('C', [image(pixel, 'new.png')])).toMatchObject({ status: 'complete' });
+    expect(await runTurn('C', [image(pixel, 'new.png')])).toMatchObject({ status: 'complete' });
     expect(bodies()).toHaveLength(before + 1);
   },
 );
@@ -141,49 +141,49 @@ test.each(interfaces)(
 test.each(interfaces)(
   'by %s: a picture that makes the server fail is found at once, although the server reports its own failure',
   async (kind) => {
-    const { say, bodies } = await open(kind, (body) =>
+    const { runTurn, bodies } = await open(kind, (body) =>
       sent(body).includes(gif)
         ? { refused: 'cannot identify image file <_io.BytesIO object>', status: 500 }
         : { words: 'Yes.' },
     );
-    expect(await say('See', [image(gif, 'bad.gif', 'image/gif')])).toMatchObject({
+    expect(await runTurn('See', [image(gif, 'bad.gif', 'image/gif')])).toMatchObject({
       status: 'complete',
     });
     expect(bodies()).toHaveLength(2);
   },
 );
 
-const callOf = (callId: string): Said => ({
+const callOf = (callId: string): ScriptedAnswer => ({
   calls: [{ name: 'show', arguments: JSON.stringify({ text: 'a', picture: 'pixel' }), callId }],
 });
 
 test.each(["Unexpected role 'user' after role 'tool'", 'Bad request.'])(
   'after “%s”, the conversation follows Mistral’s rules, and later messages need no more requests',
   async (words) => {
-    const says: Said[] = [callOf('call_PTLP8xhu3uwZk4l3nlnrrJha'), { words: 'Seen.' }];
-    const { say, bodies } = await open('Chat Completions', (body) => {
+    const says: ScriptedAnswer[] = [callOf('call_PTLP8xhu3uwZk4l3nlnrrJha'), { words: 'Seen.' }];
+    const { runTurn, bodies } = await open('Chat Completions', (body) => {
       const fault = mistral(body) ?? alternates(body);
       if (fault !== undefined) {
         return { refused: words === 'Bad request.' ? words : fault, status: 400 };
       }
       return says.shift() ?? { words: 'Yes.' };
     });
-    expect(await say('Look')).toMatchObject({ status: 'complete' });
+    expect(await runTurn('Look')).toMatchObject({ status: 'complete' });
     const before = bodies().length;
     says.push(callOf('a1B2c3D4e'), { words: 'Again.' });
-    expect(await say('Look again')).toMatchObject({ status: 'complete' });
+    expect(await runTurn('Look again')).toMatchObject({ status: 'complete' });
     expect(bodies()).toHaveLength(before + 2);
     expect(sent(bodies().at(-1))).toContain(pixel);
   },
 );
 
 test('a template error that llama.cpp reports with status 500 leads to its concession at once', async () => {
-  const says: Said[] = [callOf('abcdefghi'), { words: 'Seen.' }];
-  const { say, bodies } = await open('Chat Completions', (body) => {
+  const says: ScriptedAnswer[] = [callOf('abcdefghi'), { words: 'Seen.' }];
+  const { runTurn, bodies } = await open('Chat Completions', (body) => {
     const refused = alternates(body);
     return refused === undefined ? (says.shift() ?? { words: 'Yes.' }) : { refused, status: 500 };
   });
-  expect(await say('Look')).toMatchObject({ status: 'complete' });
+  expect(await runTurn('Look')).toMatchObject({ status: 'complete' });
   expect(bodies()).toHaveLength(3);
 });
 
@@ -217,13 +217,13 @@ function alternates(body: Record<string, unknown>): string | undefined {
 }
 
 test('a server that wants a call’s reasoning back gets it', async () => {
-  const says: Said[] = [callOf('c'), { words: 'Seen.' }];
-  const { say } = await open('Chat Completions', (body) =>
+  const says: ScriptedAnswer[] = [callOf('c'), { words: 'Seen.' }];
+  const { runTurn } = await open('Chat Completions', (body) =>
     messagesOf(body).some((one) => one.tool_calls && one.reasoning_content === undefined)
       ? { refused: 'The `reasoning_content` in the thinking mode must be passed back to the API.' }
       : (says.shift() ?? { words: 'Yes.' }),
   );
-  expect(await say('Look')).toMatchObject({ status: 'complete' });
+  expect(await runTurn('Look')).toMatchObject({ status: 'complete' });
 });
 
 test('encrypted reasoning is sent back with its call, but no longer to a server that does not know the field', async () => {
@@ -236,39 +236,39 @@ test('encrypted reasoning is sent back with its call, but no longer to a server 
     { type: 'reasoning.text', text: 'Let us.', signature: 's', index: 0, format: 'f' },
     { type: 'reasoning.encrypted', data: 'e', id: 'rs_1', index: 1 },
   ];
-  const says: Said[] = [{ ...callOf('c'), chunks: pieces }, { words: 'Seen.' }];
+  const says: ScriptedAnswer[] = [{ ...callOf('c'), chunks: pieces }, { words: 'Seen.' }];
   let isKnown = true;
-  const { say, bodies } = await open('Chat Completions', (body) =>
+  const { runTurn, bodies } = await open('Chat Completions', (body) =>
     !isKnown && sent(body).includes('reasoning_details')
       ? { refused: "property 'messages.2.reasoning_details' is unsupported" }
       : (says.shift() ?? { words: 'Yes.' }),
   );
-  await say('Look');
+  await runTurn('Look');
   expect(bodies()[1]).toMatchObject({ messages: [{}, {}, { reasoning_details: whole }, {}, {}] });
   isKnown = false;
-  expect(await say('Go on')).toMatchObject({ status: 'complete' });
-  expect(await say('Go on')).toMatchObject({ status: 'complete' });
+  expect(await runTurn('Go on')).toMatchObject({ status: 'complete' });
+  expect(await runTurn('Go on')).toMatchObject({ status: 'complete' });
   expect(bodies()).toHaveLength(5);
 });
 
 test.each(interfaces)(
   'by %s: /compact rescues a conversation that is refused in every form',
   async (kind) => {
-    const { say, bodies } = await open(kind, (body) =>
+    const { runTurn, bodies } = await open(kind, (body) =>
       sent(body).includes('poison') ? { refused: 'Bad request.' } : { words: 'Nothing is known.' },
     );
-    await say('Hello');
-    expect(await say('This is poison')).toMatchObject({ status: 'error' });
-    expect((await say('And now?')).error?.message).toMatch(/send \/compact/);
+    await runTurn('Hello');
+    expect(await runTurn('This is poison')).toMatchObject({ status: 'error' });
+    expect((await runTurn('And now?')).error?.message).toMatch(/send \/compact/);
     // The part after that message is accepted.
-    expect(await say('/compact')).toMatchObject({ status: 'complete' });
-    expect(await say('And now?')).toMatchObject({ status: 'complete' });
-    expect(await say('poison once more')).toMatchObject({ status: 'error' });
-    const compacted = await say('/compact');
+    expect(await runTurn('/compact')).toMatchObject({ status: 'complete' });
+    expect(await runTurn('And now?')).toMatchObject({ status: 'complete' });
+    expect(await runTurn('poison once more')).toMatchObject({ status: 'error' });
+    const compacted = await runTurn('/compact');
     expect(compacted).toMatchObject({ status: 'complete' });
     expect(JSON.stringify(compacted.outputItems)).toContain('contains nothing of the conversation');
     expect(sent(bodies().at(-1))).toContain('Nothing of our conversation is here');
-    expect(await say('And now?')).toMatchObject({ status: 'complete' });
+    expect(await runTurn('And now?')).toMatchObject({ status: 'complete' });
   },
 );
 
@@ -329,8 +329,8 @@ test.each(interfaces)(
         fc.subarray(rules, { maxLength: 4 }),
         fc.constantFrom('Bad request.', 'invalid image', 'Could not read messages.1'),
         async (turns, refused, words) => {
-          let says: Said[] = [];
-          const saying: Saying = (body) =>
+          let says: ScriptedAnswer[] = [];
+          const saying: AnswerScript = (body) =>
             refused.some(([, refuses]) => refuses(sent({ ...body, tools: [] })))
               ? { refused: words }
               : (says.shift() ?? { words: 'Yes.' });
@@ -347,12 +347,12 @@ test.each(interfaces)(
                 ],
               }));
               const blocks = files.map((one, index) => image(pictures[one], `${index}.png`));
-              stored.push(await session.say(text, blocks));
+              stored.push(await session.runTurn(text, blocks));
               expect(stored.at(-1)).toMatchObject({ status: 'complete' });
             }
             says = [];
             const before = session.bodies().length;
-            expect(await session.say('Still there?')).toMatchObject({ status: 'complete' });
+            expect(await session.runTurn('Still there?')).toMatchObject({ status: 'complete' });
             // The client remembers its concessions.
             expect(session.bodies().length - before).toBeLessThanOrEqual(2);
           } finally {
@@ -361,7 +361,7 @@ test.each(interfaces)(
           // A restarted Liminal finds the refused part again.
           const again = await openSession(kind, saying, [show], stored);
           try {
-            expect(await again.say('Still there?')).toMatchObject({ status: 'complete' });
+            expect(await again.runTurn('Still there?')).toMatchObject({ status: 'complete' });
           } finally {
             await again.close();
           }
@@ -375,14 +375,14 @@ test.each(interfaces)(
 test.each(interfaces)(
   'by %s: /compact rescues a conversation at which the server always fails without a reason',
   async (kind) => {
-    const { say } = await open(kind, (body) =>
+    const { runTurn } = await open(kind, (body) =>
       sent(body).includes('poison') ? { refused: '', status: 500 } : { words: 'Well.' },
     );
-    await say('This is poison.');
+    await runTurn('This is poison.');
     for (const words of ['And this?', 'Go on']) {
-      expect(await say(words)).toMatchObject({ status: 'error' });
+      expect(await runTurn(words)).toMatchObject({ status: 'error' });
     }
-    expect(await say('/compact')).toMatchObject({ status: 'complete' });
-    expect(await say('And now?')).toMatchObject({ status: 'complete' });
+    expect(await runTurn('/compact')).toMatchObject({ status: 'complete' });
+    expect(await runTurn('And now?')).toMatchObject({ status: 'complete' });
   },
 );

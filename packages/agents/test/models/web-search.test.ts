@@ -7,7 +7,7 @@ import {
   type Interface,
   interfaces,
   openSession,
-  type Said,
+  type ScriptedAnswer,
 } from './any-server.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -18,7 +18,7 @@ afterEach(async () => {
 /** A session with the tool `echo`, whose model gives these answers, and then agrees. */
 async function open(
   kind: Interface,
-  says: Said[],
+  says: ScriptedAnswer[],
   stored: readonly Response[] = [],
 ): Promise<AnySession> {
   const session = await openSession(
@@ -52,8 +52,8 @@ const searching = [
 test.each(searching)(
   'by %s: a search is a call with its words and results, and is sent back unchanged',
   async (kind, native, output) => {
-    const { say, bodies, watch } = await open(kind, [{ searched, words: 'So.' }]);
-    const turn = await say('What is new?');
+    const { runTurn, bodies, watch } = await open(kind, [{ searched, words: 'So.' }]);
+    const turn = await runTurn('What is new?');
     const ended = watch.events.flatMap(({ payload }) =>
       payload.type === 'item_done' ? payload.finalItem.type : [],
     );
@@ -65,11 +65,11 @@ test.each(searching)(
       `true: ${output}`,
       'So.',
     ]);
-    await say('Sure?');
+    await runTurn('Sure?');
     expect(JSON.stringify(bodies()[1])).toContain(native);
     // After a restart, or in a fork, the result is the same.
     const again = await open(kind, [], [turn]);
-    await again.say('Sure?');
+    await again.runTurn('Sure?');
     const [first] = again.bodies();
     const sent = ['input', 'messages'].flatMap((name) => first?.[name] ?? []);
     expect(sent).toEqual(['input', 'messages'].flatMap((name) => bodies()[1]?.[name] ?? []));
@@ -81,8 +81,8 @@ test.each([
   ['Messages', 'The server’s tool failed: too_many_requests.'],
 ] as const)('by %s: a failed search gives the reason', async (kind, output) => {
   const failed = { words: 'news', found: [], failed: 'too_many_requests' };
-  const { say } = await open(kind, [{ searched: failed, words: 'No.' }]);
-  expect(shown((await say('What is new?')).outputItems)[2]).toBe(`false: ${output}`);
+  const { runTurn } = await open(kind, [{ searched: failed, words: 'No.' }]);
+  expect(shown((await runTurn('What is new?')).outputItems)[2]).toBe(`false: ${output}`);
 });
 
 test.each(
@@ -91,9 +91,9 @@ test.each(
   ),
 )('results found by %s are sent to a model that is asked by %s', async (kind, other, native) => {
   const first = await open(kind, [{ searched, words: 'So.' }]);
-  const turn = await first.say('What is new?');
-  const { say, bodies } = await open(other, [], [turn]);
-  expect(await say('Sure?')).toMatchObject({ status: 'complete' });
+  const turn = await first.runTurn('What is new?');
+  const { runTurn, bodies } = await open(other, [], [turn]);
+  expect(await runTurn('Sure?')).toMatchObject({ status: 'complete' });
   const sent = JSON.stringify(bodies()[0]);
   expect(sent).toContain('https://two.example/');
   expect(sent).not.toContain(native);
@@ -112,17 +112,17 @@ const result = {
 };
 
 test('a model that pauses during a search continues by itself, and gets its result in the next answer', async () => {
-  const { say, bodies } = await open('Messages', [
+  const { runTurn, bodies } = await open('Messages', [
     { blocks: [pending], isPaused: true },
     { blocks: [result], words: 'So.' },
   ]);
-  expect(shown((await say('What is new?')).outputItems)).toEqual([
+  expect(shown((await runTurn('What is new?')).outputItems)).toEqual([
     'What is new?',
     'Search the web for “x” (fetch)',
     'true: One\nhttps://one.example/',
     'So.',
   ]);
-  await say('Sure?');
+  await runTurn('Sure?');
   expect(bodies().map(({ messages }) => (messages as object[]).slice(1))).toMatchObject([
     [],
     [{ role: 'assistant', content: [pending] }],
@@ -131,12 +131,12 @@ test('a model that pauses during a search continues by itself, and gets its resu
 });
 
 test('a search without a result in a failed turn is left out', async () => {
-  const { say, bodies } = await open('Messages', [
+  const { runTurn, bodies } = await open('Messages', [
     { blocks: [pending], isPaused: true },
     { refused: 'No more.', status: 403 },
   ]);
-  expect(await say('What is new?')).toMatchObject({ status: 'error' });
-  expect(await say('Well?')).toMatchObject({ status: 'complete' });
+  expect(await runTurn('What is new?')).toMatchObject({ status: 'error' });
+  expect(await runTurn('Well?')).toMatchObject({ status: 'complete' });
   expect(JSON.stringify(bodies().at(-1))).not.toContain('srvtoolu_p');
 });
 
@@ -144,8 +144,8 @@ test.each(searching)(
   'by %s: a tool call next to a search is run, and both are sent back',
   async (kind) => {
     const call = { name: 'echo', arguments: '{"text":"a"}' };
-    const { say } = await open(kind, [{ searched, calls: [call] }, { words: 'So.' }]);
-    const turn = await say('What is new?');
+    const { runTurn } = await open(kind, [{ searched, calls: [call] }, { words: 'So.' }]);
+    const turn = await runTurn('What is new?');
     expect(turn).toMatchObject({ status: 'complete' });
     expect(shown(turn.outputItems).at(-1)).toBe('So.');
   },

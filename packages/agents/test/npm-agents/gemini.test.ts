@@ -10,7 +10,7 @@ import {
   type Workspace,
 } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { said } from '../acp/running-agent.ts';
+import { messagesOf } from '../acp/running-agent.ts';
 import { runNpmAgent } from './stage.ts';
 
 const runGemini = (
@@ -60,7 +60,7 @@ test('creates a missing file, and changes another file', async () => {
 
   const response = await listener.response(turnId);
 
-  expect(said(response).at(-1)).toBe('agent: Both are written.');
+  expect(messagesOf(response).at(-1)).toBe('agent: Both are written.');
   expect(await readFile(join(projectDir, 'new.txt'), 'utf8')).toBe('new\n');
   expect(await readFile(join(projectDir, 'notes.txt'), 'utf8')).toBe('one\nzwei\n');
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { chat, type ChatRequest, qwenEnvironment, startChatCompletionsApi } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { foldTurn, itemsOf } from '../../src/testing/folding.ts';
-import { said } from '../acp/running-agent.ts';
+import { messagesOf } from '../acp/running-agent.ts';
 import { runNpmAgent } from './stage.ts';
 
 /** Plays replies to the conversation's requests; Qwen Code also sends others, for example for titles. */
@@ -34,7 +34,11 @@ test('a message while a tool waits reaches the model, and Qwen Code’s store, i
   await asked.answer('proceed_once');
 
   const response = await listener.response(turnId);
-  expect(said(response)).toEqual(['user: Make it.', 'user: And in red.', 'agent: With that.']);
+  expect(messagesOf(response)).toEqual([
+    'user: Make it.',
+    'user: And in red.',
+    'agent: With that.',
+  ]);
   expect(itemsOf(response, 'message')[1]).toMatchObject({ delivery: 'taken' });
   const told = JSON.stringify(model.requests.filter(isMain).at(-1)?.body.messages);
   expect(told.split('And in red.')).toHaveLength(2);
@@ -43,7 +47,7 @@ test('a message while a tool waits reaches the model, and Qwen Code’s store, i
 
   const later = provide();
   const stored = await later.readStoredHistory(agentSessionId, projectDir);
-  expect(stored.map(({ turnId: id, events }) => said(foldTurn(events, id)))).toEqual([
-    said(response),
+  expect(stored.map(({ turnId: id, events }) => messagesOf(foldTurn(events, id)))).toEqual([
+    messagesOf(response),
   ]);
 });

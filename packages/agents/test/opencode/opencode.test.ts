@@ -14,7 +14,7 @@ import {
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import type { StoredTurn } from '../../src/provider.ts';
-import { Listener, said } from '../acp/running-agent.ts';
+import { Listener, messagesOf } from '../acp/running-agent.ts';
 import { processesOf } from '../claude-code/processes.ts';
 import { runOpencode } from './running-opencode.ts';
 
@@ -51,8 +51,8 @@ test('a session is forked whole: the fork knows the earlier turn, and both sessi
   );
   const fork = new Listener(provider, randomUUID());
   await provider.loadSession(fork.sessionId, { projectDir, agentSessionId: agentSessionId! });
-  expect(said(await fork.ask('Second question'))).toContain('agent: Two.');
-  expect(said(await original.ask('Third question'))).toContain('agent: Three.');
+  expect(messagesOf(await fork.ask('Second question'))).toContain('agent: Two.');
+  expect(messagesOf(await original.ask('Third question'))).toContain('agent: Three.');
 
   const asked = (question: string): string =>
     JSON.stringify(api.requests.find(({ prompt }) => prompt.includes(question))?.body.messages);
@@ -111,7 +111,11 @@ testAtLength('an allowed edit is written, and its call keeps its input', async (
   await request.answer('once');
 
   const response = await listener.response(turnId);
-  expect(said(response)).toEqual(['user: Change it.', 'agent: I change it.', 'agent: So it is.']);
+  expect(messagesOf(response)).toEqual([
+    'user: Change it.',
+    'agent: I change it.',
+    'agent: So it is.',
+  ]);
   expect(await readFile(path, 'utf8')).toBe('one\nzwei\n');
   const [call, ...others] = itemsOf(response, 'function_call');
   expect(others).toEqual([]);
@@ -154,8 +158,8 @@ testAtLength(
 
     const response = await listener.response(turnId);
     expect(response.status).toBe('aborted');
-    expect(said(response)).toEqual(['user: Take your time.', 'agent: Half of']);
-    expect(said(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
+    expect(messagesOf(response)).toEqual(['user: Take your time.', 'agent: Half of']);
+    expect(messagesOf(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
   },
 );
 
@@ -180,11 +184,11 @@ testAtLength(
     await later.loadSession(before.sessionId, { projectDir, agentSessionId });
     const next = await after.ask('What was it?');
 
-    expect(history.map(said)).toEqual([said(live)]);
+    expect(history.map(messagesOf)).toEqual([messagesOf(live)]);
     const calls = (response: Response) =>
       itemsOf(response, 'function_call').map((call) => JSON.parse(call.arguments));
     expect(history.map(calls)).toEqual([calls(live)]);
-    expect(said(next)).toEqual(['user: What was it?', 'agent: It was 42.']);
+    expect(messagesOf(next)).toEqual(['user: What was it?', 'agent: It was 42.']);
     expect(new Set(after.events.map(({ turnId }) => turnId)).size).toBe(1);
     const told = JSON.stringify(
       api.requests.findLast(({ kind }) => kind === 'main')?.body.messages,
@@ -215,7 +219,10 @@ test('INV-8: repeated text of the model is shown unchanged; no process of a comm
   ]);
   const listener = await create();
   for (const saying of sayings.flatMap((one) => chunks.map(() => one))) {
-    expect(said(await listener.ask('Say it.'))).toEqual(['user: Say it.', `agent: ${saying}`]);
+    expect(messagesOf(await listener.ask('Say it.'))).toEqual([
+      'user: Say it.',
+      `agent: ${saying}`,
+    ]);
   }
 
   const turnId = await listener.send('Start it.');

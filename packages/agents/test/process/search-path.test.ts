@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AgentProcess } from '../../src/base/agent-process.ts';
 import { describeCommand, findProgram } from '../../src/base/find-program.ts';
 import { withoutRelative } from '../../src/base/search-path.ts';
-import { FairLimit } from '../../src/base/fair-limit.ts';
+import { FairSemaphore } from '../../src/base/fair-semaphore.ts';
 import { McpTools } from '../../src/models/mcp-tools.ts';
 import { findRipgrep } from '../../src/tools/search/ripgrep.ts';
 
@@ -92,7 +92,7 @@ test('an MCP server of bare models is searched only in absolute folders', async 
   const mcp = new McpTools(servers, {
     projectDir,
     hiddenVariables: [],
-    starts: new FairLimit({ each: 8, total: 8 }),
+    starts: new FairSemaphore({ each: 8, total: 8 }),
     onProblem: (name, problem) => void problems.set(name, problem),
   });
   expect(await mcp.tools()).toEqual([]);

@@ -104,7 +104,7 @@ test('a whole file does not replace text that was typed after the question', asy
   const { files, buffers } = editor({ [path]: 'saved\n' });
   const tool = writeTool(nothingHidden);
   const input = tool.input.parse({ path: 'a.txt', content: 'mine\n' });
-  await tool.face(input, project.folders, files);
+  await tool.describe(input, project.folders, files);
   buffers.set(path, 'saved\ntyped\n');
   const { signal } = new AbortController();
   const context = { projectDir: project.dir, files, signal, print: () => undefined };

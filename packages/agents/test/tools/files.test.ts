@@ -133,7 +133,7 @@ describe('write', () => {
     const tool = writeTool(nothingHidden);
     const input = { path: 'src/deep/a.txt', content: 'one\n' };
     const path = join(project.dir, 'src/deep/a.txt');
-    const face = await tool.face(input, project.folders);
+    const face = await tool.describe(input, project.folders);
     expect(face).toEqual({
       title: 'Write src/deep/a.txt',
       locations: [{ path }],
@@ -163,7 +163,7 @@ describe('write', () => {
     const project = await makeProject();
     const tool = writeTool(nothingHidden);
     const input = { path: 'a.txt', content: 'mine' };
-    await tool.face(input, project.folders);
+    await tool.describe(input, project.folders);
     project.write('a.txt', 'theirs');
     expect(await refusal(tool.run(input, context(project.dir)))).toContain('has changed since');
     expect(project.read('a.txt')).toBe('theirs');
@@ -209,7 +209,7 @@ describe('edit', () => {
       oldLine: 1,
       newLine: 1,
     };
-    expect(await tool.face(input, project.folders)).toEqual({
+    expect(await tool.describe(input, project.folders)).toEqual({
       title: 'Edit a.txt',
       locations: [{ path, line: 2 }],
       diffs: [diff],
@@ -269,7 +269,7 @@ describe('edit', () => {
     project.write('a.txt', 'one\ntwo\n');
     const tool = editTool(nothingHidden);
     const input = { path: 'a.txt', oldText: 'two', newText: '2' };
-    await tool.face(input, project.folders);
+    await tool.describe(input, project.folders);
     project.write('a.txt', 'more\none\ntwo\n');
     await tool.run(input, context(project.dir));
     expect(project.read('a.txt')).toBe('more\none\n2\n');
@@ -288,7 +288,7 @@ describe('edit', () => {
     symlinkSync('a.txt', link);
     const tool = editTool(nothingHidden);
     const input = { path: 'link', oldText: 'one', newText: 'two' };
-    await tool.face(input, project.folders);
+    await tool.describe(input, project.folders);
     execFileSync('ln', ['-sfn', 'b.txt', link]);
     expect(await refusal(tool.run(input, context(project.dir)))).toContain('leads elsewhere');
     expect(project.read('b.txt')).toBe('one');

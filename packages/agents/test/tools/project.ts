@@ -69,7 +69,7 @@ export async function call<Input>(
   { signal = new AbortController().signal, print = () => undefined, files }: CallOptions = {},
 ): Promise<ToolResult> {
   const parsed = tool.input.parse(input);
-  await tool.face(parsed, folders, files);
+  await tool.describe(parsed, folders, files);
   return tool.run(parsed, { ...folders, files, signal, print });
 }
 

@@ -1,9 +1,9 @@
 /** The parts of JSON-RPC needed to relay messages, and to answer for a server that is not reachable. */
 
-export type Id = string | number | null;
+export type JsonRpcId = string | number | null;
 
-export interface Message {
-  id?: Id;
+export interface JsonRpcMessage {
+  id?: JsonRpcId;
   method?: string;
   params?: Record<string, unknown>;
   result?: unknown;
@@ -11,10 +11,11 @@ export interface Message {
 }
 
 /** A message of the relay itself, as JSON. */
-export const line = (message: Message): string => JSON.stringify({ jsonrpc: '2.0', ...message });
+export const toLine = (message: JsonRpcMessage): string =>
+  JSON.stringify({ jsonrpc: '2.0', ...message });
 
 /** Parses one message; undefined if the text is not a message. */
-export function readMessage(text: string): Message | undefined {
+export function readMessage(text: string): JsonRpcMessage | undefined {
   const value = readJson(text);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isObject ? value : undefined;
@@ -29,28 +30,33 @@ function readJson(text: string): unknown {
 }
 
 /** The response to a line that is not a message. */
-export const noMessage = (text: string): string =>
+export const invalidMessageResponse = (text: string): string =>
   readJson(text) === undefined
-    ? line({ id: null, error: { code: -32_700, message: 'This line is not JSON.' } })
-    : line({ id: null, error: { code: -32_600, message: 'This line is not a JSON-RPC message.' } });
+    ? toLine({ id: null, error: { code: -32_700, message: 'This line is not JSON.' } })
+    : toLine({
+        id: null,
+        error: { code: -32_600, message: 'This line is not a JSON-RPC message.' },
+      });
 
 /**
  * The largest message that the server accepts: its limit `acpMessageBytes`, copied because importing it would load too
  * much.
  */
-export const mostBytes = 32 * 1024 * 1024;
+export const maxMessageBytes = 32 * 1024 * 1024;
 
 /** The response to a message that is too large for the server; undefined for a smaller one. */
-export function tooLarge(text: string, { id = null }: Message): string | undefined {
+export function tooLargeResponse(text: string, { id = null }: JsonRpcMessage): string | undefined {
   // A UTF-16 code unit takes at most three bytes in UTF-8.
-  if (text.length * 3 <= mostBytes) return undefined;
+  if (text.length * 3 <= maxMessageBytes) return undefined;
   const bytes = Buffer.byteLength(text);
-  if (bytes <= mostBytes) return undefined;
-  const [has, most] = [bytes, mostBytes].map((size) => `${Math.ceil(size / 1024 / 1024)} MiB`);
+  if (bytes <= maxMessageBytes) return undefined;
+  const [has, most] = [bytes, maxMessageBytes].map(
+    (size) => `${Math.ceil(size / 1024 / 1024)} MiB`,
+  );
   const message = `This message has ${has}; the limit is ${most}. Send less at once, or link to a file instead.`;
-  return line({ id, error: { code: -32_600, message, data: { code: 'MESSAGE_TOO_LARGE' } } });
+  return toLine({ id, error: { code: -32_600, message, data: { code: 'MESSAGE_TOO_LARGE' } } });
 }
 
 /** The response to a request whose server was lost. */
-export const lost = (id: Id, message: string): string =>
-  line({ id, error: { code: -32_603, message, data: { code: 'SERVER_LOST' } } });
+export const serverLostResponse = (id: JsonRpcId, message: string): string =>
+  toLine({ id, error: { code: -32_603, message, data: { code: 'SERVER_LOST' } } });

@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { AcpRelay } from './relay.ts';
-import { connectAgain, connectToServer } from './server-for.ts';
+import { reconnect, connectToServer } from './connect-to-server.ts';
 
 const usage = `Usage: liminal acp --agent <type> [options]
 
@@ -38,7 +38,7 @@ export async function main(args: readonly string[], own: NodeJS.ProcessEnv): Pro
   try {
     flags = parseArgs({ args: [...args], options }).values;
   } catch (error) {
-    return misunderstood(messageOf(error));
+    return reportUsageError(messageOf(error));
   }
   if (flags.help === true) {
     console.error(usage);
@@ -46,13 +46,13 @@ export async function main(args: readonly string[], own: NodeJS.ProcessEnv): Pro
   }
   const { agent, config } = flags;
   if (agent === undefined)
-    return misunderstood('Name the agent, for example: --agent claude-code.');
+    return reportUsageError('Name the agent, for example: --agent claude-code.');
   const dataDir = resolve(flags.data ?? (own['LIMINAL_DATA_DIR'] || join(homedir(), '.liminal')));
   const path = `/acp?agent=${encodeURIComponent(agent)}`;
   const server = { dataDir, config, own, path };
   const relay = new AcpRelay({
     connect: async (onLine, needed) =>
-      needed ? connectAgain(server, onLine, needed) : connectToServer(server, onLine),
+      needed ? reconnect(server, onLine, needed) : connectToServer(server, onLine),
     stdin: process.stdin,
     stdout: process.stdout,
   });
@@ -65,7 +65,7 @@ export async function main(args: readonly string[], own: NodeJS.ProcessEnv): Pro
   }
 }
 
-function misunderstood(problem: string): number {
+function reportUsageError(problem: string): number {
   console.error(`${problem}\n(./liminal acp --help lists the options)`);
   return 2;
 }

@@ -3,29 +3,29 @@ import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { defaultLimits } from '@liminal/server';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Lines } from './lines.ts';
-import { type Message, mostBytes } from './json-rpc.ts';
+import type { LineConnection } from './line-connection.ts';
+import { type JsonRpcMessage, maxMessageBytes } from './json-rpc.ts';
 import { AcpRelay } from './relay.ts';
 
 /** A server that the relay is connected to. */
-class FakeServer implements Lines {
-  readonly heard: Message[] = [];
+class FakeServer implements LineConnection {
+  readonly received: JsonRpcMessage[] = [];
   readonly #closed = Promise.withResolvers<void>();
   readonly closed = this.#closed.promise;
   readonly #onLine: (line: string) => void;
-  #news = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
 
   constructor(onLine: (line: string) => void) {
     this.#onLine = onLine;
   }
 
-  says(message: Message): void {
+  send(message: JsonRpcMessage): void {
     this.#onLine(JSON.stringify({ jsonrpc: '2.0', ...message }));
   }
 
-  async hears(count: number): Promise<Message> {
-    while (this.heard.length < count) await this.#news.promise;
-    return this.heard[count - 1]!;
+  async hears(count: number): Promise<JsonRpcMessage> {
+    while (this.received.length < count) await this.#changed.promise;
+    return this.received[count - 1]!;
   }
 
   goes(): void {
@@ -33,9 +33,9 @@ class FakeServer implements Lines {
   }
 
   write(line: string): boolean {
-    this.heard.push(JSON.parse(line) as Message);
-    this.#news.resolve();
-    this.#news = Promise.withResolvers();
+    this.received.push(JSON.parse(line) as JsonRpcMessage);
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
     return true;
   }
 
@@ -71,10 +71,10 @@ function relayed() {
     await running;
   });
   return {
-    says: (message: Message, before = '') => {
+    says: (message: JsonRpcMessage, before = '') => {
       stdin.write(`${before}${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     },
-    hears: async () => JSON.parse((await told.next()).value as string) as Message,
+    hears: async () => JSON.parse((await told.next()).value as string) as JsonRpcMessage,
     server: async () =>
       servers.shift() ?? (await new Promise<FakeServer>((resolve) => waiting.push(resolve))),
   };
@@ -87,7 +87,7 @@ test('a message waits for a further server if the second one is lost while the s
   const first = await server();
   says(initialize);
   await first.hears(1);
-  first.says({ id: 'a', result: {} });
+  first.send({ id: 'a', result: {} });
   expect(await hears()).toMatchObject({ id: 'a' });
   says({ id: 'lost', method: 'session/list', params: {} });
   await first.hears(2);
@@ -100,31 +100,31 @@ test('a message waits for a further server if the second one is lost while the s
 
   const third = await server();
   const { id } = await third.hears(1);
-  third.says({ id: id!, result: {} });
+  third.send({ id: id!, result: {} });
   expect(await third.hears(2)).toMatchObject({ id: 'b', method: 'session/list' });
-  third.says({ id: 'b', result: { sessions: [] } });
+  third.send({ id: 'b', result: { sessions: [] } });
   expect(await hears()).toMatchObject({ id: 'b', result: { sessions: [] } });
 });
 
 test('a question of a lost server is closed, and an answer to it does not reach the next server’s question with the same id', async () => {
   const { says, hears, server } = relayed();
   const first = await server();
-  first.says({ id: 0, method: 'session/request_permission', params: {} });
+  first.send({ id: 0, method: 'session/request_permission', params: {} });
   expect(await hears()).toMatchObject({ id: 0 });
   first.goes();
   expect(await hears()).toMatchObject({ method: '$/cancel_request', params: { requestId: 0 } });
   says({ id: 'b', method: 'session/list', params: {} });
   const second = await server();
   await second.hears(1);
-  second.says({ id: 0, method: 'session/request_permission', params: {} });
+  second.send({ id: 0, method: 'session/request_permission', params: {} });
   const { id } = await hears();
   expect(id).not.toBe(0);
   says({ id: 0, error: { code: -32_800, message: 'Cancelled.' } });
   says({ id: id!, result: { outcome: 'yes' } });
   expect(await second.hears(2)).toMatchObject({ id: 0, result: { outcome: 'yes' } });
-  second.says({ id: 1, method: 'session/request_permission', params: {} });
+  second.send({ id: 1, method: 'session/request_permission', params: {} });
   const { id: last } = await hears();
-  second.says({ method: '$/cancel_request', params: { requestId: 1 } });
+  second.send({ method: '$/cancel_request', params: { requestId: 1 } });
   expect(await hears()).toMatchObject({ params: { requestId: last } });
 });
 
@@ -161,5 +161,5 @@ test('an answer to a closed question starts no other server', async () => {
 });
 
 test('the relay and the server have the same limit for a message', () => {
-  expect(mostBytes).toBe(defaultLimits.acpMessageBytes);
+  expect(maxMessageBytes).toBe(defaultLimits.acpMessageBytes);
 });

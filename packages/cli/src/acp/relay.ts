@@ -1,8 +1,16 @@
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Lines } from './lines.ts';
-import { type Id, line, lost, type Message, noMessage, readMessage, tooLarge } from './json-rpc.ts';
+import type { LineConnection } from './line-connection.ts';
+import {
+  type JsonRpcId,
+  toLine,
+  serverLostResponse,
+  type JsonRpcMessage,
+  invalidMessageResponse,
+  readMessage,
+  tooLargeResponse,
+} from './json-rpc.ts';
 import { splitLines } from './split-lines.ts';
 
 export interface AcpRelayOptions {
@@ -10,20 +18,20 @@ export interface AcpRelayOptions {
    * Connects to the server; rejects if there is none and none can be started.
    * @param needed - Only after a server was lost: resolves when there is a message for the next server.
    */
-  connect: (onLine: (line: string) => void, needed?: Promise<void>) => Promise<Lines>;
+  connect: (onLine: (line: string) => void, needed?: Promise<void>) => Promise<LineConnection>;
   /** The client's messages. */
   stdin: Readable;
   /** The messages to the client. */
   stdout: Writable;
 }
 
-interface Said {
+interface ParsedLine {
   text: string;
-  message: Message;
+  message: JsonRpcMessage;
 }
 
 /** How many messages may wait for a server. */
-const mostUnsent = 1000;
+const maxUnsent = 1000;
 const serverLost =
   'The Liminal server was restarted or cannot be reached. The conversation so far is stored; send the message again.';
 /** Methods that open a session. The relay stores their parameters to open the session again on the next server. */
@@ -38,7 +46,7 @@ const cancelRequest = '$/cancel_request';
 /** Some programs begin their output with a byte order mark. */
 const byteOrderMark = /^\uFEFF/;
 /** How long a client that has closed its input still gets responses, in ms. */
-const patienceAtEnd = 10_000;
+const lastResponsesMs = 10_000;
 
 /**
  * Relays an ACP client's messages to the server and back, one message per line. It reads only what it needs to survive
@@ -46,27 +54,27 @@ const patienceAtEnd = 10_000;
  */
 export class AcpRelay {
   readonly #options: AcpRelayOptions;
-  #server: Lines | undefined;
+  #server: LineConnection | undefined;
   /** Whether the server has opened all sessions of the server before. */
   #isReady = false;
   /** The client's messages that wait for a server. */
-  #unsent: Said[] = [];
+  #unsent: ParsedLine[] = [];
   #onUnsent = () => {};
   /** The client's requests without a response yet, by id; for those that open a session, with their parameters. */
-  readonly #asked = new Map<Id, Record<string, unknown> | undefined>();
+  readonly #pending = new Map<JsonRpcId, Record<string, unknown> | undefined>();
   /** Those of the requests that are not prompts. */
-  readonly #brief = new Set<Id>();
+  readonly #pendingNonPrompts = new Set<JsonRpcId>();
   #onAnswer = () => {};
   /** Questions of the server that the client has not answered: the server's id by the client's id. */
-  readonly #questions = new Map<Id, Id>();
+  readonly #questions = new Map<JsonRpcId, JsonRpcId>();
   /** The parameters that opened each open session. */
   readonly #sessions = new Map<string, Record<string, unknown>>();
   #initialize: Record<string, unknown> | undefined;
   /** How many servers were connected so far. */
   #servers = 0;
   /** The relay's own requests: their callbacks by id. */
-  readonly #own = new Map<Id, () => void>();
-  #count = 0;
+  readonly #ownRequests = new Map<JsonRpcId, () => void>();
+  #ownRequestCount = 0;
   #hasEnded = false;
 
   constructor(options: AcpRelayOptions) {
@@ -76,7 +84,7 @@ export class AcpRelay {
   /** Resolves when the client has left. Rejects if there is no server, or the server rejects the agent type. */
   async run(): Promise<void> {
     const { stdin, stdout } = this.#options;
-    const left = once(stdin, 'close').then(async () => this.#answerTheLast());
+    const left = once(stdin, 'close').then(async () => this.#awaitLastResponses());
     // A closed output also means that the client has left.
     stdout.on('error', () => stdin.destroy());
     stdout.on('drain', () => this.#server?.resume());
@@ -100,12 +108,12 @@ export class AcpRelay {
       this.#server = server;
       this.#servers++;
       // The server may be lost before it has opened all sessions.
-      this.#isReady = await Promise.race([this.#takeUp(), server.closed.then(() => false)]);
-      if (this.#isReady) for (const said of this.#unsent.splice(0)) this.#send(said);
+      this.#isReady = await Promise.race([this.#resumeSessions(), server.closed.then(() => false)]);
+      if (this.#isReady) for (const unsent of this.#unsent.splice(0)) this.#send(unsent);
       this.#onAnswer();
       this.#options.stdin.resume();
       await server.closed;
-      this.#lose();
+      this.#onServerLost();
       const needed = new Promise<void>((resolve) => (this.#onUnsent = resolve));
       if (this.#unsent.length > 0) this.#onUnsent();
       server = await this.#options.connect(onLine, needed);
@@ -113,49 +121,49 @@ export class AcpRelay {
   }
 
   /** Waits for the last responses: a client that has closed its input may still read. Its turns continue without it. */
-  async #answerTheLast(): Promise<void> {
+  async #awaitLastResponses(): Promise<void> {
     if (!this.#options.stdin.readableEnded) return;
-    const late = delay(patienceAtEnd, true, { ref: false });
-    while (this.#unsent.length > 0 || this.#brief.size > 0) {
+    const late = delay(lastResponsesMs, true, { ref: false });
+    while (this.#unsent.length > 0 || this.#pendingNonPrompts.size > 0) {
       const answered = new Promise<false>((resolve) => (this.#onAnswer = () => resolve(false)));
       if (await Promise.race([late, answered])) return;
     }
   }
 
-  #fromClient(said: string): void {
-    const text = said.replace(byteOrderMark, '');
+  #fromClient(input: string): void {
+    const text = input.replace(byteOrderMark, '');
     if (text.trim() === '') return;
     const message = readMessage(text);
-    if (message === undefined) return this.#write(noMessage(text));
-    const refused = tooLarge(text, message);
+    if (message === undefined) return this.#write(invalidMessageResponse(text));
+    const refused = tooLargeResponse(text, message);
     if (refused !== undefined) return this.#write(refused);
-    const whole = isAnswer(message) ? this.#answerOf(message, text) : { text, message };
-    if (whole === undefined) return;
-    if (this.#isReady) return this.#send(whole);
-    this.#unsent.push(whole);
+    const parsed = isResponse(message) ? this.#responseForServer(message, text) : { text, message };
+    if (parsed === undefined) return;
+    if (this.#isReady) return this.#send(parsed);
+    this.#unsent.push(parsed);
     this.#onUnsent();
-    if (this.#unsent.length >= mostUnsent) this.#options.stdin.pause();
+    if (this.#unsent.length >= maxUnsent) this.#options.stdin.pause();
   }
 
   /** Undefined if the question's server was lost: the next server may use the same id for another question. */
-  #answerOf(message: Message, text: string): Said | undefined {
+  #responseForServer(message: JsonRpcMessage, text: string): ParsedLine | undefined {
     const { id = null } = message;
-    const asked = this.#questions.get(id);
-    if (asked === undefined) return undefined;
+    const serverId = this.#questions.get(id);
+    if (serverId === undefined) return undefined;
     this.#questions.delete(id);
-    return { message, text: asked === id ? text : line({ ...message, id: asked }) };
+    return { message, text: serverId === id ? text : toLine({ ...message, id: serverId }) };
   }
 
-  #send({ text, message }: Said): void {
-    this.#note(message);
+  #send({ text, message }: ParsedLine): void {
+    this.#track(message);
     const { stdin } = this.#options;
     if (this.#server?.write(text, () => stdin.resume()) === false) stdin.pause();
   }
 
-  #note({ id, method, params }: Message): void {
+  #track({ id, method, params }: JsonRpcMessage): void {
     if (method === undefined) return;
-    if (id !== undefined) this.#asked.set(id, openings.has(method) ? (params ?? {}) : undefined);
-    if (id !== undefined && method !== 'session/prompt') this.#brief.add(id);
+    if (id !== undefined) this.#pending.set(id, openings.has(method) ? (params ?? {}) : undefined);
+    if (id !== undefined && method !== 'session/prompt') this.#pendingNonPrompts.add(id);
     if (method === 'initialize') this.#initialize = params;
     const sessionId = params?.['sessionId'];
     if (endings.has(method) && typeof sessionId === 'string') this.#sessions.delete(sessionId);
@@ -165,34 +173,34 @@ export class AcpRelay {
     // Most messages are updates, which are only for the client.
     const isUpdate = text.startsWith('{"jsonrpc":"2.0","method":"session/update"');
     const message = isUpdate ? undefined : readMessage(text);
-    const told = message === undefined ? text : this.#toldOf(message, text);
-    if (told !== undefined) this.#write(told);
+    const output = message === undefined ? text : this.#lineForClient(message, text);
+    if (output !== undefined) this.#write(output);
   }
 
   /** The message as the client gets it; undefined if it answers a request of the relay. */
-  #toldOf(message: Message, text: string): string | undefined {
+  #lineForClient(message: JsonRpcMessage, text: string): string | undefined {
     const { id, method, params, result } = message;
     if (method === cancelRequest) {
-      const requestId = this.#nameOf(params?.['requestId'] as Id);
-      return line({ ...message, params: { ...params, requestId } });
+      const requestId = this.#clientIdOf(params?.['requestId'] as JsonRpcId);
+      return toLine({ ...message, params: { ...params, requestId } });
     }
     if (id === undefined) return text;
     if (method !== undefined) {
-      const name = this.#nameOf(id);
+      const name = this.#clientIdOf(id);
       this.#questions.set(name, id);
-      return name === id ? text : line({ ...message, id: name });
+      return name === id ? text : toLine({ ...message, id: name });
     }
-    const answered = this.#own.get(id);
-    if (answered) {
-      this.#own.delete(id);
-      answered();
+    const onResponse = this.#ownRequests.get(id);
+    if (onResponse) {
+      this.#ownRequests.delete(id);
+      onResponse();
       return undefined;
     }
-    const opening = this.#asked.get(id);
-    this.#asked.delete(id);
-    this.#brief.delete(id);
+    const opening = this.#pending.get(id);
+    this.#pending.delete(id);
+    this.#pendingNonPrompts.delete(id);
     this.#onAnswer();
-    if (opening !== undefined && result !== undefined) this.#opened(opening, result);
+    if (opening !== undefined && result !== undefined) this.#recordSession(opening, result);
     return text;
   }
 
@@ -200,45 +208,45 @@ export class AcpRelay {
    * Each server counts its questions from the beginning, and the client may still have open questions of the last
    * server.
    */
-  #nameOf(id: Id): Id {
+  #clientIdOf(id: JsonRpcId): JsonRpcId {
     return this.#servers === 1 ? id : `${this.#servers}-${id}`;
   }
 
-  #opened(given: Record<string, unknown>, result: unknown): void {
+  #recordSession(given: Record<string, unknown>, result: unknown): void {
     const begun = (result as Record<string, unknown> | null)?.['sessionId'];
     const sessionId = begun ?? given['sessionId'];
     if (typeof sessionId === 'string') this.#sessions.set(sessionId, { ...given, sessionId });
   }
 
   /** The server was lost: rejects the waiting requests, and cancels the open questions. */
-  #lose(): void {
+  #onServerLost(): void {
     this.#server = undefined;
     this.#isReady = false;
-    this.#own.clear();
+    this.#ownRequests.clear();
     if (this.#hasEnded) return;
-    for (const id of this.#asked.keys()) this.#write(lost(id, serverLost));
-    this.#asked.clear();
-    this.#brief.clear();
+    for (const id of this.#pending.keys()) this.#write(serverLostResponse(id, serverLost));
+    this.#pending.clear();
+    this.#pendingNonPrompts.clear();
     this.#onAnswer();
     for (const requestId of this.#questions.keys()) {
-      this.#write(line({ method: cancelRequest, params: { requestId } }));
+      this.#write(toLine({ method: cancelRequest, params: { requestId } }));
     }
     this.#questions.clear();
   }
 
   /** Opens the sessions of the last server on the next one; resolves to true. */
-  async #takeUp(): Promise<true> {
+  async #resumeSessions(): Promise<true> {
     if (this.#initialize === undefined) return true;
-    await this.#ask('initialize', this.#initialize);
-    for (const params of this.#sessions.values()) await this.#ask('session/resume', params);
+    await this.#request('initialize', this.#initialize);
+    for (const params of this.#sessions.values()) await this.#request('session/resume', params);
     return true;
   }
 
-  async #ask(method: string, params: Record<string, unknown>): Promise<void> {
-    const id = `liminal-${++this.#count}`;
+  async #request(method: string, params: Record<string, unknown>): Promise<void> {
+    const id = `liminal-${++this.#ownRequestCount}`;
     await new Promise<void>((resolve) => {
-      this.#own.set(id, resolve);
-      this.#server?.write(line({ id, method, params }));
+      this.#ownRequests.set(id, resolve);
+      this.#server?.write(toLine({ id, method, params }));
     });
   }
 
@@ -253,5 +261,5 @@ export class AcpRelay {
   }
 }
 
-const isAnswer = ({ method, result, error }: Message): boolean =>
+const isResponse = ({ method, result, error }: JsonRpcMessage): boolean =>
   method === undefined && (result !== undefined || error !== undefined);

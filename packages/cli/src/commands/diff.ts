@@ -21,26 +21,26 @@ export async function diff(sessionId: string, flags: DiffFlags, config: Config):
   try {
     const found = await client.requests.diff(sessionId);
     if (flags.json === true) console.log(escapeHiddenInJson(JSON.stringify(found)));
-    else for (const row of rowsOf(found, flags.stat === true)) console.log(row);
+    else for (const row of diffRows(found, flags.stat === true)) console.log(row);
     return 0;
   } finally {
     await close();
   }
 }
 
-function rowsOf(found: SessionDiff, isStat: boolean): string[] {
+function diffRows(found: SessionDiff, isStat: boolean): string[] {
   return [
     ...sessionDiffNotes(found).map(oneRow),
     ...found.files.flatMap((file) => [
       ...(isStat ? [] : ['']),
-      headOf(file),
+      fileHeading(file),
       ...(isStat ? [] : fileRows(file)),
     ]),
   ];
 }
 
 /** The file's change, path and counts of lines. */
-function headOf({ change, path, oldPath, added, removed }: ChangedFile): string {
+function fileHeading({ change, path, oldPath, added, removed }: ChangedFile): string {
   const name = oldPath === undefined ? path : `${oldPath} → ${path}`;
   const counts = added === undefined ? '' : `  +${added} -${removed}`;
   return `${change.padEnd(9)}  ${oneRow(name)}${counts}`;

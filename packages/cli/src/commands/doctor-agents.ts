@@ -1,6 +1,6 @@
 /** Doctor's check of agents: each agent that can run is started, asked for its description, and stopped. */
-import { messageOf } from '@liminal/protocol';
-import { type AgentIntroduction, type CliProvider, StartLimit, startGuard } from '@liminal/agents';
+import { thrownMessage } from '@liminal/protocol';
+import { type AgentIntroduction, type CliProvider, Semaphore, startGuard } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
 import { createAgents } from '../agents.ts';
 import type { Config } from '../config/load.ts';
@@ -12,15 +12,18 @@ const answerLimitMs = 10_000;
 const atOnce = 4;
 
 /** Reports one finding per agent. When this resolves, every started process has ended. */
-export async function checkAgents(config: Config, tell: (finding: Finding) => void): Promise<void> {
+export async function checkAgents(
+  config: Config,
+  report: (finding: Finding) => void,
+): Promise<void> {
   const agents = createAgents(config).list();
-  const limit = new StartLimit(atOnce);
+  const limit = new Semaphore(atOnce);
   // Ends the agents if this process is killed.
   const guard = await startGuard();
   try {
     const checks = agents.map((provider) => limit.run(() => checkAgent(provider)));
     // Report in the order in which agents are listed everywhere.
-    for (const check of checks) tell(await check);
+    for (const check of checks) report(await check);
   } finally {
     await Promise.all(agents.map((provider) => provider.close()));
     await guard.dismiss();
@@ -33,7 +36,7 @@ async function checkAgent(provider: CliProvider): Promise<Finding> {
   try {
     return describeAgent(info, await provider.introduce(answerLimitMs));
   } catch (error) {
-    const reason = messageOf(error);
+    const reason = thrownMessage(error);
     return describeAgent({ ...info, available: false, reason });
   }
 }

@@ -1,13 +1,13 @@
 /** Doctor's check of proxies: whether requests to each configured address use a proxy. */
 import { hasProxies, shownProxy, type Way, wayTo } from '@liminal/agents/proxy';
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
 import { isConvex } from '../config/shared.ts';
 import type { Finding } from '../finding.ts';
 import { addressesOf } from '../telemetry/proxied.ts';
 
 /** The providers' own addresses. */
-const makers = { openai: 'https://api.openai.com', anthropic: 'https://api.anthropic.com' };
+const providerUrls = { openai: 'https://api.openai.com', anthropic: 'https://api.anthropic.com' };
 
 /** One finding for each configured HTTP address; none if no proxy variable is set. */
 export function checkProxies(config: Config, env: NodeJS.ProcessEnv): Finding[] {
@@ -17,7 +17,7 @@ export function checkProxies(config: Config, env: NodeJS.ProcessEnv): Finding[] 
       const url = new URL(address);
       return describeWay(`${name} (${url.origin})`, wayTo(url, env));
     } catch (error) {
-      return { verdict: 'poor', text: `Proxy of ${name}: ${messageOf(error)}` };
+      return { verdict: 'poor', text: `Proxy of ${name}: ${thrownMessage(error)}` };
     }
   });
 }
@@ -48,7 +48,7 @@ function addressesIn(config: Config, env: NodeJS.ProcessEnv): [name: string, add
   return [
     ...models
       .filter(({ problem }) => problem === undefined)
-      .map(({ title, type, baseUrl = makers[type] }): [string, string] => [title, baseUrl]),
+      .map(({ title, type, baseUrl = providerUrls[type] }): [string, string] => [title, baseUrl]),
     ...Object.entries(mcpServers).flatMap(([name, server]): [string, string][] =>
       server.type === 'stdio' ? [] : [[`MCP server ${name}`, server.url]],
     ),

@@ -1,7 +1,7 @@
 /** Doctor's checks of what a server needs: Node, its data folder, and the Redis and database that servers share. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { hideUrlSecrets, messageOf } from '@liminal/protocol';
+import { hideUrlSecrets, thrownMessage } from '@liminal/protocol';
 import { openConvex } from '@liminal/storage/convex';
 import { describePostgres } from '@liminal/storage/postgres';
 import { describeRedis } from '@liminal/storage/redis';
@@ -61,7 +61,7 @@ async function orWhyNot(check: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await check();
   } catch (error) {
-    const said = messageOf(error);
-    return [{ verdict: 'bad', text: hideUrlSecrets(said) }];
+    const message = thrownMessage(error);
+    return [{ verdict: 'bad', text: hideUrlSecrets(message) }];
   }
 }

@@ -11,18 +11,18 @@ import { checkDataFolder, checkNode, checkShared } from './doctor-settings.ts';
 /** Prints whether the server and each agent can run, and why not. Returns 1 if the server could not start. */
 export async function doctor(config: Config): Promise<number> {
   let isBad = false;
-  const tell = (finding: Finding): void => {
+  const report = (finding: Finding): void => {
     isBad ||= finding.verdict === 'bad';
     console.log(findingLine(finding));
   };
-  tell({ verdict: 'good', text: `Liminal ${version}` });
-  tell(checkNode());
-  tell(checkDataFolder(config.dataDir));
-  tell(await checkServer(config));
-  tell(checkProcesses());
-  for (const finding of checkProxies(config, process.env)) tell(finding);
-  if (config.shared) for (const finding of await checkShared(config.shared)) tell(finding);
-  await checkAgents(config, tell);
+  report({ verdict: 'good', text: `Liminal ${version}` });
+  report(checkNode());
+  report(checkDataFolder(config.dataDir));
+  report(await checkServer(config));
+  report(checkProcesses());
+  for (const finding of checkProxies(config, process.env)) report(finding);
+  if (config.shared) for (const finding of await checkShared(config.shared)) report(finding);
+  await checkAgents(config, report);
   return isBad ? 1 : 0;
 }
 

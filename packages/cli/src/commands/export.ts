@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { LiminalClient } from '@liminal/client';
-import { LiminalError, messageOf } from '@liminal/protocol';
+import { LiminalError, thrownMessage } from '@liminal/protocol';
 import { checkedParts } from '@liminal/runtime';
 import type { Config } from '../config/load.ts';
 import { connect } from '../connect.ts';
@@ -37,8 +37,8 @@ export async function exportSession(
   const part = `${path}.part`;
   const { client, close } = await connect(config);
   try {
-    const file = await fileOf(client, sessionId);
-    await write(file, part, name);
+    const file = await exportedFile(client, sessionId);
+    await writeExport(file, part, name);
     const contents = await contentsOf(part);
     await rename(part, path);
     const { size } = await stat(path);
@@ -52,12 +52,16 @@ export async function exportSession(
 }
 
 /** Loads the session first: only an agent's own store may have it, or Liminal may have only a part. */
-async function fileOf({ requests }: LiminalClient, sessionId: string) {
+async function exportedFile({ requests }: LiminalClient, sessionId: string) {
   await requests.loadSession(sessionId).catch(() => undefined);
   return requests.exportSession(sessionId);
 }
 
-async function write(file: ReadableStream<Uint8Array>, part: string, name: string): Promise<void> {
+async function writeExport(
+  file: ReadableStream<Uint8Array>,
+  part: string,
+  name: string,
+): Promise<void> {
   const isPacked = name.endsWith('.gz');
   try {
     // Other users of this machine must not read the file.
@@ -65,7 +69,7 @@ async function write(file: ReadableStream<Uint8Array>, part: string, name: strin
     const bytes = Readable.from(file);
     await (isPacked ? pipeline(bytes, createGzip(), there) : pipeline(bytes, there));
   } catch (cause) {
-    throw new LiminalError('NOT_EXPORTED', `${name} was not written: ${messageOf(cause)}`, {
+    throw new LiminalError('NOT_EXPORTED', `${name} was not written: ${thrownMessage(cause)}`, {
       cause,
     });
   }

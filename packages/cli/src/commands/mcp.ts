@@ -27,7 +27,7 @@ export async function mcp(
       if (url !== undefined) console.log(`Sign in here: ${oneRow(url)}`);
     }
     const { servers } = await requests.mcpServers(sessionId);
-    for (const server of servers) console.log(oneRow(rowOf(server)));
+    for (const server of servers) console.log(oneRow(serverRow(server)));
     if (servers.length === 0) console.error('The agent has no MCP servers.');
     return 0;
   } finally {
@@ -35,7 +35,7 @@ export async function mcp(
   }
 }
 
-function rowOf({ name, state, tools, problem }: McpServerState): string {
+function serverRow({ name, state, tools, problem }: McpServerState): string {
   const count = tools === undefined ? '' : `, ${tools} ${tools === 1 ? 'tool' : 'tools'}`;
   return `${name}: ${state}${count}${problem === undefined ? '' : `: ${problem}`}`;
 }

@@ -27,7 +27,7 @@ const ordinary: ReadonlySet<string> = new Set(['NOTHING_TO_END', 'SESSION_NOT_FO
 export async function notify(what: string, flags: NotifyFlags, config: Config): Promise<number> {
   if (what.trimStart().startsWith('{')) return codexNotifies(readEvent(what), config);
   const { turn: turnId } = flags;
-  return end(what, turnId === undefined ? {} : { turnId }, config);
+  return endTurn(what, turnId === undefined ? {} : { turnId }, config);
 }
 
 async function codexNotifies(event: z.infer<typeof CodexEvent>, config: Config): Promise<number> {
@@ -37,14 +37,14 @@ async function codexNotifies(event: z.infer<typeof CodexEvent>, config: Config):
   if (!isEnd || thread === undefined || agentTurnId === undefined) return 0;
   if ((await findServer(config.dataDir)) === undefined) return 0;
   try {
-    return await end(thread, { agentTurnId }, config);
+    return await endTurn(thread, { agentTurnId }, config);
   } catch (error) {
     if (error instanceof LiminalError && ordinary.has(error.code)) return 0;
     throw error;
   }
 }
 
-async function end(
+async function endTurn(
   session: string,
   which: { turnId?: string; agentTurnId?: string },
   config: Config,

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/load.ts';
 import { openLog } from '../open-log.ts';
 import { ownSecrets } from '../own-secrets.ts';
-import { openShared, refuseToKeep } from '../storage.ts';
+import { openShared, refuseEventArchive } from '../storage.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 
 /** Projects runs into history, alongside the servers, until a signal ends it. */
@@ -15,7 +15,7 @@ export async function projector(config: Config): Promise<number> {
       'A projector needs the Redis and the database that servers share: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL. A single server needs no projector.',
     );
   }
-  refuseToKeep({ shared, settings });
+  refuseEventArchive({ shared, settings });
   const stopped = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)));
   const logger = openLog(logLevel, ownSecrets(config, process.env)).logger;
   const telemetry = await startTelemetry(config.telemetry, logger, 'projector');

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { access, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LiminalError, messageOf } from '@liminal/protocol';
+import { LiminalError, thrownMessage } from '@liminal/protocol';
 import { checkedParts, unpacked } from '@liminal/runtime';
 import { createCredentials, createReplayServer, type ReplayedFile } from '@liminal/server';
 import { ConfigError } from '../config/errors.ts';
@@ -25,11 +25,11 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export async function replay(path: string, config: Config): Promise<number> {
   const stopped = Promise.race(signals.map((signal) => once(process, signal)));
   await access(path, constants.R_OK).catch((error: unknown) => {
-    throw new ConfigError(`"${path}" cannot be read: ${messageOf(error)}`);
+    throw new ConfigError(`"${path}" cannot be read: ${thrownMessage(error)}`);
   });
   const folder = await mkdtemp(join(tmpdir(), 'liminal-replay-'));
   try {
-    const file = await readWhole(path, folder);
+    const file = await readReplayedFile(path, folder);
     const credentials = createCredentials(randomBytes(32).toString('base64url'));
     const server = await createReplayServer({ file, version, webDir, credentials, host });
     const port = await findPort({ ...config, host });
@@ -47,7 +47,7 @@ export async function replay(path: string, config: Config): Promise<number> {
 }
 
 /** Checks a whole file, and writes its blobs into the folder. */
-async function readWhole(path: string, folder: string): Promise<ReplayedFile> {
+async function readReplayedFile(path: string, folder: string): Promise<ReplayedFile> {
   const blobs: Map<string, { mimeType: string; read: () => Promise<Uint8Array> }> = new Map();
   let sessionId: string | undefined;
   let runs = 0;
@@ -55,9 +55,9 @@ async function readWhole(path: string, folder: string): Promise<ReplayedFile> {
     if (part.type === 'session') ({ sessionId } = part.session);
     if (part.type === 'run') runs += 1;
     if (part.type !== 'blob') continue;
-    const place = join(folder, part.hash);
-    await writeFile(place, part.bytes, { mode: 0o600 });
-    blobs.set(part.hash, { mimeType: part.mimeType, read: async () => readFile(place) });
+    const blobPath = join(folder, part.hash);
+    await writeFile(blobPath, part.bytes, { mode: 0o600 });
+    blobs.set(part.hash, { mimeType: part.mimeType, read: async () => readFile(blobPath) });
   }
   if (sessionId === undefined || runs === 0) {
     throw new LiminalError(

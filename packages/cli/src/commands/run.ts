@@ -5,7 +5,7 @@ import {
   type ApprovalUpsert as Approval,
   defaultOption,
   LiminalError,
-  messageOf,
+  thrownMessage,
   projectSettingsCall,
   type UpsertObject,
 } from '@liminal/protocol';
@@ -13,15 +13,15 @@ import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/errors.ts';
 import { type AttachedFile, readAttachments, uploadAttachments } from '../attach.ts';
 import { connect } from '../connect.ts';
-import { ask, canAsk, dropTypedLines, here } from '../terminal/ask.ts';
+import { askChoice, canAsk, dropTypedLines, ownTerminal } from '../terminal/ask.ts';
 import { askForm } from '../terminal/ask-form.ts';
-import { closedPipeExit, readerGone } from '../terminal/failed-output.ts';
+import { closedPipeExit, outputClosedSignal } from '../terminal/failed-output.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { formatLine } from '../terminal/lines.ts';
 import { requestLines } from '../terminal/request-lines.ts';
 import { oneRow, withMarkedRows } from '../terminal/rows.ts';
 import { TextStream } from '../terminal/text-stream.ts';
-import { type Line, Transcript } from '../transcript.ts';
+import { type TranscriptLine, Transcript } from '../transcript.ts';
 import { watch } from '../watch.ts';
 
 export interface RunFlags {
@@ -57,7 +57,7 @@ export async function run(prompt: string, flags: RunFlags, config: Config): Prom
   }
   const { client, close } = await connect(config);
   try {
-    const sessionId = flags.session ?? (await create(client, flags));
+    const sessionId = flags.session ?? (await createSession(client, flags));
     const add = flags.addDir?.map((each) => resolve(each)) ?? [];
     if (flags.session !== undefined && add.length > 0) {
       await client.requests.changeDirectories(sessionId, { add });
@@ -69,14 +69,14 @@ export async function run(prompt: string, flags: RunFlags, config: Config): Prom
     }
     for (const [id, value] of settings) await client.requests.setConfig(sessionId, id, value);
     await watch(client, sessionId, () => true);
-    const { turnId } = await send(client, sessionId, prompt, files);
+    const { turnId } = await sendPrompt(client, sessionId, prompt, files);
     return await new PrintedTurn(client, sessionId, turnId, flags.json ?? false).follow();
   } finally {
     await close();
   }
 }
 
-async function send(
+async function sendPrompt(
   { requests }: LiminalClient,
   sessionId: string,
   prompt: string,
@@ -87,7 +87,7 @@ async function send(
   return requests.send(sessionId, prompt, undefined, { blocks });
 }
 
-async function create(client: LiminalClient, flags: RunFlags): Promise<string> {
+async function createSession(client: LiminalClient, flags: RunFlags): Promise<string> {
   const { agent, dir, addDir, profile } = flags;
   const projectDir = resolve(dir ?? process.cwd());
   const additionalDirectories = addDir?.map((each) => resolve(each)) ?? [];
@@ -123,13 +123,13 @@ export class PrintedTurn {
   #activity = '';
   #turn: JoinedTurn | undefined;
   /** The turn in which the server asks a question before this turn. */
-  #before: string | undefined;
+  #questionTurnId: string | undefined;
   /** Lines that wait for the end of a question: nothing is printed below a question. */
-  #lines: Line[] = [];
+  #lines: TranscriptLine[] = [];
   /** The ids of the requests that are being asked or answered. */
   readonly #asking = new Set<string>();
   /** The request on the screen. */
-  #asked: Asked | undefined;
+  #shownRequest: ShownRequest | undefined;
 
   constructor(client: LiminalClient, sessionId: string, turnId: string, isJson: boolean) {
     this.#client = client;
@@ -141,13 +141,13 @@ export class PrintedTurn {
   /** Returns the exit code. */
   async follow(): Promise<number> {
     const interrupted = new AbortController();
-    const cancel = () => void this.#stop(interrupted).catch(complain);
+    const cancel = () => void this.#stop(interrupted).catch(reportError);
     // The first signal stops the turn. Afterwards there is no handler, so a second signal ends the process as usual.
     process.once('SIGINT', cancel);
     console.error(`Session ${this.#sessionId}`);
-    const isGone = readerGone(process.stdout);
+    const outputClosed = outputClosedSignal(process.stdout);
     let exitCode = closedPipeExit;
-    const look = ({ turns, info }: SessionView): boolean => {
+    const onView = ({ turns, info }: SessionView): boolean => {
       const joined = joinTurns(turns);
       for (;;) {
         const turn = joined.find((each) => each.turnId === this.#turnId);
@@ -156,17 +156,22 @@ export class PrintedTurn {
           return false;
         }
         this.#endBefore();
-        this.#tellActivity(info?.activity ?? '');
+        this.#showActivity(info?.activity ?? '');
         this.#read(turn);
         if (turn.status === 'in_progress') return false;
         exitCode = turn.status === 'complete' ? 0 : 1;
-        if (turn.goesOnIn === undefined) return true;
-        this.#turnId = turn.goesOnIn;
+        if (turn.continuedBy === undefined) return true;
+        this.#turnId = turn.continuedBy;
       }
     };
-    await watch(this.#client, this.#sessionId, look, AbortSignal.any([isGone, interrupted.signal]));
+    await watch(
+      this.#client,
+      this.#sessionId,
+      onView,
+      AbortSignal.any([outputClosed, interrupted.signal]),
+    );
     if (interrupted.signal.aborted) exitCode = 1;
-    this.#takeBack();
+    this.#closeQuestion();
     this.#print();
     this.#text.breakLine();
     process.off('SIGINT', cancel);
@@ -196,24 +201,24 @@ export class PrintedTurn {
   #askBefore(turns: readonly JoinedTurn[]): void {
     for (const turn of turns) {
       const asks = turn.status === 'in_progress' && turn.items.some(isProjectSettings);
-      if (!asks && turn.turnId !== this.#before) continue;
-      this.#before = turn.turnId;
+      if (!asks && turn.turnId !== this.#questionTurnId) continue;
+      this.#questionTurnId = turn.turnId;
       this.#turn = turn;
       for (const line of this.#transcript.read({ turns: [turn] })) {
         if (line.kind === 'turn' || line.item.type !== 'approval') continue;
         if (line.kind === 'item') this.#closed(line.item);
         this.#lines.push(line);
       }
-      this.#askAgainIfChanged(turn);
+      this.#repeatIfChanged(turn);
       this.#print();
     }
   }
 
   /** Ends the question of the turn before: it was answered here or elsewhere. */
   #endBefore(): void {
-    if (this.#before === undefined) return;
-    this.#before = undefined;
-    this.#takeBack();
+    if (this.#questionTurnId === undefined) return;
+    this.#questionTurnId = undefined;
+    this.#closeQuestion();
   }
 
   #read(turn: JoinedTurn): void {
@@ -224,12 +229,13 @@ export class PrintedTurn {
       if (this.#isJson && !process.stdout.isTTY) console.log(jsonLine(line));
       this.#lines.push(line);
     }
-    this.#askAgainIfChanged(turn);
+    this.#repeatIfChanged(turn);
     this.#print();
   }
 
-  #askAgainIfChanged(turn: JoinedTurn): void {
-    if (this.#asked && isChanged(this.#asked, turn)) this.#asked.stop.abort(changed);
+  #repeatIfChanged(turn: JoinedTurn): void {
+    if (this.#shownRequest && isChanged(this.#shownRequest, turn))
+      this.#shownRequest.stop.abort(requestChanged);
   }
 
   /** Stops asking a request that is over. */
@@ -237,19 +243,19 @@ export class PrintedTurn {
     this.#lines = this.#lines.filter(
       (line) => line.kind !== 'approval' || line.item.itemId !== itemId,
     );
-    if (this.#asked?.approval.approvalId === approvalId) this.#takeBack();
+    if (this.#shownRequest?.approval.approvalId === approvalId) this.#closeQuestion();
   }
 
-  #takeBack(): void {
-    this.#asked?.stop.abort();
-    this.#asked = undefined;
+  #closeQuestion(): void {
+    this.#shownRequest?.stop.abort();
+    this.#shownRequest = undefined;
   }
 
   /** Prints new lines, up to a question: a line below the question could look like another question. */
   #print(): void {
-    if (this.#asked) return;
+    if (this.#shownRequest) return;
     if (!this.#isJson && this.#turn) this.#text.update(this.#turn);
-    while (!this.#asked) {
+    while (!this.#shownRequest) {
       const line = this.#lines.shift();
       if (line === undefined) return;
       this.#show(line);
@@ -257,15 +263,15 @@ export class PrintedTurn {
   }
 
   /** Prints what a silent agent waits for, for example a retry after an overloaded model. */
-  #tellActivity(activity: string): void {
-    if (activity === this.#activity || this.#asked) return;
+  #showActivity(activity: string): void {
+    if (activity === this.#activity || this.#shownRequest) return;
     this.#activity = activity;
     if (activity === '') return;
     this.#text.breakLine();
     console.error(oneRow(activity));
   }
 
-  #show(line: Line): void {
+  #show(line: TranscriptLine): void {
     if (this.#isJson && process.stdout.isTTY) console.log(jsonLine(line));
     if (line.kind === 'approval') return void this.#ask(line.item);
     if (this.#isJson) return;
@@ -286,10 +292,10 @@ export class PrintedTurn {
     try {
       await this.#decide(approval);
     } catch (error) {
-      complain(error);
+      reportError(error);
     } finally {
       this.#asking.delete(approvalId);
-      if (this.#asked?.approval.approvalId === approvalId) this.#asked = undefined;
+      if (this.#shownRequest?.approval.approvalId === approvalId) this.#shownRequest = undefined;
       this.#print();
     }
   }
@@ -303,7 +309,7 @@ export class PrintedTurn {
     } catch (error) {
       const code = error instanceof LiminalError ? error.code : undefined;
       if (answer.content !== undefined && code === 'INVALID_OPTION') {
-        complain(error);
+        reportError(error);
         return this.#decide(approval);
       }
       if (code !== 'APPROVAL_ALREADY_ANSWERED') throw error;
@@ -312,12 +318,12 @@ export class PrintedTurn {
 
   /** A person's answer to the latest state of a request; undefined without an answer. */
   async #askHere(approval: Approval): Promise<ApprovalAnswer | undefined> {
-    const asked = askedIn(this.#turn, approval);
-    this.#asked = asked;
-    const { signal } = asked.stop;
+    const request = latestRequest(this.#turn, approval);
+    this.#shownRequest = request;
+    const { signal } = request.stop;
     await dropTypedLines();
-    const answer = signal.aborted ? undefined : await answerTo(asked);
-    if (signal.reason !== changed) return answer;
+    const answer = signal.aborted ? undefined : await answerTo(request);
+    if (signal.reason !== requestChanged) return answer;
     console.error('The agent has changed its request:');
     return this.#askHere(approval);
   }
@@ -336,44 +342,51 @@ const isProjectSettings = (item: UpsertObject): boolean =>
   item.type === 'tool_call' && item.toolName === projectSettingsCall;
 
 /** A request with the lines shown for it. */
-interface Asked {
+interface ShownRequest {
   approval: Approval;
   about: readonly string[];
   stop: AbortController;
 }
 
 /** Why a question was aborted that is then asked again. */
-const changed = 'changed';
+const requestChanged = 'changed';
 
 /** The latest state of a request and its call. */
-function askedIn(turn: JoinedTurn | undefined, approval: Approval): Asked {
-  const newest = waitingIn(turn, approval) ?? approval;
+function latestRequest(turn: JoinedTurn | undefined, approval: Approval): ShownRequest {
+  const latest = waitingRequest(turn, approval) ?? approval;
   const call = turn?.items.find(
-    (item) => item.type === 'tool_call' && item.callId === newest.callId,
+    (item) => item.type === 'tool_call' && item.callId === latest.callId,
   );
-  const about = requestLines(newest, call?.type === 'tool_call' ? call : undefined);
-  return { approval: newest, about, stop: new AbortController() };
+  const about = requestLines(latest, call?.type === 'tool_call' ? call : undefined);
+  return { approval: latest, about, stop: new AbortController() };
 }
 
 /** Whether the turn has a newer state of the request than the screen. */
-function isChanged({ approval, about }: Asked, turn: JoinedTurn): boolean {
-  if (waitingIn(turn, approval) === undefined) return false;
-  const now = askedIn(turn, approval);
-  return shownOf(now.approval, now.about) !== shownOf(approval, about);
+function isChanged({ approval, about }: ShownRequest, turn: JoinedTurn): boolean {
+  if (waitingRequest(turn, approval) === undefined) return false;
+  const now = latestRequest(turn, approval);
+  return shownText(now.approval, now.about) !== shownText(approval, about);
 }
 
-const shownOf = ({ title, options, form }: Approval, about: readonly string[]): string =>
+const shownText = ({ title, options, form }: Approval, about: readonly string[]): string =>
   JSON.stringify([title, options, form, about]);
 
-function waitingIn(turn: JoinedTurn | undefined, { approvalId }: Approval): Approval | undefined {
+function waitingRequest(
+  turn: JoinedTurn | undefined,
+  { approvalId }: Approval,
+): Approval | undefined {
   return turn?.items.find(
     (item): item is Approval => item.type === 'approval' && item.approvalId === approvalId,
   );
 }
 
-async function answerTo({ approval, about, stop }: Asked): Promise<ApprovalAnswer | undefined> {
+async function answerTo({
+  approval,
+  about,
+  stop,
+}: ShownRequest): Promise<ApprovalAnswer | undefined> {
   const { title, options, form } = approval;
-  const choice = await ask(title, options, stop.signal, here(), about);
+  const choice = await askChoice(title, options, stop.signal, ownTerminal(), about);
   if (!choice) return undefined;
   const { option, note } = choice;
   const answer = { optionId: option.optionId, ...(note && { note }) };
@@ -382,6 +395,6 @@ async function answerTo({ approval, about, stop }: Asked): Promise<ApprovalAnswe
   return content && { ...answer, content };
 }
 
-function complain(error: unknown): void {
-  console.error(withMarkedRows(messageOf(error)));
+function reportError(error: unknown): void {
+  console.error(withMarkedRows(thrownMessage(error)));
 }

@@ -8,14 +8,14 @@ import { hasDesktop, openInBrowser } from '../terminal/browser.ts';
 import { aborted, endSignals } from '../terminal/end-signals.ts';
 
 /** How long turns may take to end before the terminal shows that the server waits for them, in ms. */
-const TELL_MS = 200;
+const noticeDelayMs = 200;
 
 /**
  * Runs the server until a signal. Running turns may then continue for `endLimitMs`; the next signal stops them at once,
  * and a third signal ends the process.
  */
 export async function serve(config: Config): Promise<number> {
-  const [told, again, oncemore] = endSignals();
+  const [firstSignal, secondSignal, thirdSignal] = endSignals();
   const liminal = await startLiminal(config);
   const { logger, url, token, newLink, close } = liminal;
   const endLoggedConsole = logConsole(logger);
@@ -27,9 +27,9 @@ export async function serve(config: Config): Promise<number> {
   // A link opens once, and other users can read a program's arguments: the browser gets a second link.
   if (config.open && hasDesktop(process.env)) await openInBrowser(newLink());
 
-  await aborted(told);
-  await finishTurns(liminal, config.endLimitMs, again);
-  void aborted(again.aborted ? oncemore : again).then(() => process.exit(130));
+  await aborted(firstSignal);
+  await finishTurns(liminal, config.endLimitMs, secondSignal);
+  void aborted(secondSignal.aborted ? thirdSignal : secondSignal).then(() => process.exit(130));
   removeServerFile();
   await close();
   endLoggedConsole();
@@ -42,7 +42,7 @@ async function finishTurns(
   hurry: AbortSignal,
 ): Promise<void> {
   const finished = finish(AbortSignal.any([hurry, AbortSignal.timeout(limitMs)]));
-  const isSoon = await Promise.race([finished.then(() => true), delay(TELL_MS, false)]);
+  const isSoon = await Promise.race([finished.then(() => true), delay(noticeDelayMs, false)]);
   if (isSoon) return;
   const seconds = Math.ceil(limitMs / 1_000);
   // For people: `console.error` would go to the log.

@@ -10,7 +10,7 @@ export interface SessionsFlags {
 }
 
 /** The terminal's width in columns from which the list shows each session's model and cost. */
-const WIDE = 140;
+const wide = 140;
 
 /** Prints the sessions, also those of the agents' own stores: pinned sessions first, then the newest. */
 export async function listSessions(flags: SessionsFlags, config: Config): Promise<number> {
@@ -20,11 +20,11 @@ export async function listSessions(flags: SessionsFlags, config: Config): Promis
     const wanted = projects
       .flatMap(({ sessions }) => sessions)
       .filter(({ archived = false }) => archived === (flags.archived ?? false))
-      .toSorted(inOrder);
+      .toSorted(pinnedThenNewest);
     // Programs that read the lines rely on the title's place.
-    const isWide = process.stdout.isTTY && process.stdout.columns >= WIDE;
+    const isWide = process.stdout.isTTY && process.stdout.columns >= wide;
     for (const session of wanted) {
-      console.log(flags.json ? jsonOf(session) : lineOf(session, isWide));
+      console.log(flags.json ? sessionJson(session) : sessionLine(session, isWide));
     }
     return 0;
   } finally {
@@ -32,16 +32,16 @@ export async function listSessions(flags: SessionsFlags, config: Config): Promis
   }
 }
 
-function inOrder(a: SessionSummary, b: SessionSummary): number {
+function pinnedThenNewest(a: SessionSummary, b: SessionSummary): number {
   const pinned = Number(b.pinned ?? false) - Number(a.pinned ?? false);
   return pinned === 0 ? b.updatedAt.localeCompare(a.updatedAt) : pinned;
 }
 
-function jsonOf(session: SessionSummary): string {
+function sessionJson(session: SessionSummary): string {
   return escapeHiddenInJson(JSON.stringify(session));
 }
 
-function lineOf(session: SessionSummary, isWide: boolean): string {
+function sessionLine(session: SessionSummary, isWide: boolean): string {
   const { sessionId, cliType, state, queuePaused, pinned, updatedAt, projectDir, title } = session;
   const { model = '-', costUsd } = session;
   const marks = [

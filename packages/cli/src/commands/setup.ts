@@ -8,14 +8,14 @@ export async function setup(sessionId: string, config: Config): Promise<number> 
   const { client, close } = await connectTo(sessionId, config);
   const { requests } = client;
   try {
-    for (const row of rowsOf(await requests.setup(sessionId))) console.log(oneRow(row));
+    for (const row of setupRows(await requests.setup(sessionId))) console.log(oneRow(row));
     return 0;
   } finally {
     await close();
   }
 }
 
-function rowsOf({ facts, parts }: SessionSetup): string[] {
+function setupRows({ facts, parts }: SessionSetup): string[] {
   return [
     ...facts.map(({ name, value }) => `${name}: ${value}`),
     ...parts.flatMap(({ kind, entries }) => [

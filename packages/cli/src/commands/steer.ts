@@ -20,8 +20,8 @@ export async function steer(
   const { client, close } = await connectTo(sessionId, config);
   try {
     const blocks = await uploadAttachments(client.requests, files);
-    const beside = blocks.length > 0 ? { blocks } : {};
-    const { turnId } = await client.requests.steer(sessionId, message, undefined, beside);
+    const attachments = blocks.length > 0 ? { blocks } : {};
+    const { turnId } = await client.requests.steer(sessionId, message, undefined, attachments);
     console.log(turnId);
     return 0;
   } finally {

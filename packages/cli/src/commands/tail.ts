@@ -1,10 +1,10 @@
 import { joinTurns } from '@liminal/client';
 import type { Config } from '../config/load.ts';
 import { connect } from '../connect.ts';
-import { closedPipeExit, readerGone } from '../terminal/failed-output.ts';
+import { closedPipeExit, outputClosedSignal } from '../terminal/failed-output.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { formatLine } from '../terminal/lines.ts';
-import { type Line, Transcript } from '../transcript.ts';
+import { type TranscriptLine, Transcript } from '../transcript.ts';
 import { watch } from '../watch.ts';
 
 export interface TailFlags {
@@ -23,9 +23,9 @@ export async function tail(
   const { client, isShared, close } = await connect(config);
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort());
-  const isGone = readerGone(process.stdout);
+  const outputClosed = outputClosedSignal(process.stdout);
   const transcript = new Transcript();
-  const print = json ? (line: Line) => console.log(jsonLine(line)) : printText;
+  const print = json ? (line: TranscriptLine) => console.log(jsonLine(line)) : printText;
   try {
     await watch(
       client,
@@ -36,15 +36,15 @@ export async function tail(
         for (const line of transcript.read({ turns })) print(line);
         return !isShared;
       },
-      AbortSignal.any([stop.signal, isGone]),
+      AbortSignal.any([stop.signal, outputClosed]),
     );
-    return isGone.aborted ? closedPipeExit : 0;
+    return outputClosed.aborted ? closedPipeExit : 0;
   } finally {
     await close();
   }
 }
 
-function printText(line: Line): void {
+function printText(line: TranscriptLine): void {
   const text = formatLine(line);
   if (text !== '') console.log(text);
 }

@@ -4,14 +4,14 @@ import { createRequests } from '@liminal/client';
 import {
   hideUrlSecrets,
   LiminalError,
-  messageOf,
+  thrownMessage,
   type Response,
   writeTraceparent,
 } from '@liminal/protocol';
 import { createAgents } from '../agents.ts';
 import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/errors.ts';
-import { type Connection, connect } from '../connect.ts';
+import { type ServerConnection, connect } from '../connect.ts';
 import type { Finding } from '../finding.ts';
 import { findTrace, type TraceStore, traceStore } from '../verify/find-trace.ts';
 import { checkHistory } from '../verify/history-check.ts';
@@ -39,7 +39,7 @@ export interface VerifyFlags {
 }
 
 /** The checked and parsed flags. */
-interface Asked {
+interface ParsedFlags {
   agent: string;
   prompt: string;
   settings: [id: string, value: string][];
@@ -47,43 +47,43 @@ interface Asked {
   store: TraceStore | undefined;
 }
 
-interface Check extends Asked {
+interface Check extends ParsedFlags {
   config: Config;
-  connection: Connection;
+  connection: ServerConnection;
   report: Report;
   /** Aborted by a signal to the process. */
   stop: AbortSignal;
 }
 
 /** How long a run may take to reach history after its end, in ms. */
-const HISTORY_MS = 30_000;
+const historyMs = 30_000;
 /** How long a trace may take to reach the trace store, in ms. */
-const TRACE_MS = 60_000;
+const traceMs = 60_000;
 
 /**
  * Sends a prompt through an agent, and checks settings, log, history and traces on the way; then deletes the session,
  * run and folder that it made. Returns 1 if a check fails. Throws ConfigError.
  */
 export async function verify(flags: VerifyFlags, config: Config): Promise<number> {
-  const asked = understand(flags, config);
+  const parsedFlags = parseFlags(flags, config);
   const report = new Report(flags.json ?? false);
   const stop = stopSignal();
-  report.tell(checkNode(), checkDataFolder(config.dataDir));
-  report.tell(...(config.telemetry?.problems ?? []).map(bad));
-  if (config.shared) report.tell(...(await checkShared(config.shared)));
-  if (report.hasFailed) return report.end(asked.agent);
-  await told(report, stop, async () => {
+  report.addFindings(checkNode(), checkDataFolder(config.dataDir));
+  report.addFindings(...(config.telemetry?.problems ?? []).map(bad));
+  if (config.shared) report.addFindings(...(await checkShared(config.shared)));
+  if (report.hasFailed) return report.end(parsedFlags.agent);
+  await runPart(report, stop, async () => {
     const connection = await connect(config);
     try {
-      await checkServer({ ...asked, config, connection, report, stop });
+      await checkServer({ ...parsedFlags, config, connection, report, stop });
     } finally {
       await connection.close();
     }
   });
-  return report.end(asked.agent);
+  return report.end(parsedFlags.agent);
 }
 
-function understand(flags: VerifyFlags, config: Config): Asked {
+function parseFlags(flags: VerifyFlags, config: Config): ParsedFlags {
   const types = createAgents(config)
     .list()
     .map(({ cliType }) => cliType);
@@ -117,12 +117,16 @@ function stopSignal(): AbortSignal {
 }
 
 /** Runs a part of the check; an error is reported as a failure of that part. */
-async function told(report: Report, stop: AbortSignal, part: () => Promise<void>): Promise<void> {
+async function runPart(
+  report: Report,
+  stop: AbortSignal,
+  part: () => Promise<void>,
+): Promise<void> {
   try {
     await part();
   } catch (error) {
-    const text = stop.aborted ? 'The check was stopped.' : hideUrlSecrets(messageOf(error));
-    report.tell(bad(text));
+    const text = stop.aborted ? 'The check was stopped.' : hideUrlSecrets(thrownMessage(error));
+    report.addFindings(bad(text));
   }
 }
 
@@ -130,7 +134,7 @@ async function checkServer(check: Check): Promise<void> {
   const { report, connection, agent, stop } = check;
   const { requests } = connection.client;
   const agents = await requests.listAgents();
-  report.tell(
+  report.addFindings(
     good(
       connection.isShared
         ? `A server runs at ${connection.url}`
@@ -138,13 +142,13 @@ async function checkServer(check: Check): Promise<void> {
     ),
   );
   const info = agents.find(({ cliType }) => cliType === agent);
-  if (info) report.tell(asNeeded(describeAgent(info), info.available));
+  if (info) report.addFindings(asNeeded(describeAgent(info), info.available));
   if (report.hasFailed) return;
   const leftovers = new Leftovers(requests);
   try {
-    await told(report, stop, async () => checkTurn(check, leftovers));
+    await runPart(report, stop, async () => checkTurn(check, leftovers));
   } finally {
-    report.tell(...(await leftovers.remove()));
+    report.addFindings(...(await leftovers.remove()));
   }
 }
 
@@ -184,33 +188,33 @@ async function checkTurn(check: Check, leftovers: Leftovers): Promise<void> {
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
   if (trouble !== undefined) throw new LiminalError('RUN_UNREAD', trouble);
   if (run.run?.status === 'complete') {
-    report.tell(good(`The agent answered within ${seconds} s: “${shorten(run.text)}”`));
+    report.addFindings(good(`The agent answered within ${seconds} s: “${shorten(run.text)}”`));
   }
-  report.tell(...run.findings());
-  if (run.run) await checkWhatFollows(check, run.run, request.traceId);
+  report.addFindings(...run.findings());
+  if (run.run) await checkHistoryAndTrace(check, run.run, request.traceId);
 }
 
 /** Checks the run's history and trace. */
-async function checkWhatFollows(
+async function checkHistoryAndTrace(
   { connection, config, limitMs, report, stop: signal, store }: Check,
   run: Response,
   traceId: string,
 ): Promise<void> {
-  await told(report, signal, async () => {
-    const forMs = Math.min(limitMs, HISTORY_MS);
+  await runPart(report, signal, async () => {
+    const forMs = Math.min(limitMs, historyMs);
     const isShared = config.shared !== undefined;
     await checkHistory(connection.client.requests, run, { forMs, signal, isShared });
-    report.tell(good('History matches the run’s events'));
+    report.addFindings(good('History matches the run’s events'));
   });
   if (signal.aborted) return;
   if (!store) {
     const text =
       'The trace was not checked: set LANGFUSE_PUBLIC_KEY, LANGFUSE_SECRET_KEY and LANGFUSE_HOST, or use --find-trace';
-    return report.tell({ verdict: 'poor', text });
+    return report.addFindings({ verdict: 'poor', text });
   }
-  await told(report, signal, async () => {
-    await findTrace(store, traceId, { forMs: Math.min(limitMs, TRACE_MS), signal });
-    report.tell(good(`${store.name} has the trace`));
+  await runPart(report, signal, async () => {
+    await findTrace(store, traceId, { forMs: Math.min(limitMs, traceMs), signal });
+    report.addFindings(good(`${store.name} has the trace`));
   });
 }
 

@@ -1,4 +1,4 @@
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
@@ -94,7 +94,7 @@ export function readConfigFile(
   path: string,
   { required, home, env }: { required: boolean; home: string; env: NodeJS.ProcessEnv },
 ): ConfigFile {
-  const text = readText(path, required);
+  const text = readConfigText(path, required);
   if (text === undefined) return {};
   const parsed = ConfigFile.safeParse(parseJson(path, text));
   if (!parsed.success) {
@@ -123,7 +123,7 @@ export function readConfigFile(
   };
 }
 
-function readText(path: string, required: boolean): string | undefined {
+function readConfigText(path: string, required: boolean): string | undefined {
   try {
     // A required file may be a pipe, for example one of a shell.
     return required ? readFileSync(path, 'utf8') : readSmall(path);
@@ -131,7 +131,7 @@ function readText(path: string, required: boolean): string | undefined {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     const missing = code === 'ENOENT' || code === 'ENOTDIR';
     if (missing && !required) return undefined;
-    const why = missing ? 'the file does not exist' : messageOf(cause);
+    const why = missing ? 'the file does not exist' : thrownMessage(cause);
     throw new ConfigError(
       `The configuration file ${path} cannot be read: ${why.replace(/\.$/, '')}.`,
       { cause },
@@ -143,7 +143,7 @@ function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const why = messageOf(cause);
+    const why = thrownMessage(cause);
     throw new ConfigError(`The configuration in ${path} is not valid JSON: ${why}`, { cause });
   }
 }

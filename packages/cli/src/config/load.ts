@@ -25,7 +25,7 @@ export interface Flags {
 }
 
 /** The sources of configuration, so that tests need no process of their own. */
-export interface Surroundings {
+export interface ConfigSources {
   env: NodeJS.ProcessEnv;
   cwd: string;
   home: string;
@@ -71,7 +71,7 @@ const defaultPort = 4747;
 const defaultEndLimitMs = 5_000;
 
 /** Throws `ConfigError`. */
-export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Config {
+export function loadConfig(flags: Flags, { env, cwd, home }: ConfigSources): Config {
   const variable = (name: string) => (env[name] === '' ? undefined : env[name]);
   const dataDir = resolve(
     cwd,

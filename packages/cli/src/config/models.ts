@@ -112,7 +112,7 @@ export interface ModelConfig extends Omit<ModelEntry, 'apiKeyEnv' | 'name'> {
   problem?: string | undefined;
 }
 
-const makers = {
+const providers = {
   openai: { title: 'OpenAI models', key: 'OPENAI_API_KEY', url: 'OPENAI_BASE_URL' },
   anthropic: { title: 'Anthropic models', key: 'ANTHROPIC_API_KEY', url: 'ANTHROPIC_BASE_URL' },
 };
@@ -142,7 +142,7 @@ export function keyVariables(
   const used = Object.entries(env).flatMap(([name, value = '']) =>
     value.length >= shortestKey && headers.some((header) => header.includes(value)) ? [name] : [],
   );
-  return [...Object.values(makers).map(({ key }) => key), ...named, ...used];
+  return [...Object.values(providers).map(({ key }) => key), ...named, ...used];
 }
 
 /** The shortest key, in characters; shorter values occur in many headers by chance. */
@@ -153,16 +153,16 @@ function modelConfig(
   { apiKeyEnv, name, ...entry }: ModelEntry,
   variable: (name: string) => string | undefined,
 ): ModelConfig {
-  const maker = makers[entry.type];
-  const baseUrl = entry.baseUrl ?? variable(maker.url);
+  const provider = providers[entry.type];
+  const baseUrl = entry.baseUrl ?? variable(provider.url);
   // A key is sent only to the server that it belongs to.
-  const keyName = apiKeyEnv ?? (entry.baseUrl === undefined ? maker.key : undefined);
+  const keyName = apiKeyEnv ?? (entry.baseUrl === undefined ? provider.key : undefined);
   const apiKey = keyName === undefined ? undefined : variable(keyName)?.trim();
-  const title = name ?? (cliType === entry.type ? maker.title : cliType);
+  const title = name ?? (cliType === entry.type ? provider.title : cliType);
   const problem =
     (modelFields.baseUrl.safeParse(baseUrl).success
       ? undefined
-      : `${maker.url} ${wholeAddress}.`) ??
+      : `${provider.url} ${wholeAddress}.`) ??
     (keyName === undefined ? undefined : keyProblem(keyName, apiKey));
   return { ...entry, cliType, title, baseUrl, apiKey, problem };
 }

@@ -29,8 +29,9 @@ export function sharedConfig(
     choose(DatabaseUrl, ['LIMINAL_DATABASE_URL', variable('LIMINAL_DATABASE_URL')]) ??
     file.databaseUrl;
   if (redisUrl === undefined && databaseUrl === undefined) return undefined;
-  if (redisUrl === undefined) throw lonely('LIMINAL_DATABASE_URL', 'LIMINAL_REDIS_URL');
-  if (databaseUrl === undefined) throw lonely('LIMINAL_REDIS_URL', 'LIMINAL_DATABASE_URL');
+  if (redisUrl === undefined) throw missingCounterpart('LIMINAL_DATABASE_URL', 'LIMINAL_REDIS_URL');
+  if (databaseUrl === undefined)
+    throw missingCounterpart('LIMINAL_REDIS_URL', 'LIMINAL_DATABASE_URL');
   const databaseSecret = variable('LIMINAL_DATABASE_SECRET');
   if (isConvex(databaseUrl) && databaseSecret === undefined) {
     throw new ConfigError(
@@ -50,7 +51,7 @@ export function isConvex(databaseUrl: string): boolean {
   return /^https?:/.test(databaseUrl);
 }
 
-function lonely(given: string, missing: string): ConfigError {
+function missingCounterpart(given: string, missing: string): ConfigError {
   return new ConfigError(
     `${given} also needs ${missing}: servers that share their sessions need a Redis and a database. A single server needs neither.`,
   );

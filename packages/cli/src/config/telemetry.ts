@@ -1,5 +1,5 @@
 /** The destinations of spans, from the variables of OpenTelemetry, Langfuse and OpenLLMetry. */
-import { isHttpAddress } from '../http-address.ts';
+import { isHttpUrl } from '../http-url.ts';
 import type { ConfigFile } from './file.ts';
 
 /** Variables with keys, or with headers that may contain keys. */
@@ -101,7 +101,7 @@ function openllmetryAccess(variable: Variable, problems: string[]): TelemetryCon
 
 /** An unset address is valid: the exporter has a default. */
 function isAddress(name: string, value: string | undefined, problems: string[]): boolean {
-  if (value === undefined || isHttpAddress(value)) return true;
+  if (value === undefined || isHttpUrl(value)) return true;
   problems.push(`${name} is not an http:// or https:// address: no spans are sent there.`);
   return false;
 }

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { LiminalError } from '@liminal/protocol/errors';
 
 /** Larger than any small file of the data folder becomes, in bytes. */
-const LARGEST = 16 * 1024 * 1024;
+const largest = 16 * 1024 * 1024;
 
 /**
  * Returns the text of a small file of the data folder. Throws the file system's error, and LiminalError
@@ -16,7 +16,7 @@ export function readSmall(path: string): string {
     if (!found.isFile() && !found.isDirectory()) {
       throw new LiminalError('DATA_DIR_UNUSABLE', `${path} is not a file. Move it away.`);
     }
-    if (found.size > LARGEST) {
+    if (found.size > largest) {
       throw new LiminalError('DATA_DIR_UNUSABLE', `${path} is larger than 16 MiB. Move it away.`);
     }
     return readFileSync(fd, 'utf8');

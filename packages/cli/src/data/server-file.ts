@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readProcess } from '@liminal/agents/process-table';
 import { readSmall } from './read-small.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeFileAtomically } from './write-file-atomically.ts';
 
 export interface ServerFile {
   /** Without a trailing slash. */
@@ -13,7 +13,7 @@ export interface ServerFile {
 }
 
 /** How long a server on this machine may take to answer, in ms. */
-const patience = 5000;
+const responseTimeoutMs = 5000;
 
 /**
  * Records this process as the server of a data folder; the result removes the record. The record has the start time of
@@ -27,22 +27,23 @@ export function writeServerFile(
   const path = pathIn(dataDir);
   const { pid } = process;
   const startedAt = readProcess(pid)?.startedAt;
-  writeWhole(path, `${JSON.stringify({ url, token, pid, startedAt })}\n`);
+  writeFileAtomically(path, `${JSON.stringify({ url, token, pid, startedAt })}\n`);
   return () => rmSync(path, { force: true });
 }
 
 /** The server recorded in the data folder, if it answers. */
 export async function findServer(dataDir: string): Promise<ServerFile | undefined> {
   const server = readServerFile(dataDir);
-  return server && (await answers(server.url)) ? server : undefined;
+  return server && (await isReachable(server.url)) ? server : undefined;
 }
 
 export function readServerFile(dataDir: string): ServerFile | undefined {
   try {
     const read = JSON.parse(readSmall(pathIn(dataDir))) as Record<string, unknown>;
     const { url, pid, token, startedAt } = read;
-    const isWhole = typeof url === 'string' && Number.isInteger(pid) && typeof token === 'string';
-    return isWhole && isAlive(Number(pid), startedAt)
+    const isComplete =
+      typeof url === 'string' && Number.isInteger(pid) && typeof token === 'string';
+    return isComplete && isAlive(Number(pid), startedAt)
       ? { url, pid: Number(pid), token }
       : undefined;
   } catch {
@@ -50,9 +51,9 @@ export function readServerFile(dataDir: string): ServerFile | undefined {
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+async function isReachable(url: string): Promise<boolean> {
   try {
-    return (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(patience) })).ok;
+    return (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(responseTimeoutMs) })).ok;
   } catch {
     return false;
   }

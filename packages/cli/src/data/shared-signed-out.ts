@@ -1,5 +1,5 @@
 import type { Board } from '@liminal/storage';
-import type { KeptSignedOut } from './signed-out.ts';
+import type { StoredSignedOut } from './signed-out.ts';
 
 const name = 'signed-out';
 /** Longer than a browser keeps its cookie, in ms. */
@@ -11,7 +11,7 @@ const ttlMs = 401 * 24 * 60 * 60_000;
  * `onProblem` gets errors of Redis: the sign-outs of this server still hold on this server.
  */
 export async function shareSignedOut(
-  signedOut: KeptSignedOut,
+  signedOut: StoredSignedOut,
   board: Board,
   onProblem: (error: unknown) => void,
 ): Promise<() => Promise<void>> {

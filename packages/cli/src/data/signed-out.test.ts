@@ -5,7 +5,7 @@ import { createCredentials } from '@liminal/server';
 import { openSharedMemoryStorage } from '@liminal/storage/memory';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { shareSignedOut } from './shared-signed-out.ts';
-import { keptSignedOut } from './signed-out.ts';
+import { openSignedOut } from './signed-out.ts';
 
 const folders: string[] = [];
 const newFolder = (): string => {
@@ -20,7 +20,7 @@ afterEach(() => {
 
 /** A server's credentials, with functions that sign a browser in and out by its cookie. */
 function open(dataDir: string) {
-  const signedOut = keptSignedOut(dataDir);
+  const signedOut = openSignedOut(dataDir);
   const credentials = createCredentials('token', signedOut);
   return {
     signedOut,

@@ -1,10 +1,10 @@
 /** Stores which browsers were signed out, across restarts and on every server of a cluster. */
 import { join } from 'node:path';
-import { LiminalError, messageOf } from '@liminal/protocol';
+import { LiminalError, thrownMessage } from '@liminal/protocol';
 import { isBefore, type SignedOut } from '@liminal/server';
 import { z } from 'zod';
 import { readSmall } from './read-small.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeFileAtomically } from './write-file-atomically.ts';
 
 const State = z.object({
   /** Sign-ins of an earlier generation are invalid. */
@@ -18,13 +18,13 @@ type State = z.infer<typeof State>;
  * How many sign-outs are remembered; one more signs out every browser. None is dropped because of its age: a wrong
  * clock could then let a signed-out browser in.
  */
-const MAX_DEVICES = 10_000;
+const maxDevices = 10_000;
 
 /** The delay before a failed write is retried, in ms. */
-const RETRY_MS = 5_000;
+const retryMs = 5_000;
 
 /** The sign-outs in the data folder's file, which several servers can share. */
-export interface KeptSignedOut extends SignedOut {
+export interface StoredSignedOut extends SignedOut {
   /** The state as JSON; equal states have equal texts. */
   readonly text: string;
   /** Adds another server's sign-outs to ours. Throws if the text is not a state. */
@@ -36,27 +36,27 @@ export interface KeptSignedOut extends SignedOut {
  * `add`, `addAll` and `merge` take effect at once; they throw LiminalError `STORE_WRITE_FAILED` if the file cannot be
  * written yet.
  */
-export function keptSignedOut(dataDir: string): KeptSignedOut {
+export function openSignedOut(dataDir: string): StoredSignedOut {
   const path = join(dataDir, 'signed-out.json');
-  const kept = read(path);
+  const stored = readState(path);
   // Later than every generation that was counted in steps of one.
-  const state = kept ?? { generation: Date.now(), devices: [] };
+  const state = stored ?? { generation: Date.now(), devices: [] };
   const listeners: (() => void)[] = [];
   let retry: NodeJS.Timeout | undefined;
   const save = (): void => {
     clearTimeout(retry);
     try {
-      writeWhole(path, `${textOf(state)}\n`);
+      writeFileAtomically(path, `${stateText(state)}\n`);
     } catch (cause) {
-      retry = setTimeout(() => ignoreErrors(save), RETRY_MS).unref();
-      const message = `The sign-out holds only until this process ends: ${path} could not be written (${messageOf(cause)}). Free some space, and sign out again.`;
+      retry = setTimeout(() => ignoreErrors(save), retryMs).unref();
+      const message = `The sign-out holds only until this process ends: ${path} could not be written (${thrownMessage(cause)}). Free some space, and sign out again.`;
       throw new LiminalError('STORE_WRITE_FAILED', message, { cause });
     }
   };
   // Otherwise each start would sign out every browser again.
-  if (!kept) ignoreErrors(save);
+  if (!stored) ignoreErrors(save);
   const changed = (): void => {
-    if (state.devices.length > MAX_DEVICES) {
+    if (state.devices.length > maxDevices) {
       state.generation += 1;
       state.devices = [];
     }
@@ -79,22 +79,22 @@ export function keptSignedOut(dataDir: string): KeptSignedOut {
     },
     watch: (listener) => void listeners.push(listener),
     get text() {
-      return textOf(state);
+      return stateText(state);
     },
     merge: (text) => {
       const other = State.parse(JSON.parse(text));
-      const before = textOf(state);
+      const before = stateText(state);
       if (other.generation > state.generation) {
         Object.assign(state, other);
       } else if (other.generation === state.generation) {
         state.devices = [...new Set([...state.devices, ...other.devices])];
       }
-      if (textOf(state) !== before) changed();
+      if (stateText(state) !== before) changed();
     },
   };
 }
 
-function textOf({ generation, devices }: State): string {
+function stateText({ generation, devices }: State): string {
   return JSON.stringify({ generation, devices: devices.toSorted() });
 }
 
@@ -106,7 +106,7 @@ function ignoreErrors(write: () => void): void {
 }
 
 /** Undefined if the file is invalid. */
-function read(path: string): State | undefined {
+function readState(path: string): State | undefined {
   let text: string;
   try {
     text = readSmall(path);

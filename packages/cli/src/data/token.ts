@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { ConfigError } from '../config/errors.ts';
 import { Token } from '../config/values.ts';
 import { readSmall } from './read-small.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeFileAtomically } from './write-file-atomically.ts';
 
 /** The data folder's token, made at the first start; only its owner can read it. Throws `ConfigError`. */
 export function dataFolderToken(dataDir: string): string {
   const path = join(dataDir, 'token');
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  if (!existsSync(path)) writeWhole(path, `${randomBytes(32).toString('base64url')}\n`, putNew);
+  if (!existsSync(path))
+    writeFileAtomically(path, `${randomBytes(32).toString('base64url')}\n`, putNew);
   chmodSync(path, 0o600);
   const token = Token.safeParse(readSmall(path).trim());
   if (token.success) return token.data;

@@ -8,13 +8,13 @@ export async function usingDataDir<T>(dataDir: string, work: () => T | Promise<T
   try {
     return await work();
   } catch (cause) {
-    if (!isRefusal(cause)) throw cause;
+    if (!isSystemError(cause)) throw cause;
     const message = `The data folder ${dataDir} cannot be used: ${cause.message}. Repair it, or choose another with --data.`;
     throw new LiminalError('DATA_DIR_UNUSABLE', message, { cause });
   }
 }
 
-function isRefusal(error: unknown): error is Error {
+function isSystemError(error: unknown): error is Error {
   if (!(error instanceof Error) || error instanceof LiminalError) return false;
   return 'syscall' in error || ('code' in error && error.code === 'ERR_SQLITE_ERROR');
 }

@@ -1,18 +1,18 @@
-import { messageOf, type Span } from '@liminal/protocol';
+import { thrownMessage, type Span } from '@liminal/protocol';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
 import type { SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { EndedSpan } from './ended-span.ts';
 
 /** How many spans may wait while the destination is slow or unreachable; further spans are lost. */
-const WAITING_MAX = 50_000;
+const waitingMax = 50_000;
 
 export interface OpenedProcessor {
   processor: SpanProcessor;
   /** How many spans the processor accepts before it must be flushed; further spans could be lost. */
   atOnce: number;
   /** Attributes that this destination gets besides ours. */
-  besides?: (span: Span) => Span['attributes'];
+  extraAttributes?: (span: Span) => Span['attributes'];
 }
 
 /** A destination of spans, with a queue: a large turn ends with thousands of spans at once. */
@@ -34,7 +34,7 @@ export class Destination {
   /** Queues spans for the processor, which sends them in batches. */
   add(spans: readonly Span[]): void {
     if (spans.length === 0) return;
-    const room = WAITING_MAX - this.#waiting.length;
+    const room = waitingMax - this.#waiting.length;
     if (spans.length > room) this.#onTrouble('More than 50,000 spans wait; the others are lost.');
     this.#waiting.push(...spans.slice(0, Math.max(0, room)));
     this.#giving ??= this.#give().finally(() => (this.#giving = undefined));
@@ -45,7 +45,7 @@ export class Destination {
       await this.#giving;
       await this.#opened.processor.shutdown();
     } catch (error) {
-      this.#onTrouble(messageOf(error));
+      this.#onTrouble(thrownMessage(error));
     }
   }
 
@@ -55,7 +55,9 @@ export class Destination {
     const { processor, atOnce } = this.#opened;
     while (this.#waiting.length > 0) {
       if (this.#given >= atOnce) {
-        await processor.forceFlush().catch((error: unknown) => this.#onTrouble(messageOf(error)));
+        await processor
+          .forceFlush()
+          .catch((error: unknown) => this.#onTrouble(thrownMessage(error)));
         this.#given = 0;
       }
       const spans = this.#waiting.splice(0, atOnce - this.#given);
@@ -65,8 +67,8 @@ export class Destination {
   }
 
   #end(span: Span): void {
-    const { processor, besides } = this.#opened;
-    const ended = new EndedSpan(span, this.#resource, besides?.(span));
+    const { processor, extraAttributes } = this.#opened;
+    const ended = new EndedSpan(span, this.#resource, extraAttributes?.(span));
     processor.onStart(ended.asStarted(), ROOT_CONTEXT);
     processor.onEnd(ended);
   }

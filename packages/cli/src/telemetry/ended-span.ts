@@ -35,7 +35,7 @@ export class EndedSpan implements ReadableSpan {
   /** Not a method on private fields: OpenLLMetry reads spans through objects that inherit from them. */
   readonly spanContext: () => SpanContext;
 
-  constructor(span: Span, resource: Resource, besides: Span['attributes'] = {}) {
+  constructor(span: Span, resource: Resource, extraAttributes: Span['attributes'] = {}) {
     const { traceId, spanId, parentSpanId, startedAt } = span;
     const endedAt = Math.max(startedAt, span.endedAt);
     this.name = span.name;
@@ -44,7 +44,7 @@ export class EndedSpan implements ReadableSpan {
     this.endTime = hrTime(endedAt);
     this.duration = hrTime(endedAt - startedAt);
     this.status = { code: span.hasFailed ? SpanStatusCode.ERROR : SpanStatusCode.UNSET };
-    this.attributes = { ...span.attributes, ...besides };
+    this.attributes = { ...span.attributes, ...extraAttributes };
     this.resource = resource;
     const context = { traceId, spanId, traceFlags: TraceFlags.SAMPLED };
     this.spanContext = () => context;

@@ -3,7 +3,7 @@ import type { Span } from '@liminal/protocol';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { OpenedProcessor } from './destination.ts';
-import { BATCHED_AT_ONCE } from './otlp.ts';
+import { batchedAtOnce } from './otlp.ts';
 import { proxied } from './proxied.ts';
 
 interface Access {
@@ -21,7 +21,7 @@ export function openLangfuse(access: Access): OpenedProcessor {
     mediaUploadEnabled: false,
     ...exporterFor(access),
   });
-  return { processor, atOnce: BATCHED_AT_ONCE, besides: sessionOf };
+  return { processor, atOnce: batchedAtOnce, extraAttributes: sessionOf };
 }
 
 /** Langfuse's own exporter does not support proxies, so this one sends the same data through the proxy. */

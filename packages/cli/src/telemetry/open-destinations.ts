@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { diag, DiagLogLevel, ROOT_CONTEXT } from '@opentelemetry/api';
 import { throughProxy } from '@liminal/agents/proxy';
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import type { Tracing } from '@liminal/runtime';
 import {
   defaultResource,
@@ -27,7 +27,7 @@ export async function openDestinations(
   report: OnTrouble,
 ): Promise<{ destinations: Destination[]; samples: Tracing['samples'] }> {
   const onTrouble = withProxies(config, report);
-  listen(onTrouble);
+  reportDiagnostics(onTrouble);
   const resource = resourceOf(role);
   const { otlp, langfuse, openllmetry } = config;
   const opening = [
@@ -40,7 +40,7 @@ export async function openDestinations(
   const destinations = opened.flatMap((one) => {
     if (one.status === 'fulfilled')
       return one.value ? [new Destination(one.value, resource, onTrouble)] : [];
-    onTrouble(messageOf(one.reason));
+    onTrouble(thrownMessage(one.reason));
     return [];
   });
   return { destinations, samples: samplesBy(config.sampler) };
@@ -55,22 +55,28 @@ function withProxies(config: TelemetryConfig, onTrouble: OnTrouble): OnTrouble {
 }
 
 /** Receives the exporters' errors: every version of their libraries uses the same global `diag`. */
-function listen(onTrouble: OnTrouble): void {
+function reportDiagnostics(onTrouble: OnTrouble): void {
   // Some exporters put the name of their component first.
-  const hear = (said: string, ...more: unknown[]): void =>
-    onTrouble(sentenceIn(more.length === 0 ? said : more.map(messageOf).join(' ')));
+  const onMessage = (text: string, ...more: unknown[]): void =>
+    onTrouble(sentenceIn(more.length === 0 ? text : more.map(thrownMessage).join(' ')));
   const ignore = (): void => {};
-  const logger = { error: hear, warn: hear, info: ignore, debug: ignore, verbose: ignore };
+  const logger = {
+    error: onMessage,
+    warn: onMessage,
+    info: ignore,
+    debug: ignore,
+    verbose: ignore,
+  };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
 /** Exporters report an error as JSON, with its stack and perhaps the other side's response. */
-function sentenceIn(said: string): string {
+function sentenceIn(text: string): string {
   try {
-    const { message } = JSON.parse(said) as { message?: unknown };
-    return typeof message === 'string' ? message : said;
+    const { message } = JSON.parse(text) as { message?: unknown };
+    return typeof message === 'string' ? message : text;
   } catch {
-    return said;
+    return text;
   }
 }
 

@@ -5,7 +5,7 @@ import type { OpenedProcessor } from './destination.ts';
 import { openLlmetryAddress, proxied } from './proxied.ts';
 
 /** Its exporter sends spans one by one, and rejects more than 30 at a time. */
-const AT_ONCE = 20;
+const defaultAtOnce = 20;
 
 /**
  * Opens OpenLLMetry's span processor, configured as by its SDK; the SDK's own `initialize` would also instrument every
@@ -20,7 +20,7 @@ export async function openOpenLlmetry({ apiKey }: { apiKey: string }): Promise<O
     ...exporterFor(apiKey),
     allowedInstrumentationLibraries: ALL_INSTRUMENTATION_LIBRARIES,
   });
-  return { processor, atOnce: AT_ONCE };
+  return { processor, atOnce: defaultAtOnce };
 }
 
 /** OpenLLMetry's own exporter does not support proxies, so this one sends the same data through the proxy. */

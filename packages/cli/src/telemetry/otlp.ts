@@ -5,7 +5,7 @@ import type { OpenedProcessor } from './destination.ts';
 import { otlpAddress, proxied } from './proxied.ts';
 
 /** Half of the queue of a batching processor (`OTEL_BSP_MAX_QUEUE_SIZE`), past which it loses spans. */
-export const BATCHED_AT_ONCE = 1_024;
+export const batchedAtOnce = 1_024;
 
 /**
  * Opens any destination that accepts OTLP over HTTP. The exporter reads its address and options in
@@ -14,5 +14,5 @@ export const BATCHED_AT_ONCE = 1_024;
 export function openOtlp(protocol: 'http/protobuf' | 'http/json'): OpenedProcessor {
   const Exporter = protocol === 'http/json' ? JsonExporter : ProtobufExporter;
   const exporter = new Exporter(proxied(otlpAddress(process.env)));
-  return { processor: new BatchSpanProcessor(exporter), atOnce: BATCHED_AT_ONCE };
+  return { processor: new BatchSpanProcessor(exporter), atOnce: batchedAtOnce };
 }

@@ -9,9 +9,9 @@ import type { TelemetryConfig } from '../config/telemetry.ts';
 import type { Destination } from './destination.ts';
 
 /** How long the end of the program waits for spans to be sent, in ms. */
-const FLUSH_MS = 3_000;
+const flushMs = 3_000;
 /** How many different problems are logged. */
-const TROUBLES_MAX = 10;
+const troublesMax = 10;
 
 export interface Telemetry {
   tracing: Tracing;
@@ -28,14 +28,14 @@ export async function startTelemetry(
   if (!config) return undefined;
   for (const problem of config.problems) logger.warn({}, problem);
   const { openDestinations } = await import('./open-destinations.ts');
-  const onTrouble = tellOnce(logger);
+  const onTrouble = logOnce(logger);
   const { destinations, samples } = await openDestinations(config, role, onTrouble);
   if (destinations.length === 0) return undefined;
   return {
     tracing: tracingTo(destinations, config.captureContent, samples),
     close: async () => {
       const closed = Promise.all(destinations.map(async (destination) => destination.close()));
-      await Promise.race([closed, delay(FLUSH_MS, undefined, { ref: false })]);
+      await Promise.race([closed, delay(flushMs, undefined, { ref: false })]);
     },
   };
 }
@@ -52,11 +52,11 @@ function tracingTo(
 }
 
 /** Logs each different problem only once. */
-function tellOnce(logger: Logger): (what: string) => void {
-  const told = new Set<string>();
+function logOnce(logger: Logger): (what: string) => void {
+  const logged = new Set<string>();
   return (what) => {
-    if (told.has(what) || told.size >= TROUBLES_MAX) return;
-    told.add(what);
+    if (logged.has(what) || logged.size >= troublesMax) return;
+    logged.add(what);
     const reason = hideUrlSecrets(what).slice(0, 300);
     logger.warn({ reason }, 'spans could not be sent; this problem is logged once');
   };

@@ -11,10 +11,10 @@ import {
   askLine,
   choiceRows,
   columnsOf,
-  here,
+  ownTerminal,
   type Terminal,
   titleRows,
-  type Understood,
+  type ParsedAnswer,
 } from './ask.ts';
 import { fitted, linesOf, mark, markedRows } from './rows.ts';
 
@@ -22,18 +22,18 @@ import { fitted, linesOf, mark, markedRows } from './rows.ts';
 export async function askForm(
   form: Form,
   signal: AbortSignal,
-  terminal: Terminal = here(),
+  terminal: Terminal = ownTerminal(),
 ): Promise<FormContent | undefined> {
   const content: FormContent = {};
   for (const field of readFields(form)) {
     const isSecret = field.kind === 'text' && field.isSecret === true;
-    const question = { rows: fieldRows(field, terminal), prompt: promptOf(field), isSecret };
-    const understand = (line: string): Understood<{ value: FormValue | undefined }> => {
+    const question = { rows: fieldRows(field, terminal), prompt: promptFor(field), isSecret };
+    const parse = (line: string): ParsedAnswer<{ value: FormValue | undefined }> => {
       const value = readValue(line, field);
       const problem = valueProblem(field, value);
       return problem === undefined ? { answer: { value } } : { problem };
     };
-    const answer = await askLine(question, understand, signal, terminal);
+    const answer = await askLine(question, parse, signal, terminal);
     if (answer === undefined) return undefined;
     if (answer.value !== undefined) content[field.name] = answer.value;
   }
@@ -56,7 +56,7 @@ function fieldRows(field: Field, terminal: Terminal): string[] {
   ];
 }
 
-function promptOf(field: Field): string {
+function promptFor(field: Field): string {
   const { length } = choicesOf(field);
   const numbers =
     field.kind === 'several' ? `numbers (1-${length}), separated by commas` : `1-${length}`;

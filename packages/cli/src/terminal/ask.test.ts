@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { beforeEach, expect, test } from 'vitest';
-import { ask } from './ask.ts';
+import { askChoice } from './ask.ts';
 
 const options = [
   { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 
 test('a person chooses by number', async () => {
-  const answer = ask('Run it?', options, new AbortController().signal, { input, output });
+  const answer = askChoice('Run it?', options, new AbortController().signal, { input, output });
   input.write('2\n');
   expect(await answer).toEqual({ option: options[1] });
   expect(shown()).toContain('? Run it?\n  1  Allow\n  2  Reject\n');
@@ -26,7 +26,7 @@ test('a person chooses by number', async () => {
 test('SAFE: a question shows all hidden characters in it', async () => {
   const [yes, no] = options;
   const names = [{ ...yes!, name: 'Allow \u202ela' }, no!];
-  const answer = ask('Run \u001b[8ml\u200bs?', names, new AbortController().signal, {
+  const answer = askChoice('Run \u001b[8ml\u200bs?', names, new AbortController().signal, {
     input,
     output,
   });
@@ -36,7 +36,7 @@ test('SAFE: a question shows all hidden characters in it', async () => {
 });
 
 test('an invalid choice is asked again', async () => {
-  const answer = ask('Run it?', options, new AbortController().signal, { input, output });
+  const answer = askChoice('Run it?', options, new AbortController().signal, { input, output });
   for (const line of ['', 'yes', '0', '3', '1']) input.write(`${line}\n`);
   expect(await answer).toEqual({ option: options[0] });
 });
@@ -44,7 +44,7 @@ test('an invalid choice is asked again', async () => {
 test('a note is returned with an option that takes one', async () => {
   const [yes, no] = options;
   const asked = [yes!, { ...no!, takesNote: true }];
-  const answer = ask('Run it?', asked, new AbortController().signal, { input, output });
+  const answer = askChoice('Run it?', asked, new AbortController().signal, { input, output });
   for (const line of ['1 go on', '2, use the other folder']) input.write(`${line}\n`);
   expect(await answer).toEqual({ option: asked[1], note: 'use the other folder' });
   const said = shown();
@@ -54,7 +54,7 @@ test('a note is returned with an option that takes one', async () => {
 
 test('a question that is answered elsewhere ends without an answer', async () => {
   const over = new AbortController();
-  const answer = ask('Run it?', options, over.signal, { input, output });
+  const answer = askChoice('Run it?', options, over.signal, { input, output });
   over.abort();
   expect(await answer).toBeUndefined();
 });

@@ -11,29 +11,29 @@ export interface Terminal {
 }
 
 /** An answer, or the problem with the line, as a sentence. */
-export type Understood<T> = { answer: T } | { problem: string };
+export type ParsedAnswer<T> = { answer: T } | { problem: string };
 
 /** The size of a terminal that gives none. */
-const usual = { columns: 80, rows: 24 };
+const defaultSize = { columns: 80, rows: 24 };
 /** How long typed lines may take to arrive, in ms. */
-const ARRIVAL_MS = 20;
+const arrivalMs = 20;
 
 /** Whether a person can answer questions here. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-export const here = (): Terminal => ({ input: process.stdin, output: process.stderr });
+export const ownTerminal = (): Terminal => ({ input: process.stdin, output: process.stderr });
 
 /** Drops the lines that were typed so far: the question was not on the screen yet. */
-export async function dropTypedLines({ input }: Terminal = here()): Promise<void> {
+export async function dropTypedLines({ input }: Terminal = ownTerminal()): Promise<void> {
   const drop = (): void => {};
   input.on('data', drop).resume();
-  await delay(ARRIVAL_MS);
+  await delay(arrivalMs);
   input.off('data', drop).pause();
 }
 
-export interface Choice {
+export interface ChosenOption {
   option: ApprovalOption;
   /** The person's note to the agent. */
   note?: string;
@@ -43,13 +43,13 @@ export interface Choice {
  * Asks a person to choose one of the options; `undefined` when `signal` aborts the question or the input ends. `about`
  * describes the subject of the question: lines without hidden characters, which are shown whole.
  */
-export async function ask(
+export async function askChoice(
   title: string,
   options: readonly ApprovalOption[],
   signal: AbortSignal,
-  terminal: Terminal = here(),
+  terminal: Terminal = ownTerminal(),
   about: readonly string[] = [],
-): Promise<Choice | undefined> {
+): Promise<ChosenOption | undefined> {
   const columns = columnsOf(terminal);
   const rows = [
     ...markedRows(about, columns),
@@ -60,7 +60,7 @@ export async function ask(
   const hint = withNote.length === 0 ? '' : `; after ${withNote.join(' or ')} also why`;
   const pages = new Pages(rows, terminal);
   const question = { rows, prompt: `Your choice (1-${options.length}${hint}): `, hasPages: true };
-  const understand = (line: string): Understood<Choice> => {
+  const parse = (line: string): ParsedAnswer<ChosenOption> => {
     if (line.toLowerCase() === 'v') return { problem: pages.next() };
     const [, number, rest = ''] = /^(\d+)((?:[\s,.:].*)?)$/s.exec(line) ?? [];
     const note = rest.replace(/^[\s,.:]+/, '');
@@ -70,23 +70,29 @@ export async function ask(
     if (option.takesNote === true) return { answer: { option, note } };
     return { problem: `Option ${number} takes no note. Give only the number.` };
   };
-  return askLine(question, understand, signal, terminal);
+  return askLine(question, parse, signal, terminal);
 }
 
-const meaning: Record<string, boolean> = { y: true, yes: true, n: false, no: false, '': false };
+const yesNoAnswers: Record<string, boolean> = {
+  y: true,
+  yes: true,
+  n: false,
+  no: false,
+  '': false,
+};
 
 /** Asks for a yes; everything else counts as no. */
 export async function confirm(question: string): Promise<boolean> {
-  const understand = (line: string): Understood<boolean> => {
-    const answer = meaning[line.toLowerCase()];
+  const parse = (line: string): ParsedAnswer<boolean> => {
+    const answer = yesNoAnswers[line.toLowerCase()];
     return answer === undefined ? { problem: 'Answer y or n.' } : { answer };
   };
   const stop = new AbortController();
-  const asked = { rows: titleRows(question, here()), prompt: 'y/N: ' };
-  return (await askLine(asked, understand, stop.signal)) ?? false;
+  const asked = { rows: titleRows(question, ownTerminal()), prompt: 'y/N: ' };
+  return (await askLine(asked, parse, stop.signal)) ?? false;
 }
 
-interface Question {
+interface LineQuestion {
   /** Without hidden characters; none is wider than the terminal. */
   rows: readonly string[];
   prompt: string;
@@ -98,10 +104,10 @@ interface Question {
 
 /** Asks a question until a line is valid; `undefined` when `signal` aborts it or the input ends. */
 export async function askLine<T>(
-  question: Question,
-  understand: (line: string) => Understood<T>,
+  question: LineQuestion,
+  parse: (line: string) => ParsedAnswer<T>,
   signal: AbortSignal,
-  terminal: Terminal = here(),
+  terminal: Terminal = ownTerminal(),
 ): Promise<T | undefined> {
   const { input, output } = terminal;
   output.write([...question.rows, ...notesBelow(question, terminal), ''].join('\n'));
@@ -114,9 +120,9 @@ export async function askLine<T>(
     for await (const line of lines) {
       // The typed line break was hidden with the line.
       if (showAgain !== undefined) output.write('\n');
-      const understood = understand(line.trim());
-      if ('answer' in understood) return understood.answer;
-      output.write(`${markHidden(understood.problem)}\n`);
+      const parsed = parse(line.trim());
+      if ('answer' in parsed) return parsed.answer;
+      output.write(`${markHidden(parsed.problem)}\n`);
       again();
     }
   } finally {
@@ -144,7 +150,10 @@ function hideTyping(input: NodeJS.ReadableStream): () => void {
 }
 
 /** How many rows do not fit on the screen, and how to read them. */
-function notesBelow({ rows, prompt, hasPages = false }: Question, terminal: Terminal): string[] {
+function notesBelow(
+  { rows, prompt, hasPages = false }: LineQuestion,
+  terminal: Terminal,
+): string[] {
   const room = heightOf(terminal) - Math.ceil(prompt.length / columnsOf(terminal));
   if (rows.length <= room) return [];
   const [how, rest] = ['Scroll up to read them', hasPages ? ', or answer v for pages.' : '.'];
@@ -162,8 +171,8 @@ export function choiceRows(index: number, name: string, terminal: Terminal): str
   return fitted(oneRow(name), heads, columnsOf(terminal));
 }
 
-export const columnsOf = ({ output }: Terminal): number => output.columns || usual.columns;
-const heightOf = ({ output }: Terminal): number => output.rows || usual.rows;
+export const columnsOf = ({ output }: Terminal): number => output.columns || defaultSize.columns;
+const heightOf = ({ output }: Terminal): number => output.rows || defaultSize.rows;
 
 /** Rows in pages that fit on the screen. */
 class Pages {

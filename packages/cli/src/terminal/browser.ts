@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** How long a browser has to read the page with the link, in ms. */
-const READ_MS = 60_000;
+const readMs = 60_000;
 
 /** Whether a browser would open on this machine's screen, in front of a user. */
 export function hasDesktop(env: NodeJS.ProcessEnv, platform = process.platform): boolean {
@@ -36,7 +36,7 @@ function notOpened(): void {
   process.stderr.write('No browser could be opened: open the link yourself.\n');
 }
 
-/** The path of a page that leads to the URL; removed after `READ_MS`, and when this process ends. */
+/** The path of a page that leads to the URL; removed after `readMs`, and when this process ends. */
 function writePage(url: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'liminal-open-'));
   const page = join(folder, 'open-liminal.html');
@@ -54,6 +54,6 @@ function writePage(url: string): string {
   setTimeout(() => {
     remove();
     process.off('exit', remove);
-  }, READ_MS).unref();
+  }, readMs).unref();
   return page;
 }

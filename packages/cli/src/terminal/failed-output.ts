@@ -19,7 +19,7 @@ export function outliveFailedOutputs(...outputs: Writable[]): () => Error | unde
 }
 
 /** Aborted when nothing more can be written to the output, for example because its reader is gone. */
-export function readerGone(output: Writable): AbortSignal {
+export function outputClosedSignal(output: Writable): AbortSignal {
   const gone = new AbortController();
   output.once('error', () => gone.abort());
   return gone.signal;

@@ -1,12 +1,12 @@
 import { escapeHiddenInJson } from '@liminal/protocol';
-import type { Line } from '../transcript.ts';
+import type { TranscriptLine } from '../transcript.ts';
 
 /** A line for programs: an item's upsert, or the head of an ended turn. */
-export function jsonLine(line: Line): string {
-  return escapeHiddenInJson(JSON.stringify(valueOf(line)));
+export function jsonLine(line: TranscriptLine): string {
+  return escapeHiddenInJson(JSON.stringify(lineValue(line)));
 }
 
-function valueOf(line: Line): object {
+function lineValue(line: TranscriptLine): object {
   if (line.kind !== 'turn') return line.item;
   const { items: _, ...head } = line.turn;
   return { type: 'turn', ...head };

@@ -1,7 +1,7 @@
 /** A session's items as lines for a terminal. */
 import { goesOnWords, type JoinedTurn, stopReason } from '@liminal/client';
 import { markHidden, type UpsertObject } from '@liminal/protocol';
-import type { Line } from '../transcript.ts';
+import type { TranscriptLine } from '../transcript.ts';
 import { linesOf, mark, oneRow, withMarkedRows } from './rows.ts';
 
 type Of<T extends UpsertObject['type']> = Extract<UpsertObject, { type: T }>;
@@ -14,7 +14,7 @@ const planMarks = { pending: '[ ]', in_progress: '[>]', completed: '[x]' };
  * Empty for items that are not shown as lines. Further rows of a text are marked, so that a text cannot look like
  * another item.
  */
-export function formatLine(line: Line): string {
+export function formatLine(line: TranscriptLine): string {
   switch (line.kind) {
     case 'item':
       return formatItem(line.item);
@@ -91,8 +91,8 @@ function formatOutcome({ outcome, options }: Of<'approval'>): string {
 }
 
 function formatTurn(turn: JoinedTurn): string {
-  const { status, error, goesOnIn } = turn;
-  if (goesOnIn !== undefined) return withMark(goesOnWords(turn));
+  const { status, error, continuedBy } = turn;
+  if (continuedBy !== undefined) return withMark(goesOnWords(turn));
   if (status === 'aborted') return '! The turn was stopped.';
   if (status === 'error') return `! The turn failed: ${error?.message ?? 'no reason was given'}`;
   const reason = stopReason(turn);

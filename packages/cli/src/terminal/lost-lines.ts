@@ -2,8 +2,8 @@ import { fstatSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 
 /** The delay between attempts to report lost lines, in ms. */
-const TRY_MS = 1_000;
-const NEWLINE = 10;
+const tryMs = 1_000;
+const newline = 10;
 
 /**
  * Lets an output that is a file lose lines instead of failing: a full disk does not stop the server that logs to it.
@@ -33,7 +33,7 @@ export class LostLines {
   }
 
   #write(chunk: Uint8Array): void {
-    const start = Buffer.alloc(this.#endsInLine ? 1 : 0, NEWLINE);
+    const start = Buffer.alloc(this.#endsInLine ? 1 : 0, newline);
     const bytes = Buffer.concat([start, chunk]);
     let written = 0;
     try {
@@ -41,9 +41,9 @@ export class LostLines {
       while (written < bytes.length) written += writeSync(this.#fd, bytes, written);
       this.#endsInLine = false;
     } catch {
-      if (written > 0) this.#endsInLine = bytes[written - 1] !== NEWLINE;
+      if (written > 0) this.#endsInLine = bytes[written - 1] !== newline;
       this.#lost += Math.max(1, count(bytes.subarray(Math.max(written, start.length))));
-      this.#timer ??= setInterval(() => this.#tryReport(), TRY_MS).unref();
+      this.#timer ??= setInterval(() => this.#tryReport(), tryMs).unref();
     }
   }
 
@@ -65,6 +65,6 @@ export class LostLines {
 
 function count(bytes: Uint8Array): number {
   let lines = 0;
-  for (const byte of bytes) if (byte === NEWLINE) lines += 1;
+  for (const byte of bytes) if (byte === newline) lines += 1;
   return lines;
 }

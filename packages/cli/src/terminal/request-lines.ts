@@ -1,6 +1,6 @@
 import {
   type ApprovalUpsert,
-  changedWords,
+  changedCallFields,
   type FileDiff,
   markHidden,
   type ShownCall,
@@ -23,19 +23,19 @@ const comparable = { lines: 20_000, changes: 1_000 };
  */
 export function requestLines(approval: ApprovalUpsert, call: ToolCallUpsert | undefined): string[] {
   const { askedBy, description, title, callId, asked } = approval;
-  const said = [
+  const intro = [
     ...(askedBy === undefined ? [] : [`${oneRow(askedBy)} asks:`]),
     ...(description === undefined ? [] : linesOf(description)),
   ];
   const shown = asked ?? call;
   if (shown === undefined) {
-    return callId === undefined ? said : [...said, 'The call itself was not shown by the agent.'];
+    return callId === undefined ? intro : [...intro, 'The call itself was not shown by the agent.'];
   }
   // Agents often give the request and its call different titles.
-  const { title: named = shown.title, ...changed } = changedWords(approval, call) ?? {};
+  const { title: named = shown.title, ...changed } = changedCallFields(approval, call) ?? {};
   const isChanged = Object.keys(changed).length > 0;
   return [
-    ...said,
+    ...intro,
     ...callLines({ ...shown, title: named }, title),
     ...(isChanged ? ['CHANGED. The call itself says:', ...callLines(changed)] : []),
   ];
@@ -51,7 +51,7 @@ function callLines(call: Partial<ShownCall>, title?: string): string[] {
     ...Object.entries(toolArguments).flatMap(([name, value]) =>
       argumentLines(name, isWithin(diffs, name, value) ? '(in the change below)' : value),
     ),
-    ...placesOf(call).map((place) => oneRow(place)),
+    ...locationLines(call).map((place) => oneRow(place)),
     ...diffs.flatMap(diffLines),
   ];
 }
@@ -79,7 +79,7 @@ function argumentLines(name: string, value: unknown): string[] {
 }
 
 /** The locations that are named besides the arguments and the changes. */
-function placesOf({
+function locationLines({
   locations = [],
   toolArguments = {},
   diffs = [],

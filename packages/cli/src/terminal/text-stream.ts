@@ -34,10 +34,10 @@ export class TextStream {
     // A repeated model call may produce another text: the written text stays, and the new text follows.
     const isContinuation = content.startsWith(before) && this.#current === itemId;
     if (!isContinuation) this.breakLine();
-    const said = this.#held + (content.startsWith(before) ? content.slice(before.length) : content);
-    const settled = said.length - unsettled(said).length;
-    this.#held = said.slice(settled);
-    this.#put(said.slice(0, settled));
+    const text = this.#held + (content.startsWith(before) ? content.slice(before.length) : content);
+    const settled = text.length - unsettled(text).length;
+    this.#held = text.slice(settled);
+    this.#put(text.slice(0, settled));
     this.#written.set(itemId, content);
     this.#current = itemId;
   }

@@ -4,8 +4,8 @@ import { throughProxy } from '@liminal/agents/proxy';
 import { LiminalError } from '@liminal/protocol';
 import { ConfigError } from '../config/errors.ts';
 import type { TelemetryConfig } from '../config/telemetry.ts';
-import { isHttpAddress } from '../http-address.ts';
-import { reasonOf } from '../send-spans.ts';
+import { isHttpUrl } from '../http-url.ts';
+import { fetchErrorReason } from '../send-spans.ts';
 
 /** A service that can be asked for a trace. */
 export interface TraceStore {
@@ -17,10 +17,10 @@ export interface TraceStore {
 }
 
 /** The delay between two requests, in ms. */
-const AGAIN_MS = 500;
+const againMs = 500;
 /** Time limit for one response, in ms. */
-const ANSWER_MS = 10_000;
-const PLACE = '{traceId}';
+const answerMs = 10_000;
+const placeholder = '{traceId}';
 
 /** The trace store: the address of `--find-trace`, else Langfuse, if the server sends to it. Throws ConfigError. */
 export function traceStore(
@@ -39,14 +39,14 @@ export function traceStore(
 }
 
 function namedStore(address: string): TraceStore {
-  if (!isHttpAddress(address) || !address.includes(PLACE)) {
+  if (!isHttpUrl(address) || !address.includes(placeholder)) {
     throw new ConfigError(
-      `--find-trace needs an address with ${PLACE} in it, for example http://localhost:16686/api/traces/${PLACE}; not "${address}".`,
+      `--find-trace needs an address with ${placeholder} in it, for example http://localhost:16686/api/traces/${placeholder}; not "${address}".`,
     );
   }
   return {
     name: new URL(address).origin,
-    address: (traceId) => address.replaceAll(PLACE, traceId),
+    address: (traceId) => address.replaceAll(placeholder, traceId),
     headers: {},
   };
 }
@@ -59,33 +59,39 @@ export async function findTrace(
 ): Promise<void> {
   const end = performance.now() + forMs;
   for (;;) {
-    const status = await ask(store, traceId, signal);
+    const status = await fetchStatus(store, traceId, signal);
     if (status === 200) return;
     if (status === 401 || status === 403) {
       throw notFound(`${store.name} answered ${status}: it rejects the keys.`);
     }
     if (performance.now() > end) {
-      const said = status === 404 ? '' : `; the last answer was ${status}`;
+      const lastStatus = status === 404 ? '' : `; the last answer was ${status}`;
       throw notFound(
-        `${store.name} had no trace ${traceId} after ${forMs / 1_000} s${said}. Check that the server sends its traces there.`,
+        `${store.name} had no trace ${traceId} after ${forMs / 1_000} s${lastStatus}. Check that the server sends its traces there.`,
       );
     }
-    await delay(AGAIN_MS, undefined, { signal });
+    await delay(againMs, undefined, { signal });
   }
 }
 
-async function ask(store: TraceStore, traceId: string, signal: AbortSignal): Promise<number> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+async function fetchStatus(
+  store: TraceStore,
+  traceId: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
   // A redirect could send the headers to another server.
   const address = store.address(traceId);
-  const asked = { headers: store.headers, signal: limit, redirect: 'manual' } as const;
+  const requestInit = { headers: store.headers, signal: limit, redirect: 'manual' } as const;
   try {
-    const answer = await fetch(address, asked);
-    await answer.body?.cancel();
-    return answer.status;
+    const response = await fetch(address, requestInit);
+    await response.body?.cancel();
+    return response.status;
   } catch (error) {
     signal.throwIfAborted();
-    throw notFound(`${store.name} cannot be reached${throughProxy(address)}: ${reasonOf(error)}.`);
+    throw notFound(
+      `${store.name} cannot be reached${throughProxy(address)}: ${fetchErrorReason(error)}.`,
+    );
   }
 }
 

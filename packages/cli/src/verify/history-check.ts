@@ -4,9 +4,9 @@ import type { Requests } from '@liminal/client';
 import { LiminalError, type Response } from '@liminal/protocol';
 
 /** The delay between two checks, in ms. */
-const AGAIN_MS = 100;
+const againMs = 100;
 
-interface Options {
+interface HistoryCheckOptions {
   forMs: number;
   signal: AbortSignal;
   /** Whether servers share a database, which projectors write. */
@@ -17,13 +17,13 @@ interface Options {
 export async function checkHistory(
   requests: Requests,
   run: Response,
-  { forMs, signal, isShared }: Options,
+  { forMs, signal, isShared }: HistoryCheckOptions,
 ): Promise<void> {
   const end = performance.now() + forMs;
   // A session is busy until its last run is in history.
   while (!isAtRest((await requests.status(run.sessionId)).state)) {
     if (performance.now() > end) throw late(forMs, isShared);
-    await delay(AGAIN_MS, undefined, { signal });
+    await delay(againMs, undefined, { signal });
   }
   const [field] = differences(run, await requests.getRun(run.id));
   if (field === undefined) return;

@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError, type Requests } from '@liminal/client';
-import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
+import { hideUrlSecrets, LiminalError, thrownMessage } from '@liminal/protocol';
 import type { Finding } from '../finding.ts';
 import type { RunLog } from './run-log.ts';
 
@@ -29,7 +29,7 @@ export class Leftovers {
     }
     throw new LiminalError(
       'NO_PROJECT_FOLDER',
-      `No project folder can be made below the allowed roots (${roots.join(', ')}): ${messageOf(why)}. Make one of them writable, or name another in "roots".`,
+      `No project folder can be made below the allowed roots (${roots.join(', ')}): ${thrownMessage(why)}. Make one of them writable, or name another in "roots".`,
       { cause: why },
     );
   }
@@ -57,18 +57,18 @@ export class Leftovers {
     try {
       await this.#requests.deleteSession(sessionId);
       await this.#log?.log.remove();
-      const left = await this.#left(sessionId);
+      const left = await this.#remaining(sessionId);
       if (left === undefined) return undefined;
       return bad(`Session ${sessionId} was deleted, but the server still has ${left}.`);
     } catch (error) {
-      const said = hideUrlSecrets(messageOf(error));
+      const message = hideUrlSecrets(thrownMessage(error));
       return bad(
-        `Session ${sessionId} could not be deleted: ${said} Once this is fixed, run: ./liminal delete ${sessionId} --yes`,
+        `Session ${sessionId} could not be deleted: ${message} Once this is fixed, run: ./liminal delete ${sessionId} --yes`,
       );
     }
   }
 
-  async #left(sessionId: string): Promise<string | undefined> {
+  async #remaining(sessionId: string): Promise<string | undefined> {
     const runId = this.#log?.runId;
     if (!(await isGone(async () => this.#requests.history(sessionId)))) return 'its history';
     if (runId === undefined) return undefined;
@@ -82,7 +82,7 @@ export class Leftovers {
       await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
       return undefined;
     } catch (error) {
-      return bad(`The folder ${this.#folder} could not be removed: ${messageOf(error)}.`);
+      return bad(`The folder ${this.#folder} could not be removed: ${thrownMessage(error)}.`);
     }
   }
 }

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Requests } from '@liminal/client';
-import { hideUrlSecrets, messageOf } from '@liminal/protocol';
+import { hideUrlSecrets, thrownMessage } from '@liminal/protocol';
 import type { Report } from './report.ts';
 import type { RunCheck } from './run-check.ts';
 import type { RunLog } from './run-log.ts';
 
 /** How often the server is asked whether the run has ended, in ms. */
-const ASK_MS = 1_000;
+const askMs = 1_000;
 /** How long a run's end may take from the server to a reader of the log, in ms. */
-const GRACE_MS = 3_000;
+const graceMs = 3_000;
 
-interface Options {
+interface ReadRunOptions {
   requests: Requests;
   runId: string;
   /** Sends the prompt. Reading the log starts before. */
@@ -29,7 +29,7 @@ interface Options {
 export async function readRun(
   log: RunLog,
   run: RunCheck,
-  { requests, runId, send, waitsFor, report, limitMs, stop }: Options,
+  { requests, runId, send, waitsFor, report, limitMs, stop }: ReadRunOptions,
 ): Promise<string | undefined> {
   const done = new AbortController();
   const hasEnded = new AbortController();
@@ -81,11 +81,11 @@ async function readAll(
     }
     return undefined;
   } catch (error) {
-    return hideUrlSecrets(messageOf(error));
+    return hideUrlSecrets(thrownMessage(error));
   }
 }
 
-/** Aborts `hasEnded` when `GRACE_MS` have passed since the server reported the run's end: by then, the log must also contain that end. */
+/** Aborts `hasEnded` when `graceMs` have passed since the server reported the run's end: by then, the log must also contain that end. */
 async function watchServer(
   requests: Requests,
   runId: string,
@@ -93,15 +93,15 @@ async function watchServer(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    while (!(await isOver(requests, runId))) await delay(ASK_MS, undefined, { signal });
-    await delay(GRACE_MS, undefined, { signal });
+    while (!(await hasRunEnded(requests, runId))) await delay(askMs, undefined, { signal });
+    await delay(graceMs, undefined, { signal });
     hasEnded.abort();
   } catch {
     // The reading has ended.
   }
 }
 
-async function isOver(requests: Requests, runId: string): Promise<boolean> {
+async function hasRunEnded(requests: Requests, runId: string): Promise<boolean> {
   try {
     const { status } = await requests.getRun(runId);
     return status !== 'queued' && status !== 'in_progress';

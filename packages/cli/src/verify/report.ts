@@ -16,7 +16,7 @@ export class Report {
     return this.#failures > 0;
   }
 
-  tell(...findings: Finding[]): void {
+  addFindings(...findings: Finding[]): void {
     for (const { verdict, text } of findings) {
       if (verdict === 'bad') this.#failures += 1;
       if (this.#isJson) print({ type: 'finding', verdict: words[verdict], text });

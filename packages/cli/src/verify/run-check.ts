@@ -5,9 +5,9 @@ import {
   isTerminal,
   readTraceparent,
   type Response,
-  type SpanPlace,
+  type SpanContext,
   StreamEvent,
-  textOf,
+  itemText,
   toResponse,
 } from '@liminal/protocol';
 import { describeIssues } from '../config/errors.ts';
@@ -28,13 +28,13 @@ export interface ExpectedRun {
   sessionId: string;
   runId: string;
   /** The span of the request that sent the prompt. */
-  request: SpanPlace;
+  request: SpanContext;
   /** Whether the agent must stream; an agent over ACP may not. */
   streams: boolean;
 }
 
 /** The fields that `docs/redis-streams.md` promises for every entry. */
-const promised = [
+const requiredFields = [
   'type',
   'timestamp',
   'payload',
@@ -47,7 +47,7 @@ const promised = [
 ] as const;
 
 /** A shorter answer (in characters) may come in one piece even from an agent that streams. */
-const SHORT = 40;
+const short = 40;
 
 /** Compares the events of one run with what the log promises about them (seed 001, A.6). */
 export class RunCheck {
@@ -61,7 +61,7 @@ export class RunCheck {
   /** The number of events of each type. */
   readonly #types = new Map<string, number>();
   /** The ids of the agent's messages and reasoning. */
-  readonly #said = new Set<string>();
+  readonly #agentItems = new Set<string>();
   readonly #open = new Set<string>();
   #deltas = 0;
   #done = 0;
@@ -94,7 +94,9 @@ export class RunCheck {
   /** The agent's whole text. */
   get text(): string {
     const items = this.run?.outputItems ?? [];
-    return items.flatMap((item) => (this.#said.has(item.id) ? textOf(item) : [])).join('\n');
+    return items
+      .flatMap((item) => (this.#agentItems.has(item.id) ? itemText(item) : []))
+      .join('\n');
   }
 
   take(entry: LogEntry): void {
@@ -127,9 +129,9 @@ export class RunCheck {
   #takeEvent({ name, id, value }: Extract<LogEntry, { kind: 'event' }>): void {
     this.#count += 1;
     if (this.#isOver) this.#fault('after', `${name} came after the end of the run.`);
-    const lacks = promised.filter((field) => value[field] === undefined);
+    const lacks = requiredFields.filter((field) => value[field] === undefined);
     for (const field of lacks) this.#fault(field, `${name} has no “${field}”.`);
-    this.#place(name, id, value['seq']);
+    this.#checkPosition(name, id, value['seq']);
     const parsed = StreamEvent.safeParse(value);
     if (parsed.success) return this.#read(name, parsed.data);
     if (lacks.length === 0) {
@@ -140,7 +142,7 @@ export class RunCheck {
     if (type === 'response_done' || type === 'response_error') this.#isOver = true;
   }
 
-  #place(name: string, id: string | undefined, seq: unknown): void {
+  #checkPosition(name: string, id: string | undefined, seq: unknown): void {
     if (typeof seq !== 'number') return;
     if (seq > this.#next) {
       const missing = seq === this.#next + 1 ? this.#next : `${this.#next} to ${seq - 1}`;
@@ -183,8 +185,8 @@ export class RunCheck {
   #note(payload: StreamEvent['payload']): void {
     if (payload.type === 'item_start') {
       const { itemId, itemType, origin } = payload;
-      const isSaid = itemType === 'reasoning' || (itemType === 'message' && origin !== 'user');
-      if (isSaid) this.#said.add(itemId);
+      const isAgentItem = itemType === 'reasoning' || (itemType === 'message' && origin !== 'user');
+      if (isAgentItem) this.#agentItems.add(itemId);
       if (itemType === 'approval') this.#question = payload.title ?? 'something';
     }
     if (!('itemId' in payload)) return;
@@ -192,7 +194,7 @@ export class RunCheck {
     if (payload.type === 'item_start' || payload.type === 'script_execution_start') {
       this.#open.add(itemId);
     } else if (payload.type !== 'item_delta') this.#open.delete(itemId);
-    if (!this.#said.has(itemId)) return;
+    if (!this.#agentItems.has(itemId)) return;
     if (payload.type === 'item_delta') this.#deltas += 1;
     if (payload.type === 'item_done') this.#done += 1;
   }
@@ -212,7 +214,7 @@ export class RunCheck {
   /** What is missing from a whole run; empty after other faults, since a faulty event may be the missing one. */
   #missing(): Finding[] {
     if (!this.#isOver || this.#faults.size > 0) return [];
-    if (this.#said.size === 0) {
+    if (this.#agentItems.size === 0) {
       return [bad('The agent said nothing: there is no item_start of a message or of reasoning.')];
     }
     const [left] = this.#open;
@@ -225,7 +227,7 @@ export class RunCheck {
   #streaming(): Finding[] {
     if (this.#deltas > 1) return [];
     const came = `in ${this.#deltas === 1 ? 'one' : 'no'} item_delta`;
-    if (this.text.length < SHORT) {
+    if (this.text.length < short) {
       const text = `The answer came ${came}, but is too short to show that text streams`;
       return [{ verdict: 'poor', text: `${text}: ask for more with --prompt.` }];
     }

@@ -26,13 +26,13 @@ export async function redisRunLog(
   return {
     how: `XREAD of ${stream.key}`,
     advice: 'Check that the server has the same LIMINAL_REDIS_URL and redisPrefix as this command.',
-    open: async (signal) => entriesOf(stream.pages(signal)),
+    open: async (signal) => logEntries(stream.pages(signal)),
     remove: async () => stream.remove(),
     close: () => stream.close(),
   };
 }
 
-async function* entriesOf(
+async function* logEntries(
   pages: AsyncIterable<Parameters<typeof entryOf>[0][]>,
 ): AsyncGenerator<LogEntry[]> {
   for await (const page of pages) yield page.map(entryOf);

@@ -25,10 +25,10 @@ const text = async (file: Promise<Blob>) => (await file).text();
 describe('an attached file', () => {
   it('is read from this device, and from the server once it is no longer on this device', async () => {
     const { files } = device();
-    const uri = await files.keep(new Blob(['here']));
+    const uri = await files.store(new Blob(['here']));
     expect(await text(files.read(uri))).toBe('here');
     const block = { type: 'image', mimeType: 'image/png', uri } as const;
-    expect(await files.onServer([block])).toEqual([{ ...block, uri: `blob:${hash}` }]);
+    expect(await files.uploadAll([block])).toEqual([{ ...block, uri: `blob:${hash}` }]);
     files.forget([block]);
     expect(await text(files.read(uri))).toBe(`on the server: ${hash}`);
     expect(await text(files.read(`blob:${hash}`))).toBe(`on the server: ${hash}`);
@@ -36,12 +36,12 @@ describe('an attached file', () => {
 
   it('is uploaded once, however often it is requested', async () => {
     const { files, server, stateOf } = device();
-    const uri = await files.keep(new Blob(['here']));
+    const uri = await files.store(new Blob(['here']));
     files.start(uri);
     files.start(uri);
     expect(stateOf(uri)).toEqual({ state: 'uploading' });
     const resource = { uri, mimeType: 'text/plain', name: 'a.txt' };
-    expect(await files.onServer([{ type: 'resource', resource }])).toEqual([
+    expect(await files.uploadAll([{ type: 'resource', resource }])).toEqual([
       { type: 'resource', resource: { ...resource, uri: `blob:${hash}` } },
     ]);
     expect(server.uploads).toBe(1);
@@ -51,7 +51,7 @@ describe('an attached file', () => {
   it('waits while the server is unavailable, and is uploaded when it is back', async () => {
     const { files, server, stateOf } = device();
     server.answer = () => Promise.reject(away);
-    const uri = await files.keep(new Blob(['here']));
+    const uri = await files.store(new Blob(['here']));
     files.start(uri);
     await expect.poll(() => stateOf(uri)).toEqual({ state: 'waiting' });
     server.answer = async () => undefined;
@@ -63,7 +63,7 @@ describe('an attached file', () => {
     const { files, server, stateOf } = device();
     const problem = { code: 'BLOB_TYPE_WRONG', message: 'It is no image.' };
     server.answer = () => Promise.reject(new ApiError(problem.code, 415, problem.message));
-    const uri = await files.keep(new Blob(['here']));
+    const uri = await files.store(new Blob(['here']));
     files.start(uri);
     await expect.poll(() => stateOf(uri)).toEqual({ state: 'failed', problem });
     files.start(uri);
@@ -77,9 +77,9 @@ describe('an attached file', () => {
   it('can be sent even if nothing can be stored on this device', async () => {
     const full = async () => Promise.reject(new Error('full'));
     const { files, server } = device({ get: full, put: full, remove: full });
-    const uri = await files.keep(new Blob(['here']));
+    const uri = await files.store(new Blob(['here']));
     expect(await text(files.read(uri))).toBe('here');
-    await files.onServer([{ type: 'image', mimeType: 'image/png', uri }]);
+    await files.uploadAll([{ type: 'image', mimeType: 'image/png', uri }]);
     expect(server.uploads).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 import { blobHash, type ContentBlock, LiminalError } from '@liminal/protocol';
-import { describeError, isForLater } from '../http/api-error.ts';
+import { describeError, isRetryable } from '../http/api-error.ts';
 import type { Requests } from '../http/requests.ts';
-import { Later } from '../socket/later.ts';
+import { RetryTimer } from '../socket/retry-timer.ts';
 import { Cell, type Store } from '../store.ts';
 import { localUri, newLocalUri, withUri } from './local-uri.ts';
 import type { FileStorage } from './storage.ts';
@@ -28,10 +28,10 @@ export class Files {
   readonly #cell = new Cell<ReadonlyMap<string, Upload>>(new Map());
   readonly #deps: FilesDeps;
   /** Names on the server, or promises of them, by local name. */
-  readonly #named = new Map<string, Promise<string>>();
+  readonly #serverUris = new Map<string, Promise<string>>();
   /** Files that the storage refused, by local name. */
-  readonly #unkept = new Map<string, Blob>();
-  readonly #again = new Later(() => this.flush());
+  readonly #unstored = new Map<string, Blob>();
+  readonly #retryTimer = new RetryTimer(() => this.flush());
 
   constructor(deps: FilesDeps) {
     this.#deps = deps;
@@ -39,14 +39,14 @@ export class Files {
   }
 
   close(): void {
-    this.#again.cancel();
+    this.#retryTimer.cancel();
   }
 
   /** Stores a file on this device. Returns its local name, which `upload` and blocks accept. */
-  async keep(bytes: Blob): Promise<string> {
+  async store(bytes: Blob): Promise<string> {
     const uri = newLocalUri();
     // If storage is full or closed, the file is sent from memory.
-    await this.#deps.storage.put(uri, bytes).catch(() => this.#unkept.set(uri, bytes));
+    await this.#deps.storage.put(uri, bytes).catch(() => this.#unstored.set(uri, bytes));
     return uri;
   }
 
@@ -57,7 +57,7 @@ export class Files {
   async read(uri: string): Promise<Blob> {
     const local = await this.#local(uri);
     if (local !== undefined) return local;
-    const hash = blobHash(await (this.#named.get(uri) ?? uri));
+    const hash = blobHash(await (this.#serverUris.get(uri) ?? uri));
     if (hash === undefined) throw lost();
     return this.#deps.requests.getBlob(hash);
   }
@@ -74,13 +74,13 @@ export class Files {
 
   /** Uploads all waiting files now. */
   flush(): void {
-    this.#again.cancel();
+    this.#retryTimer.cancel();
     for (const [uri, { state }] of this.#cell.getSnapshot())
       if (state === 'waiting') this.retry(uri);
   }
 
   /** Returns the blocks once all their bytes are on the server. Throws `FILE_LOST` or the server's refusal. */
-  async onServer(blocks: readonly ContentBlock[]): Promise<ContentBlock[]> {
+  async uploadAll(blocks: readonly ContentBlock[]): Promise<ContentBlock[]> {
     return Promise.all(
       blocks.map(async (block) => {
         const uri = localUri(block);
@@ -90,12 +90,12 @@ export class Files {
   }
 
   /**
-   * Called when the server has dropped an upload, so that the next `onServer` uploads the files again. False if no
+   * Called when the server has dropped an upload, so that the next `uploadAll` uploads the files again. False if no
    * block has a local file.
    */
-  uploadAnew(blocks: readonly ContentBlock[]): boolean {
+  invalidateUploads(blocks: readonly ContentBlock[]): boolean {
     const uris = localUris(blocks);
-    for (const uri of uris) this.#named.delete(uri);
+    for (const uri of uris) this.#serverUris.delete(uri);
     return uris.length > 0;
   }
 
@@ -103,7 +103,7 @@ export class Files {
   forget(blocks: readonly ContentBlock[]): void {
     const uris = localUris(blocks);
     for (const uri of uris) {
-      this.#unkept.delete(uri);
+      this.#unstored.delete(uri);
       void this.#deps.storage.remove(uri).catch(() => undefined);
     }
     if (uris.length === 0) return;
@@ -112,15 +112,15 @@ export class Files {
 
   /** Resolves with the file's name on the server; joins an upload in progress. */
   #upload(uri: string): Promise<string> {
-    const known = this.#named.get(uri);
+    const known = this.#serverUris.get(uri);
     if (known !== undefined) return known;
-    this.#tell(uri, { state: 'uploading' });
+    this.#setUpload(uri, { state: 'uploading' });
     const uploading = this.#attempt(uri).catch((error: unknown) => {
-      this.#named.delete(uri);
+      this.#serverUris.delete(uri);
       this.#failed(uri, error);
       throw error;
     });
-    this.#named.set(uri, uploading);
+    this.#serverUris.set(uri, uploading);
     return uploading;
   }
 
@@ -128,25 +128,25 @@ export class Files {
     const bytes = await this.#local(uri);
     if (bytes === undefined) throw lost();
     const uploaded = await this.#deps.requests.putBlob(bytes);
-    this.#tell(uri, { state: 'uploaded' });
-    this.#again.worked();
+    this.#setUpload(uri, { state: 'uploaded' });
+    this.#retryTimer.reset();
     return uploaded.uri;
   }
 
   #failed(uri: string, error: unknown): void {
-    if (!isForLater(error)) {
-      return this.#tell(uri, { state: 'failed', problem: describeError(error) });
+    if (!isRetryable(error)) {
+      return this.#setUpload(uri, { state: 'failed', problem: describeError(error) });
     }
-    this.#tell(uri, { state: 'waiting' });
+    this.#setUpload(uri, { state: 'waiting' });
     // Without a connection, the upload continues as soon as there is one.
-    if (this.#deps.isConnected()) this.#again.schedule();
+    if (this.#deps.isConnected()) this.#retryTimer.schedule();
   }
 
   async #local(uri: string): Promise<Blob | undefined> {
-    return this.#unkept.get(uri) ?? (await this.#deps.storage.get(uri).catch(() => undefined));
+    return this.#unstored.get(uri) ?? (await this.#deps.storage.get(uri).catch(() => undefined));
   }
 
-  #tell(uri: string, upload: Upload): void {
+  #setUpload(uri: string, upload: Upload): void {
     this.#cell.update((all) => new Map(all).set(uri, upload));
   }
 }

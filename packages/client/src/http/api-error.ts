@@ -1,4 +1,4 @@
-import { LiminalError, messageOf } from '@liminal/protocol';
+import { LiminalError, thrownMessage } from '@liminal/protocol';
 
 /**
  * A request that the server refused or never answered. `code` is the server's own, or `UNREACHABLE` (no answer) or
@@ -14,7 +14,7 @@ export class ApiError extends LiminalError {
 }
 
 /** Temporary refusals: a service that the server needs is unavailable, or the session moves to another server. */
-const passing: ReadonlySet<string> = new Set([
+const temporaryCodes: ReadonlySet<string> = new Set([
   'UNREACHABLE',
   'SHUTTING_DOWN',
   'TOO_MANY_CONNECTIONS',
@@ -25,8 +25,8 @@ const passing: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether the same request may succeed later. */
-export function isPassing(code: string): boolean {
-  return passing.has(code);
+export function isTemporary(code: string): boolean {
+  return temporaryCodes.has(code);
 }
 
 /** Status codes of a proxy in front of the server while the server is unavailable. */
@@ -36,14 +36,14 @@ const gateway: ReadonlySet<number> = new Set([502, 503, 504]);
  * Whether the request should be repeated once the server can be reached, because the failure does not concern its
  * content.
  */
-export function isForLater(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   const isLocked = error.status === 401 || error.status === 403;
-  return isLocked || gateway.has(error.status) || isPassing(error.code);
+  return isLocked || gateway.has(error.status) || isTemporary(error.code);
 }
 
 /** Code and message of any thrown value, for people. */
 export function describeError(error: unknown): { code: string; message: string } {
   if (error instanceof LiminalError) return { code: error.code, message: error.message };
-  return { code: 'UNKNOWN', message: messageOf(error) };
+  return { code: 'UNKNOWN', message: thrownMessage(error) };
 }

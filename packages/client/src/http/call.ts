@@ -1,7 +1,7 @@
 import { ErrorBody, type Operation } from '@liminal/protocol';
 import { ApiError } from './api-error.ts';
 import { newId } from '../new-id.ts';
-import type { Lifeline } from './lifeline.ts';
+import type { RequestAborter } from './request-aborter.ts';
 
 export interface HttpOptions {
   /** The server's address without a trailing slash; empty for the page's own origin. */
@@ -13,16 +13,16 @@ export interface HttpOptions {
   /** The span that requests belong to (W3C trace context), if any. */
   traceparent?: string | undefined;
   /** Aborts the requests when the connection is found dead; absent for programs without a live connection. */
-  lifeline?: Lifeline | undefined;
+  aborter?: RequestAborter | undefined;
 }
 
 /** The timeout of a request, ms. Starting an agent can take seconds; nothing should take longer than this. */
-const patience = 60_000;
+const requestTimeout = 60_000;
 /** The timeout of a file, ms: enough for the largest file over a phone's connection. */
-const patienceForFile = 600_000;
+const fileTimeout = 600_000;
 
 /** The time without an answer, ms, after which a request makes the connection suspect. */
-const slow = 3_000;
+const slowAfter = 3_000;
 
 /**
  * This program's name: programs share one token, and the server lets them take turns by name. Browsers send their own
@@ -41,18 +41,18 @@ export async function call(
   signal?: AbortSignal,
 ): Promise<unknown> {
   const attempt = async () => {
-    const response = await reach(options, path, {
+    const response = await sendRequest(options, path, {
       method,
-      signal: within(patience, signal),
+      signal: withTimeout(requestTimeout, signal),
       ...(body !== undefined && {
         body: JSON.stringify(body),
         headers: { 'content-type': 'application/json' },
       }),
     });
-    return answerOf(response, `${method} ${path}`);
+    return readAnswer(response, `${method} ${path}`);
   };
-  const line = options.lifeline?.signal;
-  const suspect = setTimeout(() => options.lifeline?.slow.emit(), slow);
+  const line = options.aborter?.signal;
+  const suspect = setTimeout(() => options.aborter?.slowRequest.emit(), slowAfter);
   try {
     return await attempt();
   } catch (error) {
@@ -71,13 +71,13 @@ export async function sendFile(
   file: Blob,
   { mimeType, signal }: { mimeType: string; signal?: AbortSignal | undefined },
 ): Promise<unknown> {
-  const response = await reach(options, path, {
+  const response = await sendRequest(options, path, {
     method: 'POST',
-    signal: within(patienceForFile, signal),
+    signal: withTimeout(fileTimeout, signal),
     body: file,
     headers: { 'content-type': mimeType },
   });
-  return answerOf(response, `POST ${path}`);
+  return readAnswer(response, `POST ${path}`);
 }
 
 /** Returns a file with the type that the server reports. Throws `ApiError`. */
@@ -86,8 +86,8 @@ export async function getFile(
   path: string,
   signal?: AbortSignal,
 ): Promise<Blob> {
-  const response = await reach(options, path, { signal: within(patienceForFile, signal) });
-  if (!response.ok) throw refusalOf(await readJson(response), response.status, `GET ${path}`);
+  const response = await sendRequest(options, path, { signal: withTimeout(fileTimeout, signal) });
+  if (!response.ok) throw toApiError(await readJson(response), response.status, `GET ${path}`);
   try {
     return await response.blob();
   } catch (cause) {
@@ -101,9 +101,9 @@ export async function streamFile(
   path: string,
   signal?: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
-  const response = await reach(options, path, { ...(signal && { signal }) });
+  const response = await sendRequest(options, path, { ...(signal && { signal }) });
   if (response.ok && response.body) return response.body;
-  throw refusalOf(await readJson(response), response.status, `GET ${path}`);
+  throw toApiError(await readJson(response), response.status, `GET ${path}`);
 }
 
 /** Returns a streamed answer, until either side ends it; undefined if it has no content. Throws `ApiError`. */
@@ -114,24 +114,24 @@ export async function stream(
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array> | undefined> {
   headers.set('accept', 'text/event-stream');
-  const response = await reach(options, path, { headers, signal });
-  if (!response.ok) throw refusalOf(await readJson(response), response.status, `GET ${path}`);
+  const response = await sendRequest(options, path, { headers, signal });
+  if (!response.ok) throw toApiError(await readJson(response), response.status, `GET ${path}`);
   return response.status === 204 ? undefined : (response.body ?? undefined);
 }
 
 /** Returns the answer's JSON, or throws if it is a refusal. */
-async function answerOf(response: Response, request: string): Promise<unknown> {
+async function readAnswer(response: Response, request: string): Promise<unknown> {
   const answer = await readJson(response);
   if (response.ok) return answer;
-  throw refusalOf(answer, response.status, request);
+  throw toApiError(answer, response.status, request);
 }
 
-function within(time: number, signal: AbortSignal | undefined): AbortSignal {
-  const late = AbortSignal.timeout(time);
-  return signal === undefined ? late : AbortSignal.any([late, signal]);
+function withTimeout(time: number, signal: AbortSignal | undefined): AbortSignal {
+  const timeout = AbortSignal.timeout(time);
+  return signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
 }
 
-function refusalOf(answer: unknown, status: number, request: string): ApiError {
+function toApiError(answer: unknown, status: number, request: string): ApiError {
   const refusal = ErrorBody.safeParse(answer);
   if (refusal.success) {
     return new ApiError(refusal.data.error.code, status, refusal.data.error.message);
@@ -140,17 +140,21 @@ function refusalOf(answer: unknown, status: number, request: string): ApiError {
   return new ApiError('UNEXPECTED_ANSWER', status, message);
 }
 
-async function reach(options: HttpOptions, path: string, init: RequestInit): Promise<Response> {
+async function sendRequest(
+  options: HttpOptions,
+  path: string,
+  init: RequestInit,
+): Promise<Response> {
   const headers = new Headers(init.headers);
   if (options.token !== undefined) headers.set('authorization', `Bearer ${options.token}`);
   if (userAgent !== undefined) headers.set('user-agent', userAgent);
   const key = options.key?.();
   if (key !== undefined) headers.set('x-liminal-key', key);
   if (options.traceparent !== undefined) headers.set('traceparent', options.traceparent);
-  const ends = [init.signal, options.lifeline?.signal].filter((signal) => signal != null);
+  const signals = [init.signal, options.aborter?.signal].filter((signal) => signal != null);
   try {
     const url = `${options.baseUrl}${path}`;
-    const signal = AbortSignal.any(ends);
+    const signal = AbortSignal.any(signals);
     return await fetch(url, { ...init, signal, headers, credentials: 'same-origin' });
   } catch (cause) {
     throw unreachable(cause);

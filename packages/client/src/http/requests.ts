@@ -1,18 +1,18 @@
 import {
-  type Answer,
+  type OperationResult,
   fillPath,
   type ImportResult,
   type Methods,
   type Operation,
   operations,
-  partsOf,
+  requestParts,
   serverOperations,
   type UploadedBlob,
 } from '@liminal/protocol';
 import { ApiError } from './api-error.ts';
 import { call, getFile, type HttpOptions, sendFile, streamFile } from './call.ts';
 
-type Search = typeof operations.search;
+type SearchOperation = typeof operations.search;
 
 /** All HTTP requests of the protocol's table. Each rejects with `ApiError`. */
 export interface Requests extends Omit<Methods<typeof operations>, 'search'> {
@@ -23,7 +23,7 @@ export interface Requests extends Omit<Methods<typeof operations>, 'search'> {
   search(
     text: string,
     options?: { projectId?: string; limit?: number; signal?: AbortSignal },
-  ): Promise<Answer<Search>>;
+  ): Promise<OperationResult<SearchOperation>>;
   /**
    * Stores a file on the server; a block of a message then refers to it by `uri`. `mimeType` defaults to the file's
    * own.
@@ -44,13 +44,15 @@ export interface Requests extends Omit<Methods<typeof operations>, 'search'> {
 export function createRequests(options: HttpOptions): Requests {
   const methods = Object.entries(operations).map(([name, operation]) => [
     name,
-    (...args: unknown[]) => ask(options, operation, args),
+    (...args: unknown[]) => callOperation(options, operation, args),
   ]);
   const requests = Object.fromEntries(methods) as Methods<typeof operations>;
   return {
     ...requests,
     search: (text, { signal, ...rest } = {}) =>
-      ask(options, operations.search, [text, rest], signal) as Promise<Answer<Search>>,
+      callOperation(options, operations.search, [text, rest], signal) as Promise<
+        OperationResult<SearchOperation>
+      >,
     putBlob: async (file, { mimeType = file.type, signal } = {}) => {
       const { path, answer } = serverOperations.putBlob;
       const type = mimeType === '' ? 'application/octet-stream' : mimeType;
@@ -72,15 +74,15 @@ export function createRequests(options: HttpOptions): Requests {
   };
 }
 
-async function ask(
+async function callOperation(
   options: HttpOptions,
   operation: Operation,
   args: readonly unknown[],
   signal?: AbortSignal,
 ): Promise<unknown> {
   const { method, answer, unwrap, query } = operation;
-  const { ids, content } = partsOf(operation, args);
-  const path = fillPath(operation, ids) + (query ? search(content) : '');
+  const { ids, content } = requestParts(operation, args);
+  const path = fillPath(operation, ids) + (query ? queryString(content) : '');
   const given = await call(options, method, path, query ? undefined : content, signal);
   if (!answer) return undefined;
   const parsed = parse(answer, given, path);
@@ -94,7 +96,7 @@ function parse(schema: NonNullable<Operation['answer']>, given: unknown, path: s
   throw new ApiError('UNEXPECTED_ANSWER', 200, message, { cause: parsed.error });
 }
 
-function search(values: object = {}): string {
+function queryString(values: object = {}): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
     if (value !== undefined) given.set(name, String(value));

@@ -83,7 +83,7 @@ function page(
 
 /** Attaches a file, and returns the block that refers to it. */
 async function attach(files: Files, text: string): Promise<ContentBlock> {
-  return { type: 'image', mimeType: 'image/png', uri: await files.keep(new Blob([text])) };
+  return { type: 'image', mimeType: 'image/png', uri: await files.store(new Blob([text])) };
 }
 
 describe('a message', () => {
@@ -115,11 +115,11 @@ describe('a message', () => {
     await outbox.send('s', 'one');
     await outbox.send('s', 'two');
     expect(states()).toContain('waiting');
-    expect(outbox.of('s').map(({ message }) => message)).toEqual(['one', 'two']);
+    expect(outbox.messagesOf('s').map(({ message }) => message)).toEqual(['one', 'two']);
     server.does = 'answer';
     outbox.flush();
     await expect.poll(() => server.messages).toEqual(['one', 'two']);
-    expect(outbox.of('s')).toEqual([]);
+    expect(outbox.messagesOf('s')).toEqual([]);
   });
 
   it('outlives its page, and is sent by the next page', async () => {
@@ -141,7 +141,7 @@ describe('a message', () => {
     await outbox.send('s', 'one');
     server.does = 'answer';
     outbox.flush();
-    await expect.poll(() => outbox.of('s')).toEqual([]);
+    await expect.poll(() => outbox.messagesOf('s')).toEqual([]);
     expect([server.attempts, server.messages]).toEqual([2, ['one']]);
   });
 
@@ -156,7 +156,7 @@ describe('a message', () => {
     server.does = 'answer';
     await outbox.send('s', 'two');
     expect(server.messages).toEqual(['two']);
-    await outbox.sendAgain(outbox.of('s')[0]!.turnId);
+    await outbox.sendAgain(outbox.messagesOf('s')[0]!.turnId);
     expect(server.messages).toEqual(['two', 'one']);
   });
 
@@ -165,7 +165,7 @@ describe('a message', () => {
     server.does = 'be away';
     const { outbox, states } = page(server);
     await outbox.send('s', 'one');
-    outbox.forget(outbox.of('s')[0]!.turnId);
+    outbox.forget(outbox.messagesOf('s')[0]!.turnId);
     server.does = 'answer';
     await outbox.send('s', 'two');
     expect(server.messages).toEqual(['two']);
@@ -205,8 +205,12 @@ describe('a message for the running turn', () => {
     expect(told.at(-1)).toMatchObject({ isSteer: true, problem: { code: 'NOTHING_TO_STEER' } });
     expect(server.messages).toEqual([]);
 
-    await outbox.sendAgain(outbox.of('s')[0]!.turnId);
-    expect([server.messages, server.steered.size, outbox.of('s')]).toEqual([['A word'], 0, []]);
+    await outbox.sendAgain(outbox.messagesOf('s')[0]!.turnId);
+    expect([server.messages, server.steered.size, outbox.messagesOf('s')]).toEqual([
+      ['A word'],
+      0,
+      [],
+    ]);
   });
 });
 
@@ -244,7 +248,7 @@ describe('a message with files', () => {
     const server = new Server();
     const { outbox, files } = page(server);
     const block = await attach(files, 'one');
-    await files.onServer([block]);
+    await files.uploadAll([block]);
     server.files.clear();
     await outbox.send('s', 'Look', [block]);
     expect(server.attached).toEqual([['one']]);
@@ -263,7 +267,7 @@ describe('a message with files', () => {
     const block = await attach(files, 'one');
     const { putBlob } = server;
     server.putBlob = async (file) => {
-      outbox.forget(outbox.of('s')[0]!.turnId);
+      outbox.forget(outbox.messagesOf('s')[0]!.turnId);
       return putBlob(file);
     };
     await outbox.send('s', 'Look', [block]);
@@ -283,13 +287,13 @@ describe('two pages with one storage', () => {
     await ours.outbox.send('s', 'one');
     await theirs.outbox.open();
     await expect.poll(() => server.attempts).toBe(2);
-    expect(theirs.outbox.of('s')).toHaveLength(1);
+    expect(theirs.outbox.messagesOf('s')).toHaveLength(1);
     server.does = 'answer';
     ours.outbox.flush();
     await expect.poll(() => server.messages).toEqual(['one']);
     const before = server.attempts;
     theirs.outbox.flush();
-    await expect.poll(() => theirs.outbox.of('s')).toEqual([]);
+    await expect.poll(() => theirs.outbox.messagesOf('s')).toEqual([]);
     expect(server.attempts).toBe(before);
     expect(theirs.states().at(-1)).toBe('gone');
   });

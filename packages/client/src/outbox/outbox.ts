@@ -1,10 +1,10 @@
 import type { ContentBlock } from '@liminal/protocol';
 import { Emitter } from '../emitter.ts';
 import type { Files } from '../files/files.ts';
-import { ApiError, describeError, isForLater } from '../http/api-error.ts';
+import { ApiError, describeError, isRetryable } from '../http/api-error.ts';
 import type { Requests } from '../http/requests.ts';
 import { newId } from '../new-id.ts';
-import { Later } from '../socket/later.ts';
+import { RetryTimer } from '../socket/retry-timer.ts';
 import type { OutboxStorage, UnsentMessage } from './storage.ts';
 
 /** A change in a message's state; `waiting`: the server is unavailable. */
@@ -14,7 +14,7 @@ export type OutboxChange = UnsentMessage & {
 
 interface OutboxDeps {
   requests: Pick<Requests, 'send' | 'steer'>;
-  files: Pick<Files, 'onServer' | 'uploadAnew' | 'forget'>;
+  files: Pick<Files, 'uploadAll' | 'invalidateUploads' | 'forget'>;
   storage: OutboxStorage;
   /** Whether the server is connected, as far as is known; when that changes, the owner must call `flush`. */
   isConnected: () => boolean;
@@ -33,7 +33,7 @@ export class Outbox {
   readonly #messages = new Map<string, UnsentMessage>();
   /** The sending in progress, by session. */
   readonly #sending = new Map<string, Promise<void>>();
-  readonly #again = new Later(() => this.flush());
+  readonly #retryTimer = new RetryTimer(() => this.flush());
   /** Messages that were seen in storage: if they are missing there later, another page has sent or withdrawn them. */
   readonly #stored = new Set<string>();
   /** Messages that were dropped here, although storage may still have them for a moment. */
@@ -52,11 +52,11 @@ export class Outbox {
   }
 
   close(): void {
-    this.#again.cancel();
+    this.#retryTimer.cancel();
   }
 
   /** A session's messages that the server is not known to have, oldest first. */
-  of(sessionId: string): UnsentMessage[] {
+  messagesOf(sessionId: string): UnsentMessage[] {
     return [...this.#messages.values()]
       .filter((message) => message.sessionId === sessionId)
       .toSorted((a, b) => a.sentAt - b.sentAt);
@@ -72,12 +72,12 @@ export class Outbox {
     blocks: readonly ContentBlock[] = [],
     { isSteer }: Pick<UnsentMessage, 'isSteer'> = {},
   ): Promise<void> {
-    const latest = this.of(sessionId).at(-1)?.sentAt ?? 0;
+    const latest = this.messagesOf(sessionId).at(-1)?.sentAt ?? 0;
     const sentAt = Math.max(Date.now(), latest + 1);
     const attached = blocks.length > 0 ? { blocks } : {};
     const kind = isSteer && { isSteer };
     const unsent = { turnId: newId(), sessionId, message, ...attached, ...kind, sentAt };
-    this.#hold(unsent, 'sending');
+    this.#setState(unsent, 'sending');
     // If storage is full or closed, the message is still sent.
     await this.#deps.storage.put(unsent).catch(() => undefined);
     await this.#flushSession(sessionId);
@@ -88,7 +88,7 @@ export class Outbox {
     const held = this.#messages.get(turnId);
     if (held === undefined) return;
     const { problem: _, isSteer: __, ...unsent } = held;
-    this.#hold(unsent, 'sending');
+    this.#setState(unsent, 'sending');
     await this.#deps.storage.put(unsent).catch(() => undefined);
     await this.#flushSession(held.sessionId);
   }
@@ -102,7 +102,7 @@ export class Outbox {
 
   /** Sends all waiting messages now. */
   flush(): void {
-    this.#again.cancel();
+    this.#retryTimer.cancel();
     const sessions = new Set([...this.#messages.values()].map(({ sessionId }) => sessionId));
     for (const sessionId of sessions) void this.#flushSession(sessionId);
   }
@@ -111,9 +111,7 @@ export class Outbox {
   #flushSession(sessionId: string): Promise<void> {
     const before = this.#sending.get(sessionId) ?? Promise.resolve();
     const { storage } = this.#deps;
-    const sending = before.then(() =>
-      storage.exclusively(sessionId, () => this.#sendAll(sessionId)),
-    );
+    const sending = before.then(() => storage.withLock(sessionId, () => this.#sendAll(sessionId)));
     this.#sending.set(sessionId, sending);
     return sending;
   }
@@ -121,11 +119,11 @@ export class Outbox {
   async #sendAll(sessionId: string): Promise<void> {
     // Another page may have sent some messages during the wait.
     await this.#reload();
-    const next = () => this.of(sessionId).find(({ problem }) => problem === undefined);
+    const next = () => this.messagesOf(sessionId).find(({ problem }) => problem === undefined);
     for (let unsent = next(); unsent !== undefined; unsent = next()) {
       if (!(await this.#attempt(unsent))) return;
     }
-    this.#again.worked();
+    this.#retryTimer.reset();
   }
 
   /** Sends one message. Returns true if the next one may be sent. */
@@ -146,14 +144,14 @@ export class Outbox {
     } catch (error) {
       // The server keeps an upload for a day, and the message may have waited longer.
       const isGone = error instanceof ApiError && error.code === 'BLOB_NOT_FOUND';
-      if (!isGone || !this.#deps.files.uploadAnew(blocks)) throw error;
+      if (!isGone || !this.#deps.files.invalidateUploads(blocks)) throw error;
       await this.#request(unsent);
     }
   }
 
   async #request({ isSteer, sessionId, message, turnId, blocks }: UnsentMessage): Promise<void> {
     const { files, requests, runCommands = false } = this.#deps;
-    const attached = blocks === undefined ? {} : { blocks: await files.onServer(blocks) };
+    const attached = blocks === undefined ? {} : { blocks: await files.uploadAll(blocks) };
     // The message was withdrawn during the upload of its files.
     if (!this.#messages.has(turnId)) return;
     if (isSteer) await requests.steer(sessionId, message, turnId, attached);
@@ -167,26 +165,26 @@ export class Outbox {
   #failed(unsent: UnsentMessage, error: unknown): boolean {
     // The message was withdrawn in the meantime, or is shown by the server although its answer was lost.
     if (!this.#messages.has(unsent.turnId)) return true;
-    if (isForLater(error)) {
-      for (const one of this.of(unsent.sessionId)) {
+    if (isRetryable(error)) {
+      for (const one of this.messagesOf(unsent.sessionId)) {
         if (one.problem === undefined) this.changed.emit({ ...one, state: 'waiting' });
       }
       // Without a connection, sending continues as soon as there is one.
-      if (this.#deps.isConnected()) this.#again.schedule();
+      if (this.#deps.isConnected()) this.#retryTimer.schedule();
       return false;
     }
     const refused = { ...unsent, problem: describeError(error) };
-    this.#hold(refused, 'refused');
+    this.#setState(refused, 'refused');
     void this.#deps.storage.put(refused).catch(() => undefined);
     return true;
   }
 
   /** Applies what other pages have stored, sent and withdrawn. */
   async #reload(): Promise<void> {
-    const kept = await this.#deps.storage.load().catch(() => undefined);
-    if (kept === undefined) return;
-    for (const unsent of kept) this.#takeOver(unsent);
-    const known = new Set(kept.map(({ turnId }) => turnId));
+    const stored = await this.#deps.storage.load().catch(() => undefined);
+    if (stored === undefined) return;
+    for (const unsent of stored) this.#mergeStored(unsent);
+    const known = new Set(stored.map(({ turnId }) => turnId));
     for (const held of this.#messages.values()) {
       if (known.has(held.turnId) || !this.#stored.has(held.turnId)) continue;
       this.#messages.delete(held.turnId);
@@ -195,14 +193,14 @@ export class Outbox {
     for (const turnId of known) this.#stored.add(turnId);
   }
 
-  #takeOver(unsent: UnsentMessage): void {
+  #mergeStored(unsent: UnsentMessage): void {
     const held = this.#messages.get(unsent.turnId);
     const isKnown = held !== undefined && held.problem?.message === unsent.problem?.message;
     if (isKnown || this.#dropped.has(unsent.turnId)) return;
-    this.#hold(unsent, unsent.problem === undefined ? 'waiting' : 'refused');
+    this.#setState(unsent, unsent.problem === undefined ? 'waiting' : 'refused');
   }
 
-  #hold(unsent: UnsentMessage, state: OutboxChange['state']): void {
+  #setState(unsent: UnsentMessage, state: OutboxChange['state']): void {
     this.#messages.set(unsent.turnId, unsent);
     this.changed.emit({ ...unsent, state });
   }

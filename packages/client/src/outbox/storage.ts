@@ -28,7 +28,7 @@ export interface OutboxStorage {
   /** Calls `listener` when another page has changed the stored messages. */
   onChange(listener: () => void): void;
   /** Runs `work` for a session while no other page does. */
-  exclusively(sessionId: string, work: () => Promise<void>): Promise<void>;
+  withLock(sessionId: string, work: () => Promise<void>): Promise<void>;
 }
 
 /** For programs: unsent messages are lost when the program ends. */
@@ -39,6 +39,6 @@ export function memoryOutbox(): OutboxStorage {
     put: async (message) => void kept.set(message.turnId, message),
     remove: async (turnId) => void kept.delete(turnId),
     onChange: () => undefined,
-    exclusively: (_, work) => work(),
+    withLock: (_, work) => work(),
   };
 }

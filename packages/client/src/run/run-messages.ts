@@ -23,10 +23,12 @@ export async function runMessages(
   if (lastEventId !== undefined) headers.set('last-event-id', lastEventId);
   const path = fillPath(serverOperations.followRun, { id: runId });
   const body = await stream(options, waits ? `${path}?wait=1` : path, headers, signal);
-  return body && parsed(body);
+  return body && parseMessages(body);
 }
 
-async function* parsed(body: ReadableStream<Uint8Array>): AsyncGenerator<RunMessage[], void> {
+async function* parseMessages(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<RunMessage[], void> {
   let messages: RunMessage[] = [];
   const parser = createParser({ onEvent: (message) => messages.push(message) });
   const decoder = new TextDecoder();

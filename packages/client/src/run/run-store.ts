@@ -57,7 +57,7 @@ export class RunStore implements Store<RunView> {
         if (!(await this.#read())) return this.#show('ended');
       } catch (error) {
         if (signal.aborted) return;
-        if (isRefusal(error)) return this.#fail(error);
+        if (isClientError(error)) return this.#fail(error);
       }
       if (hasEnded(this.#state)) return;
       await this.#pause();
@@ -72,23 +72,23 @@ export class RunStore implements Store<RunView> {
   async #read(): Promise<boolean> {
     const { signal } = this.#closing;
     const lastEventId = this.#lastEventId;
-    const news = await runMessages(this.#options, this.#runId, { lastEventId, signal });
-    if (!news) return false;
-    for await (const messages of news) {
-      for (const message of messages) this.#take(message);
+    const batches = await runMessages(this.#options, this.#runId, { lastEventId, signal });
+    if (!batches) return false;
+    for await (const messages of batches) {
+      for (const message of messages) this.#apply(message);
       this.#show(hasEnded(this.#state) ? 'ended' : 'live');
     }
     return true;
   }
 
-  #take({ event, id, data }: RunMessage): void {
+  #apply({ event, id, data }: RunMessage): void {
     this.#attempt = 0;
     if (id !== undefined) this.#lastEventId = id;
-    const told: unknown = JSON.parse(data);
+    const payload: unknown = JSON.parse(data);
     this.#state =
       event === 'snapshot'
-        ? resumeResponse(told as RunResponse)
-        : foldResponse(this.#state, told as StreamEvent);
+        ? resumeResponse(payload as RunResponse)
+        : foldResponse(this.#state, payload as StreamEvent);
   }
 
   #show(phase: RunView['phase']): void {
@@ -114,6 +114,6 @@ export class RunStore implements Store<RunView> {
 }
 
 /** Whether a retry would have the same result. */
-function isRefusal(error: unknown): boolean {
+function isClientError(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 400 && error.status < 500;
 }

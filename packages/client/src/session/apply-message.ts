@@ -28,7 +28,9 @@ function apply(view: SessionView, message: ServerMessage, now: number): SessionV
     case 'session:append':
       return applyAppend(view, message);
     case 'session:discard':
-      return advance(view, message.cursor, message.turnId, (turn) => drop(turn, message.itemId));
+      return advance(view, message.cursor, message.turnId, (turn) =>
+        removeItem(turn, message.itemId),
+      );
     case 'session:turn':
       return advance(view, message.cursor, message.payload.turnId, (turn) =>
         applyTurnEvent(turn, message.payload, now),
@@ -61,7 +63,7 @@ function putItem(turn: TurnView, item: UpsertObject): TurnView {
   return { ...turn, items };
 }
 
-function drop(turn: TurnView, itemId: string): TurnView {
+function removeItem(turn: TurnView, itemId: string): TurnView {
   const items = turn.items.filter((item) => item.itemId !== itemId);
   return items.length === turn.items.length ? turn : { ...turn, items };
 }

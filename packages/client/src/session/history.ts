@@ -17,18 +17,22 @@ export function applyHistory(view: SessionView, message: HistoryMessage): Sessio
   if (message.resumed === 'tail') return { ...started, turns: replaceTurns(view.turns, given) };
   return {
     ...started,
-    turns: given.map((turn) => reuse(find(view.turns, turn.turnId), turn)),
+    turns: given.map((turn) => reuse(findTurn(view.turns, turn.turnId), turn)),
     hasMore: message.hasMore,
     before: message.before,
   };
 }
 
 /**
- * Puts an older page in front. `asked` is the mark with which the page was requested: a page that no longer joins the
+ * Puts an older page in front. `requestedBefore` is the mark with which the page was requested: a page that no longer joins the
  * view (a snapshot arrived in between) is dropped.
  */
-export function applyOlderPage(view: SessionView, page: HistoryPage, asked: string): SessionView {
-  if (view.before !== asked) return view;
+export function applyOlderPage(
+  view: SessionView,
+  page: HistoryPage,
+  requestedBefore: string,
+): SessionView {
+  if (view.before !== requestedBefore) return view;
   const older = toTurns(page);
   const held = new Map(view.turns.map((turn) => [turn.turnId, turn]));
   const fresh = older.filter((turn) => !held.has(turn.turnId));
@@ -66,7 +70,7 @@ function joinHalves(older: TurnView | undefined, held: TurnView): TurnView {
 function replaceTurns(held: readonly TurnView[], given: readonly TurnView[]): readonly TurnView[] {
   const named = new Set(given.map((turn) => turn.turnId));
   const kept = held.filter((turn) => !named.has(turn.turnId));
-  return [...kept, ...given.map((turn) => reuse(find(held, turn.turnId), turn))];
+  return [...kept, ...given.map((turn) => reuse(findTurn(held, turn.turnId), turn))];
 }
 
 function toTurns(page: Pick<HistoryPage, 'entries' | 'turns' | 'earlier'>): TurnView[] {
@@ -111,6 +115,6 @@ function sameHead(a: TurnView, b: TurnView): boolean {
   return JSON.stringify({ ...a, items: [] }) === JSON.stringify({ ...b, items: [] });
 }
 
-function find(turns: readonly TurnView[], turnId: string): TurnView | undefined {
+function findTurn(turns: readonly TurnView[], turnId: string): TurnView | undefined {
   return turns.find((turn) => turn.turnId === turnId);
 }

@@ -14,7 +14,7 @@ import {
 import { runOf } from '@liminal/protocol/testing';
 import { describe, expect, it } from 'vitest';
 import { applyMessage } from './apply-message.ts';
-import { goesOnWords, type JoinedTurn, joinTurns } from './join-turns.ts';
+import { continuationNote, type JoinedTurn, joinTurns } from './join-turns.ts';
 import { history, sessionId } from './testing/items.ts';
 import { emptyView, type TurnView } from './view.ts';
 
@@ -113,8 +113,8 @@ function stored(runs: readonly StreamEvent[][]): readonly TurnView[] {
 /** A turn as people see it: its items, and the sentence at its end. */
 const picture = (turn: JoinedTurn) => ({
   items: turn.items.map((item) => item.itemId),
-  ...(turn.goesOnIn !== undefined && { in: turn.goesOnIn, ends: goesOnWords(turn) }),
-  ...(turn.goesOnFrom !== undefined && { from: turn.goesOnFrom }),
+  ...(turn.continuedBy !== undefined && { in: turn.continuedBy, ends: continuationNote(turn) }),
+  ...(turn.continuationOf !== undefined && { from: turn.continuationOf }),
 });
 const line = 'The server stopped here; the turn continues below.';
 

@@ -9,9 +9,9 @@ import type { TurnView } from './view.ts';
 /** A turn as it is shown among the others. */
 export interface JoinedTurn extends TurnView {
   /** The turn that continues this one, which was cut off by its server's end while it waited for people's answers. */
-  readonly goesOnIn?: string | undefined;
+  readonly continuedBy?: string | undefined;
   /** The turn that this one continues. */
-  readonly goesOnFrom?: string | undefined;
+  readonly continuationOf?: string | undefined;
 }
 
 /**
@@ -24,15 +24,15 @@ export function joinTurns(turns: readonly TurnView[]): readonly JoinedTurn[] {
   if (!turns.some(isCutOff)) return turns;
   const earlier = new Map<string, string>();
   return turns.map((turn, index): JoinedTurn => {
-    const goesOnFrom = earlier.get(turn.turnId);
+    const continuationOf = earlier.get(turn.turnId);
     const next = isCutOff(turn) ? nextOf(turns, index) : undefined;
-    const again = next === undefined ? none : madeAgain(turn, next);
-    if (next === undefined || again.size === 0) {
-      return goesOnFrom === undefined ? turn : kept(turn, { ...turn, goesOnFrom });
+    const repeated = next === undefined ? none : repeatedItems(turn, next);
+    if (next === undefined || repeated.size === 0) {
+      return continuationOf === undefined ? turn : reuseJoined(turn, { ...turn, continuationOf });
     }
     earlier.set(next.turnId, turn.turnId);
-    const items = turn.items.filter((item) => !again.has(item));
-    return kept(turn, { ...turn, items, goesOnIn: next.turnId, goesOnFrom });
+    const items = turn.items.filter((item) => !repeated.has(item));
+    return reuseJoined(turn, { ...turn, items, continuedBy: next.turnId, continuationOf });
   });
 }
 
@@ -40,9 +40,13 @@ export function joinTurns(turns: readonly TurnView[]): readonly JoinedTurn[] {
  * The sentence at the end of a turn that a later one continues; undefined for other turns, and for one without items
  * between two others.
  */
-export function goesOnWords({ goesOnIn, goesOnFrom, items }: JoinedTurn): string | undefined {
-  const isOnlyBetween = goesOnFrom !== undefined && items.length === 0;
-  if (goesOnIn === undefined || isOnlyBetween) return undefined;
+export function continuationNote({
+  continuedBy,
+  continuationOf,
+  items,
+}: JoinedTurn): string | undefined {
+  const isOnlyBetween = continuationOf !== undefined && items.length === 0;
+  if (continuedBy === undefined || isOnlyBetween) return undefined;
   return 'The server stopped here; the turn continues below.';
 }
 
@@ -59,7 +63,7 @@ const nextOf = (turns: readonly TurnView[], index: number): TurnView | undefined
  * The items of a cut-off turn that the next turn repeats: its cancelled questions, and repeated calls with all items
  * within them.
  */
-function madeAgain({ items }: TurnView, next: TurnView): ReadonlySet<UpsertObject> {
+function repeatedItems({ items }: TurnView, next: TurnView): ReadonlySet<UpsertObject> {
   if (next.trigger !== 'agent') return none;
   const calls = new Map(
     items.flatMap((item) => (item.type === 'tool_call' ? [[item.callId, item] as const] : [])),
@@ -109,12 +113,12 @@ const isCutOutput = (item: UpsertObject): boolean =>
 const joined = new WeakMap<TurnView, JoinedTurn>();
 
 /** The result of an earlier call for the same turn, if it is equal. */
-function kept(turn: TurnView, made: JoinedTurn): JoinedTurn {
+function reuseJoined(turn: TurnView, made: JoinedTurn): JoinedTurn {
   const known = joined.get(turn);
   const isSame =
     known !== undefined &&
-    known.goesOnIn === made.goesOnIn &&
-    known.goesOnFrom === made.goesOnFrom &&
+    known.continuedBy === made.continuedBy &&
+    known.continuationOf === made.continuationOf &&
     known.items.length === made.items.length &&
     known.items.every((item, index) => item === made.items[index]);
   if (isSame) return known;

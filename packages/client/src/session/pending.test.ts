@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OutboxChange } from '../outbox/outbox.ts';
 import { applyMessage } from './apply-message.ts';
-import { applyOutbox } from './pending.ts';
+import { applyOutboxChange } from './pending.ts';
 import { head, history, info, message, sessionId, upsert } from './testing/items.ts';
 import { emptyView } from './view.ts';
 
@@ -18,7 +18,7 @@ const change = (state: OutboxChange['state'], rest: Partial<OutboxChange> = {}):
   state,
   ...rest,
 });
-const sending = applyOutbox(started, change('sending'));
+const sending = applyOutboxChange(started, change('sending'));
 const userMessage = message('t2', 'u', { origin: 'user', content: 'Do it', status: 'complete' });
 
 describe('a message sent from here', () => {
@@ -27,7 +27,7 @@ describe('a message sent from here', () => {
   });
 
   it('stays until the server shows it', () => {
-    const sent = applyOutbox(sending, change('delivered'));
+    const sent = applyOutboxChange(sending, change('delivered'));
     expect(sent.pending).toMatchObject([{ state: 'sent' }]);
     expect(applyMessage(sent, upsert(userMessage), 0).pending).toEqual([]);
   });
@@ -35,8 +35,8 @@ describe('a message sent from here', () => {
   it('is not shown twice when its turn arrives before the answer to the request', () => {
     const early = applyMessage(sending, upsert(userMessage), 0);
     expect(early.pending).toEqual([]);
-    expect(applyOutbox(early, change('delivered')).pending).toEqual([]);
-    expect(applyOutbox(early, change('waiting')).pending).toEqual([]);
+    expect(applyOutboxChange(early, change('delivered')).pending).toEqual([]);
+    expect(applyOutboxChange(early, change('waiting')).pending).toEqual([]);
   });
 
   it('an equal message of another turn does not hide it', () => {
@@ -45,7 +45,7 @@ describe('a message sent from here', () => {
   });
 
   it('for the running turn is replaced by its item in that turn, or by a turn of its own', () => {
-    const steering = applyOutbox(started, change('sending', { isSteer: true }));
+    const steering = applyOutboxChange(started, change('sending', { isSteer: true }));
     const other = message('t1', 'u', { origin: 'user', content: 'Do it' });
     expect(applyMessage(steering, upsert(other), 0).pending).toHaveLength(1);
     const said = message('t1', 't1:said:t2', { origin: 'user', content: 'Do it' });
@@ -60,14 +60,14 @@ describe('a message sent from here', () => {
   });
 
   it('shows that it waits for the server, and disappears when it is withdrawn', () => {
-    const waiting = applyOutbox(sending, change('waiting'));
+    const waiting = applyOutboxChange(sending, change('waiting'));
     expect(waiting.pending).toMatchObject([{ state: 'waiting' }]);
-    expect(applyOutbox(waiting, change('gone')).pending).toEqual([]);
+    expect(applyOutboxChange(waiting, change('gone')).pending).toEqual([]);
   });
 
   it('keeps its text when it is refused, with the reason', () => {
     const problem = { code: 'PROCESS_CRASH', message: 'It ended.' };
-    expect(applyOutbox(sending, change('refused', { problem })).pending).toMatchObject([
+    expect(applyOutboxChange(sending, change('refused', { problem })).pending).toMatchObject([
       { message: 'Do it', state: 'failed', error: problem },
     ]);
   });

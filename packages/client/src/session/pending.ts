@@ -1,5 +1,5 @@
 import type { OutboxChange } from '../outbox/outbox.ts';
-import { steeredItem } from '@liminal/protocol';
+import { steeredItemId } from '@liminal/protocol';
 import { findItem, type PendingMessage, type SessionView, type TurnView } from './view.ts';
 
 const states = {
@@ -10,10 +10,10 @@ const states = {
 } as const;
 
 /** Applies a change in a message's state: the message is shown at once, until the server itself shows it. */
-export function applyOutbox(view: SessionView, change: OutboxChange): SessionView {
+export function applyOutboxChange(view: SessionView, change: OutboxChange): SessionView {
   const { turnId, message, blocks, isSteer, state, problem: error } = change;
   const index = view.pending.findIndex((held) => held.turnId === turnId);
-  if (state === 'gone') return index < 0 ? view : without(view, turnId);
+  if (state === 'gone') return index < 0 ? view : withoutPending(view, turnId);
   const pending: PendingMessage = {
     turnId,
     message,
@@ -30,15 +30,15 @@ export function applyOutbox(view: SessionView, change: OutboxChange): SessionVie
 
 /** Drops pending messages that the server now shows, as a message of their turn or in the queue. */
 export function settlePending(view: SessionView): SessionView {
-  const open = view.pending.filter((held) => !isShown(view, held));
+  const open = view.pending.filter((held) => !isShownByServer(view, held));
   return open.length === view.pending.length ? view : { ...view, pending: open };
 }
 
-function without(view: SessionView, turnId: string): SessionView {
+function withoutPending(view: SessionView, turnId: string): SessionView {
   return { ...view, pending: view.pending.filter((held) => held.turnId !== turnId) };
 }
 
-function isShown(view: SessionView, { turnId, isSteer }: PendingMessage): boolean {
+function isShownByServer(view: SessionView, { turnId, isSteer }: PendingMessage): boolean {
   if (view.info?.queue.some((queued) => queued.turnId === turnId)) return true;
   if (isSteer === true && view.turns.some((turn) => hasSteered(turn, turnId))) return true;
   const turn = view.turns.find((one) => one.turnId === turnId);
@@ -50,4 +50,4 @@ function isShown(view: SessionView, { turnId, isSteer }: PendingMessage): boolea
 }
 
 const hasSteered = (turn: TurnView, messageId: string): boolean =>
-  findItem(turn, steeredItem(turn.turnId, messageId)) !== undefined;
+  findItem(turn, steeredItemId(turn.turnId, messageId)) !== undefined;

@@ -1,13 +1,13 @@
 import type { ContentBlock, ServerMessage } from '@liminal/protocol';
-import { describeError, isPassing } from '../http/api-error.ts';
+import { describeError, isTemporary } from '../http/api-error.ts';
 import type { Requests } from '../http/requests.ts';
-import { Later } from '../socket/later.ts';
+import { RetryTimer } from '../socket/retry-timer.ts';
 import type { LiveSocket } from '../socket/live-socket.ts';
 import { Cell, type Store } from '../store.ts';
 import { applyMessage } from './apply-message.ts';
 import { applyOlderPage } from './history.ts';
 import type { Outbox, OutboxChange } from '../outbox/outbox.ts';
-import { applyOutbox } from './pending.ts';
+import { applyOutboxChange } from './pending.ts';
 import { emptyView, type SessionView } from './view.ts';
 
 interface SessionDeps {
@@ -23,11 +23,11 @@ export class SessionStore implements Store<SessionView> {
   readonly getSnapshot: Store<SessionView>['getSnapshot'];
   readonly #cell: Cell<SessionView>;
   readonly #deps: SessionDeps;
-  #undo: (() => void)[] = [];
+  #cleanups: (() => void)[] = [];
   #resyncing = false;
   #olderPage: Promise<void> | undefined;
   /** Follows again after a temporary failure. */
-  readonly #again = new Later(() => void this.#follow());
+  readonly #retryTimer = new RetryTimer(() => void this.#follow());
 
   constructor(sessionId: string, deps: SessionDeps) {
     this.sessionId = sessionId;
@@ -40,11 +40,14 @@ export class SessionStore implements Store<SessionView> {
   /** Opens the session on the server and follows it, through every reconnect, until `close`. */
   open(): void {
     const { socket, outbox } = this.#deps;
-    for (const unsent of outbox.of(this.sessionId)) {
-      this.#applyOutbox({ ...unsent, state: unsent.problem === undefined ? 'waiting' : 'refused' });
+    for (const unsent of outbox.messagesOf(this.sessionId)) {
+      this.#applyOutboxChange({
+        ...unsent,
+        state: unsent.problem === undefined ? 'waiting' : 'refused',
+      });
     }
-    this.#undo = [
-      outbox.changed.on((change) => this.#applyOutbox(change)),
+    this.#cleanups = [
+      outbox.changed.on((change) => this.#applyOutboxChange(change)),
       socket.messages.on((message) => this.#receive(message)),
       socket.opened.on(() => void this.#follow()),
     ];
@@ -52,9 +55,9 @@ export class SessionStore implements Store<SessionView> {
   }
 
   close(): void {
-    for (const undo of this.#undo) undo();
-    this.#undo = [];
-    this.#again.cancel();
+    for (const undo of this.#cleanups) undo();
+    this.#cleanups = [];
+    this.#retryTimer.cancel();
     this.#deps.socket.send({ type: 'session:unsubscribe', sessionId: this.sessionId });
   }
 
@@ -73,7 +76,7 @@ export class SessionStore implements Store<SessionView> {
   }
 
   /**
-   * Sends a message, with `blocks` in addition to its text: local names from `client.files.keep`, or blocks that the
+   * Sends a message, with `blocks` in addition to its text: local names from `client.files.store`, or blocks that the
    * server accepts. The message is shown at once, and stored until the server has it. Resolves when the server has it,
    * has refused it or is unavailable; the message's state shows which.
    */
@@ -119,7 +122,7 @@ export class SessionStore implements Store<SessionView> {
 
   async #follow(): Promise<void> {
     const { requests, socket } = this.#deps;
-    this.#again.cancel();
+    this.#retryTimer.cancel();
     try {
       await requests.loadSession(this.sessionId);
     } catch (error) {
@@ -143,25 +146,25 @@ export class SessionStore implements Store<SessionView> {
     if (!('sessionId' in message) || message.sessionId !== this.sessionId) return;
     if (message.type === 'session:history') {
       this.#resyncing = false;
-      this.#again.worked();
+      this.#retryTimer.reset();
     }
-    if (message.type === 'session:error') this.#tryAgain(message.code);
-    if (message.type === 'session:deleted') return this.#deleted();
+    if (message.type === 'session:error') this.#scheduleRetry(message.code);
+    if (message.type === 'session:deleted') return this.#onDeleted();
     const { pending } = this.getSnapshot();
     this.#cell.update((view) => applyMessage(view, message, Date.now()));
-    this.#forgetArrived(pending);
+    this.#dropDelivered(pending);
     if (!this.getSnapshot().needsResync || this.#resyncing) return;
     this.#resyncing = true;
     this.#subscribe();
   }
 
-  #applyOutbox(change: OutboxChange): void {
+  #applyOutboxChange(change: OutboxChange): void {
     if (change.sessionId !== this.sessionId) return;
-    this.#cell.update((view) => applyOutbox(view, change));
+    this.#cell.update((view) => applyOutboxChange(view, change));
   }
 
   /** Drops messages that the server shows although its answers to them were lost. */
-  #forgetArrived(before: SessionView['pending']): void {
+  #dropDelivered(before: SessionView['pending']): void {
     const { pending } = this.getSnapshot();
     if (pending === before) return;
     const open = new Set(pending.map(({ turnId }) => turnId));
@@ -169,18 +172,18 @@ export class SessionStore implements Store<SessionView> {
   }
 
   /** The session is gone: stops following it and drops its unsent messages. */
-  #deleted(): void {
+  #onDeleted(): void {
     const { outbox } = this.#deps;
     this.#cell.set({ ...emptyView(this.sessionId), phase: 'deleted' });
-    for (const { turnId } of outbox.of(this.sessionId)) outbox.forget(turnId);
+    for (const { turnId } of outbox.messagesOf(this.sessionId)) outbox.forget(turnId);
     this.close();
   }
 
   #fail(problem: { code: string; message: string }): void {
     // The session was loaded before, so somebody has deleted it while the server was unavailable.
     const wasThere = this.getSnapshot().phase === 'ready';
-    if (problem.code === 'SESSION_NOT_FOUND' && wasThere) return this.#deleted();
-    this.#tryAgain(problem.code);
+    if (problem.code === 'SESSION_NOT_FOUND' && wasThere) return this.#onDeleted();
+    this.#scheduleRetry(problem.code);
     // Without an answer the connection will also break, which is handled there.
     if (problem.code === 'UNREACHABLE') return;
     this.#cell.update((view) => ({
@@ -190,13 +193,13 @@ export class SessionStore implements Store<SessionView> {
     }));
   }
 
-  #tryAgain(code: string): void {
+  #scheduleRetry(code: string): void {
     // Without a connection, the session is followed again as soon as there is one.
     const isConnected = this.#deps.socket.status.state === 'open';
-    if (this.#isOpen && isConnected && isPassing(code)) this.#again.schedule();
+    if (this.#isOpen && isConnected && isTemporary(code)) this.#retryTimer.schedule();
   }
 
   get #isOpen(): boolean {
-    return this.#undo.length > 0;
+    return this.#cleanups.length > 0;
   }
 }

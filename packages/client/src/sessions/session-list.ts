@@ -9,8 +9,8 @@ export function applySessions(
   sessions: readonly SessionSummary[],
   removed: readonly string[] = [],
 ): Projects {
-  const left = removed.reduce(without, projects);
-  const changed = sessions.reduce(withSession, left);
+  const remaining = removed.reduce(withoutSession, projects);
+  const changed = sessions.reduce(withSession, remaining);
   return changed === projects ? projects : changed.toSorted(byNewest);
 }
 
@@ -43,7 +43,7 @@ function newProject(session: SessionSummary): Project {
   return { projectId, projectDir, name, sessions: [session] };
 }
 
-function without(projects: Projects, sessionId: string): Projects {
+function withoutSession(projects: Projects, sessionId: string): Projects {
   const index = projects.findIndex(({ sessions }) =>
     sessions.some((session) => session.sessionId === sessionId),
   );

@@ -1,7 +1,7 @@
 import { Emitter } from '../emitter.ts';
-import { describeError, isPassing } from '../http/api-error.ts';
+import { describeError, isTemporary } from '../http/api-error.ts';
 import type { Requests } from '../http/requests.ts';
-import { Later } from '../socket/later.ts';
+import { RetryTimer } from '../socket/retry-timer.ts';
 import type { LiveSocket } from '../socket/live-socket.ts';
 import { onWake } from '../socket/wake.ts';
 import { Cell, type Store } from '../store.ts';
@@ -30,7 +30,7 @@ export class SessionsStore implements Store<SessionsView> {
   readonly #cell = new Cell<SessionsView>({ phase: 'loading', projects: [] });
   readonly #deps: SessionsDeps;
   readonly #stopListening: () => void;
-  readonly #again = new Later(() => {
+  readonly #retryTimer = new RetryTimer(() => {
     if (this.#deps.socket.status.state === 'open') void this.refresh();
   });
 
@@ -55,7 +55,7 @@ export class SessionsStore implements Store<SessionsView> {
   /** Closes the store permanently. */
   close(): void {
     this.#stopListening();
-    this.#again.cancel();
+    this.#retryTimer.cancel();
   }
 
   /**
@@ -65,11 +65,11 @@ export class SessionsStore implements Store<SessionsView> {
   async refresh(): Promise<void> {
     try {
       const projects = await this.#deps.requests.listProjects();
-      this.#again.worked();
+      this.#retryTimer.reset();
       this.#cell.set({ phase: 'ready', projects: sortProjects(projects) });
     } catch (error) {
       const problem = describeError(error);
-      if (isPassing(problem.code)) this.#again.schedule();
+      if (isTemporary(problem.code)) this.#retryTimer.schedule();
       this.#cell.update((view) =>
         view.phase === 'ready' ? view : { ...view, phase: 'failed', problem },
       );

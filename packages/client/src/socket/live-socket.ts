@@ -40,8 +40,8 @@ export class LiveSocket {
   constructor(options: LiveSocketOptions) {
     this.#options = options;
     this.#liveness = new Liveness({
-      ask: () => this.send({ type: 'ping' }),
-      giveUp: () => {
+      ping: () => this.send({ type: 'ping' }),
+      onDead: () => {
         if (this.#status.state === 'open') this.wentSilent.emit();
         this.#drop();
       },
@@ -106,12 +106,12 @@ export class LiveSocket {
   #onOpen(): void {
     this.#attempt = 0;
     this.#setStatus({ state: 'open' });
-    this.#liveness.heard();
+    this.#liveness.onMessage();
     this.opened.emit();
   }
 
   #receive(data: unknown): void {
-    this.#liveness.heard();
+    this.#liveness.onMessage();
     const message = ServerMessage.safeParse(readJson(data));
     // A newer server may send messages that this page does not know; they are ignored.
     if (message.success) this.messages.emit(message.data);
@@ -125,7 +125,7 @@ export class LiveSocket {
     const wasOpen = this.#status.state === 'open';
     this.#detach();
     this.#wait();
-    if (!wasOpen) void this.#findOutWhy();
+    if (!wasOpen) void this.#checkRefusal();
   }
 
   #wait(): void {
@@ -135,7 +135,7 @@ export class LiveSocket {
     this.#timer = setTimeout(() => this.#connect(), delay);
   }
 
-  async #findOutWhy(): Promise<void> {
+  async #checkRefusal(): Promise<void> {
     const refused = await this.#options.isRefused();
     if (!refused || this.#status.state !== 'waiting') return;
     this.#detach();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Liveness } from './liveness.ts';
 
-const actions = { ask: vi.fn<() => void>(), giveUp: vi.fn<() => void>() };
+const actions = { ping: vi.fn<() => void>(), onDead: vi.fn<() => void>() };
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -12,38 +12,38 @@ afterEach(() => {
 });
 
 it('a silent connection is asked for a sign of life, and given up without an answer', () => {
-  new Liveness(actions).heard();
+  new Liveness(actions).onMessage();
   vi.advanceTimersByTime(20_000);
-  expect(actions.ask).toHaveBeenCalledOnce();
-  expect(actions.giveUp).not.toHaveBeenCalled();
+  expect(actions.ping).toHaveBeenCalledOnce();
+  expect(actions.onDead).not.toHaveBeenCalled();
   vi.advanceTimersByTime(8_000);
-  expect(actions.giveUp).toHaveBeenCalledOnce();
+  expect(actions.onDead).toHaveBeenCalledOnce();
 });
 
 it('any message is a sign of life', () => {
   const liveness = new Liveness(actions);
-  liveness.heard();
+  liveness.onMessage();
   vi.advanceTimersByTime(25_000);
-  liveness.heard();
+  liveness.onMessage();
   vi.advanceTimersByTime(19_000);
-  expect(actions.ask).toHaveBeenCalledOnce();
-  expect(actions.giveUp).not.toHaveBeenCalled();
+  expect(actions.ping).toHaveBeenCalledOnce();
+  expect(actions.onDead).not.toHaveBeenCalled();
 });
 
 it('a check asks at once instead of after the silence', () => {
   const liveness = new Liveness(actions);
-  liveness.heard();
+  liveness.onMessage();
   liveness.check();
-  expect(actions.ask).toHaveBeenCalledOnce();
+  expect(actions.ping).toHaveBeenCalledOnce();
   vi.advanceTimersByTime(8_000);
-  expect(actions.giveUp).toHaveBeenCalledOnce();
+  expect(actions.onDead).toHaveBeenCalledOnce();
 });
 
 it('nothing happens after a stop', () => {
   const liveness = new Liveness(actions);
-  liveness.heard();
+  liveness.onMessage();
   liveness.stop();
   vi.advanceTimersByTime(60_000);
-  expect(actions.ask).not.toHaveBeenCalled();
-  expect(actions.giveUp).not.toHaveBeenCalled();
+  expect(actions.ping).not.toHaveBeenCalled();
+  expect(actions.onDead).not.toHaveBeenCalled();
 });

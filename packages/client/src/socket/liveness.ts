@@ -1,11 +1,11 @@
 /** The silence after which the server is asked for a sign of life, and the time that it has to answer, ms. */
-const silence = 20_000;
-const grace = 8_000;
+const pingAfter = 20_000;
+const pongTimeout = 8_000;
 
-interface Actions {
-  ask(): void;
+interface LivenessActions {
+  ping(): void;
   /** Called without an answer: the connection is dead. */
-  giveUp(): void;
+  onDead(): void;
 }
 
 /**
@@ -14,30 +14,30 @@ interface Actions {
  */
 export class Liveness {
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #isAsked = false;
-  readonly #actions: Actions;
+  #isPinged = false;
+  readonly #actions: LivenessActions;
 
-  constructor(actions: Actions) {
+  constructor(actions: LivenessActions) {
     this.#actions = actions;
   }
 
   /** Called for each received message: the connection is alive. */
-  heard(): void {
+  onMessage(): void {
     this.stop();
-    this.#timer = setTimeout(() => this.check(), silence);
+    this.#timer = setTimeout(() => this.check(), pingAfter);
   }
 
   /** Asks for a sign of life at once, unless an answer is already due. */
   check(): void {
-    if (this.#isAsked) return;
+    if (this.#isPinged) return;
     this.stop();
-    this.#isAsked = true;
-    this.#timer = setTimeout(() => this.#actions.giveUp(), grace);
-    this.#actions.ask();
+    this.#isPinged = true;
+    this.#timer = setTimeout(() => this.#actions.onDead(), pongTimeout);
+    this.#actions.ping();
   }
 
   stop(): void {
-    this.#isAsked = false;
+    this.#isPinged = false;
     clearTimeout(this.#timer);
   }
 }

@@ -1,14 +1,14 @@
 /** The HTTP operations, each as one entry of a table. For their bodies, see `wire/http.ts`. */
 export { type CommandName, commands, refusalsOfCommands } from './commands.ts';
 export {
-  type Answer,
-  type Arguments,
-  argumentsOf,
+  type OperationResult,
+  type OperationArguments,
+  requestArguments,
   fillPath,
-  ID_MAX,
+  idMax as ID_MAX,
   type Methods,
   type Operation,
-  partsOf,
+  requestParts,
   pathSchema,
   readArguments,
 } from './operation.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
-  argumentsOf,
+  requestArguments,
   commands,
   fillPath,
   ID_MAX,
   type Operation,
   operations,
-  partsOf,
+  requestParts,
   readArguments,
   serverOperations,
 } from './index.ts';
@@ -41,11 +41,11 @@ describe.each([
   ['no arguments', operations.listAgents, [], {}, undefined],
 ])('an operation with %s', (_, operation, args, ids, content) => {
   test('becomes the parts of a request', () => {
-    expect(partsOf(operation, args)).toEqual({ ids, ...(content && { content }) });
+    expect(requestParts(operation, args)).toEqual({ ids, ...(content && { content }) });
   });
 
   test('has the same arguments after parsing these parts', () => {
-    expect(argumentsOf(operation, { ids, content })).toEqual(args);
+    expect(requestArguments(operation, { ids, content })).toEqual(args);
   });
 });
 

@@ -35,12 +35,12 @@ export interface Operation {
 }
 
 /** The longest id in a path, in characters; agents choose some of them. */
-export const ID_MAX = 300;
-const Id = z.string().min(1).max(ID_MAX);
+export const idMax = 300;
+const Id = z.string().min(1).max(idMax);
 
 /** `given`: as a caller passes it. `read`: after the schemas have filled in defaults. */
-type Side = 'given' | 'read';
-type Value<Schema, S extends Side> = S extends 'given' ? z.input<Schema> : z.output<Schema>;
+type SchemaSide = 'given' | 'read';
+type Value<Schema, S extends SchemaSide> = S extends 'given' ? z.input<Schema> : z.output<Schema>;
 
 type IdNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | IdNames<Rest>
@@ -54,7 +54,7 @@ type Ids<Path> = Path extends `${string}:${string}/${infer Rest}`
     : [];
 
 type FieldsOf<O> = O extends { fields: infer Names } ? Names : [];
-type Content<O, S extends Side> = O extends { body: infer Schema }
+type RequestContent<O, S extends SchemaSide> = O extends { body: infer Schema }
   ? Value<Schema, S>
   : O extends { query: infer Schema }
     ? Value<Schema, S>
@@ -68,25 +68,25 @@ type Spread<C, Names> = Names extends readonly [infer Name extends keyof C, ...i
       : [content: C];
 
 /** An operation's arguments: the ids in its path, then its content, divided by `fields`. */
-export type Arguments<O extends Operation, S extends Side = 'given'> = [
+export type OperationArguments<O extends Operation, S extends SchemaSide = 'given'> = [
   ...Ids<O['path']>,
-  ...Spread<Content<O, S>, FieldsOf<O>>,
+  ...Spread<RequestContent<O, S>, FieldsOf<O>>,
 ];
 /** The result of an operation for its caller. */
-export type Answer<O extends Operation> = O extends { answer: infer Schema }
+export type OperationResult<O extends Operation> = O extends { answer: infer Schema }
   ? O extends { unwrap: infer Field extends keyof z.output<Schema> }
     ? z.output<Schema>[Field]
     : z.output<Schema>
   : void;
 /** A method for each operation of a table, by its name. */
-export type Methods<Table, S extends Side = 'given'> = {
+export type Methods<Table, S extends SchemaSide = 'given'> = {
   [Name in keyof Table]: Table[Name] extends Operation
-    ? (...args: Arguments<Table[Name], S>) => Promise<Answer<Table[Name]>>
+    ? (...args: OperationArguments<Table[Name], S>) => Promise<OperationResult<Table[Name]>>
     : never;
 };
 
 /** The parts of an operation's request. */
-interface Parts {
+interface RequestParts {
   ids: Record<string, unknown>;
   /** The query or the body; undefined if there is neither. */
   content?: unknown;
@@ -101,7 +101,7 @@ export function pathSchema<O extends Operation>({
 }
 
 /** The arguments of an operation, from the parts of its request. */
-export function argumentsOf(operation: Operation, { ids, content }: Parts): unknown[] {
+export function requestArguments(operation: Operation, { ids, content }: RequestParts): unknown[] {
   const given = idNames(operation.path).map((name) => ids[name]);
   const { fields = [] } = operation;
   if (!isObject(content)) return given;
@@ -111,10 +111,10 @@ export function argumentsOf(operation: Operation, { ids, content }: Parts): unkn
 }
 
 /** The parts of an operation's request, from its arguments, unchecked. */
-export function partsOf(
+export function requestParts(
   operation: Operation,
   args: readonly unknown[],
-): { ids: Parts['ids']; content?: Record<string, unknown> } {
+): { ids: RequestParts['ids']; content?: Record<string, unknown> } {
   const names = idNames(operation.path);
   const { fields = [] } = operation;
   const ids = Object.fromEntries(names.map((name, index) => [name, args[index]]));
@@ -126,8 +126,8 @@ export function partsOf(
 
 /** Arguments from an untrusted source, parsed by the operation's schemas. Throws a ZodError. */
 export function readArguments(operation: Operation, args: readonly unknown[]): unknown[] {
-  const { ids, content } = partsOf(operation, args);
-  return argumentsOf(operation, {
+  const { ids, content } = requestParts(operation, args);
+  return requestArguments(operation, {
     ids: pathSchema(operation).parse(ids),
     content: contentSchema(operation)?.parse(content),
   });

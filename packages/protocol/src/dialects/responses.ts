@@ -16,7 +16,7 @@ export type UuidOf = (id: string) => string;
 
 type Payload<T extends EventPayload['type']> = Extract<EventPayload, { type: T }>;
 type Item<T extends OutputItem['type']> = Extract<OutputItem, { type: T }>;
-interface Place {
+interface TranslationContext {
   event: StreamEvent;
   uuidOf: UuidOf;
 }
@@ -25,7 +25,10 @@ const statuses = { completed: 'complete', cancelled: 'aborted', error: 'error' }
 
 /** The translation of each payload type. */
 const payloads: {
-  [T in EventPayload['type']]: (payload: Payload<T>, place: Place) => ResponsesPayload;
+  [T in EventPayload['type']]: (
+    payload: Payload<T>,
+    context: TranslationContext,
+  ) => ResponsesPayload;
 } = {
   response_start: ({ type, modelId, providerId, agentId }, { event, uuidOf }) => ({
     type,
@@ -43,7 +46,7 @@ const payloads: {
     return {
       type,
       item_id: uuidOf(itemId),
-      item_type: isOurs(itemType) ? 'message' : itemType,
+      item_type: isExtraType(itemType) ? 'message' : itemType,
       ...(content !== undefined && { initial_content: content }),
       ...(name !== undefined && { name }),
       ...(given !== undefined && { arguments: given }),
@@ -63,7 +66,7 @@ const payloads: {
   item_error: ({ type, itemId, error }, { uuidOf }) => ({
     type,
     item_id: uuidOf(itemId),
-    error: failureOf(error),
+    error: toFailure(error),
   }),
   item_cancelled: ({ type, itemId, reason }, { uuidOf }) => ({
     type,
@@ -84,12 +87,12 @@ const payloads: {
   script_execution_error: ({ type, itemId, error }, { uuidOf }) => ({
     type,
     item_id: uuidOf(itemId),
-    error: failureOf(error),
+    error: toFailure(error),
   }),
   usage_update: ({ type, usage }, { event, uuidOf }) => ({
     type,
     response_id: uuidOf(event.runId),
-    usage: usageOf(usage),
+    usage: toUsage(usage),
   }),
   heartbeat: ({ type }) => ({ type }),
   turn_aborted_by_user: ({ type, reason }, { event, uuidOf }) => ({
@@ -100,18 +103,18 @@ const payloads: {
   // A.1's response_done has no field for an error.
   response_done: ({ status, error, usage, finishReason }, { event, uuidOf }) =>
     error
-      ? { type: 'response_error', response_id: uuidOf(event.runId), error: failureOf(error) }
+      ? { type: 'response_error', response_id: uuidOf(event.runId), error: toFailure(error) }
       : {
           type: 'response_done',
           response_id: uuidOf(event.runId),
           status: statuses[status],
-          ...(usage && { usage: usageOf(usage) }),
+          ...(usage && { usage: toUsage(usage) }),
           finish_reason: finishReason ?? null,
         },
   response_error: ({ type, error }, { event, uuidOf }) => ({
     type,
     response_id: uuidOf(event.runId),
-    error: failureOf(error),
+    error: toFailure(error),
   }),
 };
 
@@ -153,15 +156,18 @@ const items: {
     ...(details !== undefined && { details }),
     origin,
   }),
-  plan: ({ entries }, base) => saying(base, planText(entries)),
-  file_changes: ({ diffs }, base) => saying(base, diffsText(diffs)),
-  approval: (item, base) => saying(base, approvalText(item)),
+  plan: ({ entries }, base) => systemMessage(base, planText(entries)),
+  file_changes: ({ diffs }, base) => systemMessage(base, diffsText(diffs)),
+  approval: (item, base) => systemMessage(base, approvalText(item)),
 };
 
 /** An event in A.1's form. A `response_done` with an error becomes a `response_error`; other types do not change. */
 export function toResponsesEvent(event: StreamEvent, uuidOf: UuidOf): ResponsesEvent {
   // The table's function accepts the payload of this event's type, which the compiler cannot infer.
-  const translate = payloads[event.type] as (one: EventPayload, place: Place) => ResponsesPayload;
+  const translate = payloads[event.type] as (
+    one: EventPayload,
+    context: TranslationContext,
+  ) => ResponsesPayload;
   const payload = translate(event.payload, { event, uuidOf });
   return {
     event_id: uuidOf(event.eventId),
@@ -187,9 +193,9 @@ export function toResponsesResponse(run: Response, uuidOf: UuidOf): ResponsesRes
     updated_at: run.updatedAt,
     status: run.status,
     output_items: run.outputItems.map((item) => toResponsesItem(item, uuidOf)),
-    ...(usage && { usage: usageOf(usage) }),
+    ...(usage && { usage: toUsage(usage) }),
     finish_reason: run.finishReason,
-    ...(error && { error: failureOf({ ...error, stack: undefined }) }),
+    ...(error && { error: toFailure({ ...error, stack: undefined }) }),
   };
 }
 
@@ -207,11 +213,11 @@ function toResponsesItem(item: OutputItem, uuidOf: UuidOf): ResponsesItem {
   return translate(item, base, uuidOf);
 }
 
-function isOurs(type: OutputItem['type']): type is 'plan' | 'file_changes' | 'approval' {
+function isExtraType(type: OutputItem['type']): type is 'plan' | 'file_changes' | 'approval' {
   return type === 'plan' || type === 'file_changes' || type === 'approval';
 }
 
-function saying(base: { id: string }, content: string): ResponsesItem {
+function systemMessage(base: { id: string }, content: string): ResponsesItem {
   return { ...base, type: 'message', content, origin: 'system' };
 }
 
@@ -222,7 +228,7 @@ function initialText(start: Payload<'item_start'>): string | undefined {
   return start.itemType === 'approval' ? approvalText(start) : undefined;
 }
 
-function usageOf({ inputTokens, outputTokens }: Usage) {
+function toUsage({ inputTokens, outputTokens }: Usage) {
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
@@ -230,7 +236,7 @@ function usageOf({ inputTokens, outputTokens }: Usage) {
   };
 }
 
-function failureOf({ code, message, stack, details }: ErrorObject): ErrorObject {
+function toFailure({ code, message, stack, details }: ErrorObject): ErrorObject {
   return {
     code,
     message,

@@ -10,7 +10,7 @@ import { Response } from '../response.ts';
 import { ForkOrigin } from '../sessions.ts';
 
 /** The version of the format, which includes the vocabulary. A reader refuses a newer version. */
-export const EXPORT_VERSION = 1;
+export const exportFormatVersion = 1;
 
 /** The fields of the first line that readers of any version can read. */
 const ExportMark = z.object({ liminal: z.literal('export'), version: z.int().positive() });

@@ -1,4 +1,4 @@
-import { BLOB_MAX } from '../blobs.ts';
+import { blobMax } from '../blobs.ts';
 import { maxDepth, withinDepth } from '../depth.ts';
 import { LiminalError } from '../errors.ts';
 import { type EventDraft, stampEvent, type StreamEvent } from '../events.ts';
@@ -6,7 +6,7 @@ import type { OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
 import { writeTraceparent } from '../trace-context.ts';
 import {
-  EXPORT_VERSION,
+  exportFormatVersion,
   ExportEnd,
   type ExportedBlob,
   type ExportedRun,
@@ -18,11 +18,11 @@ import {
 import { splitLines } from './split-lines.ts';
 
 /** The longest line, in characters: the largest item in JSON, which may need six characters for one. */
-const LINE_MAX = 112 * 1024 * 1024;
+const lineMax = 112 * 1024 * 1024;
 /** The longest header, in characters: a file of another kind is refused after a few pieces. */
-const HEADER_MAX = 1024 * 1024;
+const headerMax = 1024 * 1024;
 /** The largest number of lines of one run. */
-const RUN_LINES_MAX = 5_000_000;
+const runLinesMax = 5_000_000;
 
 /** A checked part of a file. */
 export type ExportPart =
@@ -40,34 +40,34 @@ export type ExportPart =
  * @param text - The file's text, in pieces of any size.
  */
 export async function* readExport(text: AsyncIterable<string>): AsyncGenerator<ExportPart, void> {
-  const lines = new Lines(text);
+  const lines = new ExportLines(text);
   yield { type: 'header', header: await readHeader(lines) };
   const session = await lines.next();
-  if (session.type !== 'session') throw lines.broken('must be the session');
+  if (session.type !== 'session') throw lines.lineError('must be the session');
   yield { type: 'session', session };
   const counted = { runs: 0, blobs: 0 };
   for (;;) {
     const line = await lines.next();
     if (line.type === 'blob') {
-      if (line.data.length > (BLOB_MAX / 3) * 4 + 4)
-        throw lines.broken('has a file that is too large');
+      if (line.data.length > (blobMax / 3) * 4 + 4)
+        throw lines.lineError('has a file that is too large');
       counted.blobs += 1;
       yield { type: 'blob', blob: line };
     } else if (line.type === 'run') {
       counted.runs += 1;
-      yield await readRun(lines, line);
+      yield await readRunLines(lines, line);
     } else if (line.type === 'end') {
       if (line.runs !== counted.runs || line.blobs !== counted.blobs) {
-        throw lines.broken('counts other runs or files than the file has');
+        throw lines.lineError('counts other runs or files than the file has');
       }
-      await lines.mustBeOver();
+      await lines.expectEnd();
       yield { type: 'end', end: line };
       return;
-    } else throw lines.broken('is out of order');
+    } else throw lines.lineError('is out of order');
   }
 }
 
-async function readHeader(lines: Lines): Promise<ExportHeader> {
+async function readHeader(lines: ExportLines): Promise<ExportHeader> {
   const first = await lines.raw();
   const version = exportVersion(first);
   if (version === undefined) {
@@ -75,35 +75,38 @@ async function readHeader(lines: Lines): Promise<ExportHeader> {
       'This is not a file of liminal export: its first line is not an export header.',
     );
   }
-  if (version > EXPORT_VERSION) {
+  if (version > exportFormatVersion) {
     throw unreadable(
-      `The file was written by a newer Liminal (format ${version}, this one knows ${EXPORT_VERSION}). Update Liminal.`,
+      `The file was written by a newer Liminal (format ${version}, this one knows ${exportFormatVersion}). Update Liminal.`,
     );
   }
   const header = ExportHeader.safeParse(first);
-  if (!header.success) throw lines.broken('has a damaged header');
+  if (!header.success) throw lines.lineError('has a damaged header');
   return header.data;
 }
 
 /** A run with the items and events after it. */
-async function readRun(lines: Lines, { run, ...counts }: ExportedRun): Promise<ExportPart> {
-  if (counts.items + (counts.events ?? 0) > RUN_LINES_MAX)
-    throw lines.broken('has a run that is too long');
+async function readRunLines(
+  lines: ExportLines,
+  { run, ...counts }: ExportedRun,
+): Promise<ExportPart> {
+  if (counts.items + (counts.events ?? 0) > runLinesMax)
+    throw lines.lineError('has a run that is too long');
   const outputItems: OutputItem[] = [];
   while (outputItems.length < counts.items) {
     const line = await lines.next();
-    if (line.type !== 'item') throw lines.broken('must be an item of the run');
+    if (line.type !== 'item') throw lines.lineError('must be an item of the run');
     outputItems.push(line.item);
   }
   const response = { ...run, outputItems };
-  if (!hasTimes(response)) throw lines.broken('ends a run with invalid times');
+  if (!hasTimes(response)) throw lines.lineError('ends a run with invalid times');
   if (counts.events === undefined) return { type: 'run', run: response };
   const { id: runId, sessionId, turnId, lastSeq, traceContext = noTrace } = run;
-  if (counts.events !== lastSeq + 1) throw lines.broken('has a wrong number of events');
+  if (counts.events !== lastSeq + 1) throw lines.lineError('has a wrong number of events');
   const events: StreamEvent[] = [];
   while (events.length < counts.events) {
     const line = await lines.next();
-    if (line.type !== 'event') throw lines.broken('must be an event of the run');
+    if (line.type !== 'event') throw lines.lineError('must be an event of the run');
     const draft: EventDraft = { turnId, timestamp: line.timestamp, payload: line.payload };
     events.push(stampEvent(draft, { sessionId, runId, traceContext }, events.length));
   }
@@ -111,8 +114,8 @@ async function readRun(lines: Lines, { run, ...counts }: ExportedRun): Promise<E
 }
 
 function hasTimes({ createdAt, updatedAt, outputItems }: Response): boolean {
-  const told = outputItems.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]);
-  const times = told.filter((time) => time !== undefined).map((time) => Date.parse(time));
+  const timestamps = outputItems.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]);
+  const times = timestamps.filter((time) => time !== undefined).map((time) => Date.parse(time));
   return [createdAt, updatedAt, ...times].every((time) => Math.abs(time) <= 8.64e15);
 }
 
@@ -125,12 +128,12 @@ const noTrace = {
   }),
 };
 
-class Lines {
+class ExportLines {
   readonly #lines: AsyncGenerator<string>;
   #number = 0;
 
   constructor(text: AsyncIterable<string>) {
-    const max = (number: number): number => (number === 1 ? HEADER_MAX : LINE_MAX);
+    const max = (number: number): number => (number === 1 ? headerMax : lineMax);
     this.#lines = splitLines(text, max, (number) =>
       number === 1
         ? unreadable('This is not a file of liminal export: its first line is too long.')
@@ -158,26 +161,26 @@ class Lines {
           cause,
         );
       }
-      throw this.broken('is not JSON, or the file is cut off there', cause);
+      throw this.lineError('is not JSON, or the file is cut off there', cause);
     }
   }
 
   async next(): Promise<ExportLine> {
     const raw = await this.raw();
-    if (withinDepth(raw) !== raw) throw this.broken(`is nested deeper than ${maxDepth} levels`);
+    if (withinDepth(raw) !== raw) throw this.lineError(`is nested deeper than ${maxDepth} levels`);
     const line = ExportLine.safeParse(raw);
     if (line.success) return line.data;
     const [issue] = line.error.issues;
     const where = issue?.path.join('.') || 'type';
-    throw this.broken(`has a wrong shape at ${where}: ${issue?.message ?? ''}`, line.error);
+    throw this.lineError(`has a wrong shape at ${where}: ${issue?.message ?? ''}`, line.error);
   }
 
-  async mustBeOver(): Promise<void> {
+  async expectEnd(): Promise<void> {
     const step = await this.#lines.next();
     if (step.done !== true) throw unreadable('The file has lines after its end line.');
   }
 
-  broken(what: string, cause?: unknown): LiminalError {
+  lineError(what: string, cause?: unknown): LiminalError {
     return unreadable(`The file cannot be read: line ${this.#number} ${what}.`, cause);
   }
 }

@@ -3,14 +3,14 @@
  * ended but not how their texts grew, so the texts grow evenly.
  */
 import { type EventPayload, ItemStartPayload, stampEvent, type StreamEvent } from '../events.ts';
-import { textOf, withText } from '../folds/item-text.ts';
+import { itemText, withText } from '../folds/item-text.ts';
 import type { OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
 import { withoutUndefined } from '../folds/start-item.ts';
 
 /** One piece of text for each PIECE_MS, in ms, but at most PIECES_MAX pieces for one item. */
-const PIECE_MS = 100;
-const PIECES_MAX = 200;
+const pieceMs = 100;
+const piecesMax = 200;
 
 interface Timed {
   at: number;
@@ -24,12 +24,12 @@ export function rebuildEvents(run: Response): StreamEvent[] {
   const items = run.outputItems.flatMap((item) => {
     // Items begin in their order, even if their times differ.
     begun = Math.max(begun, timeOf(item.startedAt, begun));
-    return lifeOf(item, begun, Math.max(begun, timeOf(item.endedAt, updatedAt)));
+    return itemEvents(item, begun, Math.max(begun, timeOf(item.endedAt, updatedAt)));
   });
   const timed: Timed[] = [
-    { at: createdAt, payload: startOf(run) },
+    { at: createdAt, payload: responseStart(run) },
     ...items.toSorted((a, b) => a.at - b.at),
-    ...endOf(run).map((payload) => ({ at: Math.max(updatedAt, begun), payload })),
+    ...responseEnd(run).map((payload) => ({ at: Math.max(updatedAt, begun), payload })),
   ];
   const envelope = { sessionId, runId, traceContext: run.traceContext ?? { traceparent: '' } };
   return timed.map(({ at, payload }, seq) =>
@@ -41,7 +41,13 @@ function timeOf(iso: string | undefined, otherwise: number): number {
   return iso === undefined ? otherwise : Date.parse(iso);
 }
 
-function startOf({ modelId, providerId, agentId, trigger, parentSpanId }: Response): EventPayload {
+function responseStart({
+  modelId,
+  providerId,
+  agentId,
+  trigger,
+  parentSpanId,
+}: Response): EventPayload {
   return withoutUndefined({
     type: 'response_start',
     modelId,
@@ -52,7 +58,7 @@ function startOf({ modelId, providerId, agentId, trigger, parentSpanId }: Respon
   });
 }
 
-function endOf({ status, usage, error, finishReason }: Response): EventPayload[] {
+function responseEnd({ status, usage, error, finishReason }: Response): EventPayload[] {
   if (status === 'in_progress' || status === 'queued') return [];
   const used = usage && { usage };
   if (status === 'error' && error && finishReason === null) {
@@ -66,8 +72,8 @@ function endOf({ status, usage, error, finishReason }: Response): EventPayload[]
 }
 
 /** An item's start, the pieces of its text, and its end. */
-function lifeOf(item: OutputItem, from: number, to: number): Timed[] {
-  const pieces = piecesOf(textOf(item), to - from);
+function itemEvents(item: OutputItem, from: number, to: number): Timed[] {
+  const pieces = piecesOf(itemText(item), to - from);
   const grown = pieces.map((deltaContent, index): Timed => ({
     at: from + Math.round(((to - from) * (index + 1)) / (pieces.length + 1)),
     payload: { type: 'item_delta', itemId: item.id, deltaContent },
@@ -77,7 +83,7 @@ function lifeOf(item: OutputItem, from: number, to: number): Timed[] {
   return [
     start,
     ...grown,
-    { at: to, payload: { type: 'item_done', itemId: item.id, finalItem: finalOf(item) } },
+    { at: to, payload: { type: 'item_done', itemId: item.id, finalItem: withoutTimes(item) } },
   ];
 }
 
@@ -95,7 +101,7 @@ function startOfItem(item: OutputItem): EventPayload {
 }
 
 /** The item without its times, which the fold sets itself. */
-function finalOf(item: OutputItem): OutputItem {
+function withoutTimes(item: OutputItem): OutputItem {
   const { startedAt: _, endedAt: __, ...rest } = item;
   return rest;
 }
@@ -105,7 +111,7 @@ function piecesOf(text: string, ms: number): string[] {
   const ends = Array.from(text.matchAll(/\S+/g), ({ index, 0: word }) => index + word.length);
   // The last piece includes the blanks at the end; a text without words is one piece.
   if (text !== '') ends.splice(-1, 1, text.length);
-  const count = Math.max(1, Math.min(Math.floor(ms / PIECE_MS), PIECES_MAX, ends.length));
+  const count = Math.max(1, Math.min(Math.floor(ms / pieceMs), piecesMax, ends.length));
   const endOf = (piece: number): number => ends[Math.floor((piece * ends.length) / count) - 1] ?? 0;
   return Array.from({ length: count }, (_, index) =>
     text.slice(endOf(index), endOf(index + 1)),

@@ -2,10 +2,10 @@
 import type { FoldOutput, UpsertObject } from '../upserts.ts';
 import { hasContent } from './item-text.ts';
 import { renderUpsert } from './render-upsert.ts';
-import type { Step } from './upsert-state.ts';
-import { endOf, type Progress, type View } from './views.ts';
+import type { FoldStep } from './upsert-state.ts';
+import { viewEndedAt, type Progress, type View } from './views.ts';
 
-type Moment = Pick<Step, 'head' | 'timestamp' | 'now' | 'epoch'>;
+type Moment = Pick<FoldStep, 'head' | 'timestamp' | 'now' | 'epoch'>;
 
 const open: Progress = { status: 'open' };
 
@@ -24,7 +24,7 @@ export function emitLast(
   progress: Exclude<Progress, { status: 'open' }>,
   shown: boolean,
 ): FoldOutput[] {
-  const ended = { ...moment, timestamp: endOf(view) ?? moment.timestamp };
+  const ended = { ...moment, timestamp: viewEndedAt(view) ?? moment.timestamp };
   const last = emit(ended, view, progress, progress.status);
   const early = !shown && progress.status === 'complete' && isStreamedText(view);
   return early ? [emit(moment, view, open, 'create'), last] : [last];

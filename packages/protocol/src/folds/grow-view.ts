@@ -2,12 +2,12 @@
 import type { ItemDeltaPayload } from '../events.ts';
 import type { FoldOutput } from '../upserts.ts';
 import { emitOpen } from './emit.ts';
-import { kinOf } from './item-list.ts';
-import { textOf } from './item-text.ts';
+import { pairableIds } from './item-list.ts';
+import { itemText } from './item-text.ts';
 import { addText, crossedThresholds, isWorthShowing, resetPace } from './pace.ts';
 import { isAnswer } from './pair-answers.ts';
 import { openItem } from './response.ts';
-import { type FoldResult, type OpenView, type Step, withView } from './upsert-state.ts';
+import { type FoldResult, type OpenView, type FoldStep, withView } from './upsert-state.ts';
 import { isShown } from './views.ts';
 
 export interface Growth {
@@ -19,7 +19,7 @@ export interface Growth {
 }
 
 /** The step of an `item_delta`. Its cost depends on the delta, not on the size of the item or the turn. */
-export function growView(step: Step, payload: ItemDeltaPayload): FoldResult {
+export function growView(step: FoldStep, payload: ItemDeltaPayload): FoldResult {
   const known = findView(step, payload.itemId);
   if (!known) return { state: step.state, outputs: [] };
   const { itemId, deltaContent: text, patch } = payload;
@@ -28,14 +28,14 @@ export function growView(step: Step, payload: ItemDeltaPayload): FoldResult {
 }
 
 /** The view that shows an open item. */
-function findView({ state }: Step, itemId: string): OpenView | undefined {
+function findView({ state }: FoldStep, itemId: string): OpenView | undefined {
   const own = state.open.get(itemId);
   if (own) return own;
-  const kin = kinOf(state.response.items, itemId).map((id) => state.open.get(id));
+  const kin = pairableIds(state.response.items, itemId).map((id) => state.open.get(id));
   return kin.find((known) => known?.view.answer?.id === itemId);
 }
 
-function refresh({ state, timestamp }: Step, known: OpenView): OpenView {
+function refresh({ state, timestamp }: FoldStep, known: OpenView): OpenView {
   const { item, answer } = known.view;
   const current = openItem(state.response, item.id) ?? item;
   const currentAnswer = answer && (openItem(state.response, answer.id) ?? answer);
@@ -51,7 +51,7 @@ interface Grown {
   outputs: FoldOutput[];
 }
 
-function grow(step: Step, known: OpenView, growth: Growth): Grown {
+function grow(step: FoldStep, known: OpenView, growth: Growth): Grown {
   switch (known.view.item.type) {
     case 'message':
     case 'reasoning':
@@ -71,14 +71,14 @@ function grow(step: Step, known: OpenView, growth: Growth): Grown {
 }
 
 /** The step of a text that grows, by a delta or by its start. */
-export function growText(step: Step, known: OpenView, growth: Growth): Grown {
+export function growText(step: FoldStep, known: OpenView, growth: Growth): Grown {
   const { config } = step.state;
   if (growth.text === '' && !growth.patched) return { next: known, outputs: [] };
   if (!isShown(known.view, { status: 'open' })) return { next: known, outputs: [] };
   if (config.appends) return appendText(step, known, growth);
   const counted = addText(known.pace, growth.text, config.tokenCounter);
   const pace = { ...counted, flushAt: step.now + config.batchTimeoutMs };
-  const { length } = textOf(known.view.item);
+  const { length } = itemText(known.view.item);
   const isDue = isWorthShowing(pace, length);
   const crossed = isDue ? crossedThresholds(pace, config.batchGradientTokens) : 0;
   if (crossed > 0) {
@@ -91,34 +91,34 @@ export function growText(step: Step, known: OpenView, growth: Growth): Grown {
   return { next: { ...known, pace }, outputs: [] };
 }
 
-function appendText(step: Step, known: OpenView, { text, patched }: Growth): Grown {
+function appendText(step: FoldStep, known: OpenView, { text, patched }: Growth): Grown {
   const { item } = known.view;
   if (!known.emitted || patched) return show(step, known);
-  return append(step, known, textOf(item).length - text.length, text);
+  return append(step, known, itemText(item).length - text.length, text);
 }
 
 /** Shows a call when its arguments are whole; with `appends`, also each patch and output when it arrives. */
-function growCall(step: Step, known: OpenView, { itemId, text, patched }: Growth): Grown {
+function growCall(step: FoldStep, known: OpenView, { itemId, text, patched }: Growth): Grown {
   const { item, answer } = known.view;
   const outputGrew = itemId !== item.id && text !== '';
   if (!step.state.config.appends || !(patched || outputGrew)) return { next: known, outputs: [] };
-  const before = answer === undefined ? 0 : textOf(answer).length - text.length;
+  const before = answer === undefined ? 0 : itemText(answer).length - text.length;
   // Output that is not new was shown before, with all other changes.
   if (patched || before === 0) return show(step, known);
   return append(step, known, before, text);
 }
 
-function append({ head }: Step, known: OpenView, at: number, text: string): Grown {
+function append({ head }: FoldStep, known: OpenView, at: number, text: string): Grown {
   const { turnId } = head;
   const { id: itemId } = known.view.item;
   return { next: known, outputs: [{ kind: 'append', turnId, itemId, at, text }] };
 }
 
-function showAgain(step: Step, known: OpenView, visible: boolean): Grown {
+function showAgain(step: FoldStep, known: OpenView, visible: boolean): Grown {
   return visible ? show(step, known) : { next: known, outputs: [] };
 }
 
-function show(step: Step, known: OpenView): Grown {
+function show(step: FoldStep, known: OpenView): Grown {
   const output = emitOpen(step, known.view, known.emitted ? 'update' : 'create');
   return { next: { ...known, emitted: true }, outputs: [output] };
 }

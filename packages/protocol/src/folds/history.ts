@@ -4,7 +4,7 @@ import type { TurnSummary } from '../sessions.ts';
 import type { UpsertObject } from '../upserts.ts';
 import { renderUpsert } from './render-upsert.ts';
 import { withoutUndefined } from './start-item.ts';
-import { endOf, isShown, progressOf, viewsOf, type Progress, type View } from './views.ts';
+import { viewEndedAt, isShown, progressOf, viewsOf, type Progress, type View } from './views.ts';
 
 /**
  * Returns the last state of all views of a turn, in order of start. Open items of a turn in progress have the status
@@ -16,7 +16,7 @@ export function responseToUpserts(response: Response, emittedAt: string): Upsert
     const progress = progressOf(view, response);
     if (!isShown(view, progress)) return [];
     // An item that its turn cut off ended with the turn.
-    const sourceTimestamp = endOf(view) ?? new Date(response.updatedAt).toISOString();
+    const sourceTimestamp = viewEndedAt(view) ?? new Date(response.updatedAt).toISOString();
     const emission = { status: statusOf(view, progress), sourceTimestamp, emittedAt };
     return [renderUpsert(view, progress, response, emission)];
   });

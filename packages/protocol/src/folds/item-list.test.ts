@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OutputItem } from '../items.ts';
-import { inOrder, kinOf, noItems, putItem, removeItem } from './item-list.ts';
+import { orderedIds, pairableIds, noItems, putItem, removeItem } from './item-list.ts';
 
 const call = (id: string, callId = 'one'): OutputItem => ({
   id,
@@ -23,41 +23,41 @@ const listOf = (...items: OutputItem[]) => items.reduce(putItem, noItems);
 
 test('kin are the calls and answers with one call id, in order of start', () => {
   const list = listOf(call('a'), message, call('x', 'two'), output('b'), call('c'));
-  for (const id of ['a', 'b', 'c']) expect(kinOf(list, id)).toEqual(['a', 'b', 'c']);
-  expect(kinOf(list, 'x')).toEqual(['x']);
+  for (const id of ['a', 'b', 'c']) expect(pairableIds(list, id)).toEqual(['a', 'b', 'c']);
+  expect(pairableIds(list, 'x')).toEqual(['x']);
 });
 
 test('an item that cannot be paired is its own kin, and an unknown item has no kin', () => {
   const list = listOf(message);
-  expect(kinOf(list, 'm')).toEqual(['m']);
-  expect(kinOf(list, 'n')).toEqual([]);
+  expect(pairableIds(list, 'm')).toEqual(['m']);
+  expect(pairableIds(list, 'n')).toEqual([]);
 });
 
 test('an item that is put again keeps its place, in the same or another family', () => {
   const list = listOf(call('a'), call('b'), output('c'));
-  expect(kinOf(putItem(list, call('a')), 'b')).toEqual(['a', 'b', 'c']);
+  expect(pairableIds(putItem(list, call('a')), 'b')).toEqual(['a', 'b', 'c']);
   const moved = putItem(list, call('a', 'two'));
-  expect([kinOf(moved, 'a'), kinOf(moved, 'b')]).toEqual([['a'], ['b', 'c']]);
+  expect([pairableIds(moved, 'a'), pairableIds(moved, 'b')]).toEqual([['a'], ['b', 'c']]);
   const ended = putItem(list, { ...message, id: 'b' });
-  expect([kinOf(ended, 'a'), kinOf(ended, 'b')]).toEqual([['a', 'c'], ['b']]);
-  expect(inOrder(moved, ['c', 'b', 'a'])).toEqual(['a', 'b', 'c']);
+  expect([pairableIds(ended, 'a'), pairableIds(ended, 'b')]).toEqual([['a', 'c'], ['b']]);
+  expect(orderedIds(moved, ['c', 'b', 'a'])).toEqual(['a', 'b', 'c']);
 });
 
 test('a withdrawn item is no longer kin of others, and may be put again', () => {
   const list = removeItem(listOf(call('a'), output('b')), 'a');
-  expect(kinOf(list, 'a')).toEqual([]);
-  expect(kinOf(list, 'b')).toEqual(['b']);
-  expect(kinOf(putItem(list, call('a')), 'a')).toEqual(['b', 'a']);
+  expect(pairableIds(list, 'a')).toEqual([]);
+  expect(pairableIds(list, 'b')).toEqual(['b']);
+  expect(pairableIds(putItem(list, call('a')), 'a')).toEqual(['b', 'a']);
   const empty = removeItem(list, 'b');
   expect(empty.parts.size).toBe(0);
-  expect(kinOf(putItem(empty, call('c')), 'c')).toEqual(['c']);
+  expect(pairableIds(putItem(empty, call('c')), 'c')).toEqual(['c']);
 });
 
 test('among many items with one id, only nearby items are kin', () => {
   const ids = Array.from({ length: 200 }, (_, index) => `i${index}`);
   const list = listOf(...ids.map((id) => call(id)));
   for (const [place, id] of ids.entries()) {
-    const kin = kinOf(list, id);
+    const kin = pairableIds(list, id);
     const first = ids.indexOf(kin[0] ?? '');
     expect(kin).toEqual(ids.slice(first, first + kin.length));
     expect(kin.length).toBeLessThanOrEqual(96);
@@ -69,5 +69,5 @@ test('among many items with one id, only nearby items are kin', () => {
 
 test('inOrder returns the existing ids in order of start', () => {
   const list = listOf(call('b'), message, call('a'));
-  expect(inOrder(list, new Set(['a', 'none', 'm', 'b']))).toEqual(['b', 'm', 'a']);
+  expect(orderedIds(list, new Set(['a', 'none', 'm', 'b']))).toEqual(['b', 'm', 'a']);
 });

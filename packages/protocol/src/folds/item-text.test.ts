@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OutputItem } from '../items.ts';
-import { hasContent, textOf, withText } from './item-text.ts';
+import { hasContent, itemText, withText } from './item-text.ts';
 
 const id = 'i';
 const speaking: [field: string, item: OutputItem][] = [
@@ -42,14 +42,14 @@ const silent: OutputItem[] = [
 ];
 
 test.each(speaking)('the text is in %s of %o', (field, item) => {
-  expect(textOf(item)).toBe('old');
+  expect(itemText(item)).toBe('old');
   expect(withText(item, 'new')).toEqual({ ...item, [field]: 'new' });
   expect(hasContent(item)).toBe(true);
   expect(hasContent(withText(item, ''))).toBe(false);
 });
 
 test.each(silent)('an item of type $type has no text', (item) => {
-  expect(textOf(item)).toBe('');
+  expect(itemText(item)).toBe('');
   expect(withText(item, 'new')).toBe(item);
   expect(hasContent(item)).toBe(false);
 });

@@ -2,7 +2,7 @@
 import type { OutputItem } from '../items.ts';
 
 /** A message's or reasoning's content, a call's arguments, an output's text; `''` for items without such a field. */
-export function textOf(item: OutputItem): string {
+export function itemText(item: OutputItem): string {
   switch (item.type) {
     case 'message':
     case 'reasoning':
@@ -49,5 +49,5 @@ export function withText(item: OutputItem, text: string): OutputItem {
 /** Whether an item has anything to show: text or blocks. */
 export function hasContent(item: OutputItem): boolean {
   const blocks = 'blocks' in item ? (item.blocks ?? []) : [];
-  return textOf(item) !== '' || blocks.length > 0;
+  return itemText(item) !== '' || blocks.length > 0;
 }

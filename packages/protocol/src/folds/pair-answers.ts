@@ -1,17 +1,17 @@
 /** Pairs outputs with their calls: tool outputs by `callId`, script outputs by `scriptId`. */
 import type { OutputItem } from '../items.ts';
 
-type Call = Extract<OutputItem, { type: 'function_call' | 'script_execution' }>;
-export type Answer = Extract<
+type CallItem = Extract<OutputItem, { type: 'function_call' | 'script_execution' }>;
+export type AnswerItem = Extract<
   OutputItem,
   { type: 'function_call_output' | 'script_execution_output' }
 >;
 
-export function isCall(item: OutputItem): item is Call {
+export function isCall(item: OutputItem): item is CallItem {
   return item.type === 'function_call' || item.type === 'script_execution';
 }
 
-export function isAnswer(item: OutputItem): item is Answer {
+export function isAnswer(item: OutputItem): item is AnswerItem {
   return item.type === 'function_call_output' || item.type === 'script_execution_output';
 }
 

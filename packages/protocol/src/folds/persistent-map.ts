@@ -88,7 +88,7 @@ interface Branch<V> {
 type Node<V> = Leaf<V> | Branch<V>;
 
 /** The number of bits of the hash that choose a child. */
-const STEP = 5;
+const step = 5;
 
 function isLeaf<V>(node: Node<V>): node is Leaf<V> {
   return 'entries' in node;
@@ -125,7 +125,7 @@ function indexOf(bits: number, bit: number): number {
 
 function find<V>(root: Node<V> | undefined, hash: number, key: string): Entry<V> | undefined {
   let node = root;
-  for (let shift = 0; node && !isLeaf(node); shift += STEP) {
+  for (let shift = 0; node && !isLeaf(node); shift += step) {
     const bit = bitOf(hash, shift);
     node = node.bits & bit ? node.children[indexOf(node.bits, bit)] : undefined;
   }
@@ -146,7 +146,7 @@ function insert<V>(
   const bit = bitOf(hash, shift);
   const index = indexOf(node.bits, bit);
   const known = node.bits & bit ? node.children[index] : undefined;
-  const child = insert(known, shift + STEP, hash, entry);
+  const child = insert(known, shift + step, hash, entry);
   if (known) return { bits: node.bits, children: node.children.with(index, child) };
   return { bits: node.bits | bit, children: node.children.toSpliced(index, 0, child) };
 }
@@ -154,7 +154,7 @@ function insert<V>(
 /** A branch for two leaves with different hashes, deep enough to separate them. */
 function join<V>(a: Leaf<V>, b: Leaf<V>, shift: number): Branch<V> {
   const [bitA, bitB] = [bitOf(a.hash, shift), bitOf(b.hash, shift)];
-  if (bitA === bitB) return { bits: bitA, children: [join(a, b, shift + STEP)] };
+  if (bitA === bitB) return { bits: bitA, children: [join(a, b, shift + step)] };
   const aFirst = bitA >>> 0 < bitB >>> 0;
   return { bits: bitA | bitB, children: aFirst ? [a, b] : [b, a] };
 }
@@ -173,7 +173,7 @@ function remove<V>(
   }
   const bit = bitOf(hash, shift);
   const index = indexOf(node.bits, bit);
-  const child = remove(node.children[index], shift + STEP, hash, key);
+  const child = remove(node.children[index], shift + step, hash, key);
   const children = child ? node.children.with(index, child) : node.children.toSpliced(index, 1);
   const [only, second] = children;
   if (!only || (!second && isLeaf(only))) return only;

@@ -12,7 +12,7 @@ import { runOf } from '../testing/run-of.ts';
 import { type FoldOutput, TurnEvent, UpsertObject } from '../upserts.ts';
 import { closeOpenItems, type Closing } from './close-open-items.ts';
 import { responseToUpserts } from './history.ts';
-import { textOf } from './item-text.ts';
+import { itemText } from './item-text.ts';
 import { emptyResponse, foldResponse, toResponse, type ResponseState } from './response.ts';
 import type { UpsertFoldConfig } from './upsert-config.ts';
 import type { UpsertFoldState } from './upsert-state.ts';
@@ -151,7 +151,7 @@ describe('every item that starts ends before its run does', () => {
         expect(closed.open.size).toBe(0);
         // No text is lost.
         const said = (state: ResponseState) =>
-          stored(state).outputItems.map(textOf).filter(Boolean);
+          stored(state).outputItems.map(itemText).filter(Boolean);
         expect(said(closed)).toEqual(said(cut));
       }),
     );
@@ -402,7 +402,7 @@ describe('a fold of a prefix, then the rest, is the fold of the whole', () => {
         const seen = folded.map((item) => ({
           id: item.id,
           type: item.type,
-          text: textOf(item),
+          text: itemText(item),
           errorCode: item.error?.code ?? (item.type === 'error' ? item.code : undefined),
         }));
         expect(seen).toEqual(

@@ -5,7 +5,7 @@ import type { OutputItem } from '../items.ts';
 import { hasMoreValues } from '../json-marks.ts';
 import type { ShownCall, UpsertObject } from '../upserts.ts';
 import { hasContent } from './item-text.ts';
-import type { Answer } from './pair-answers.ts';
+import type { AnswerItem } from './pair-answers.ts';
 import { withoutUndefined } from './start-item.ts';
 import type { Progress, View } from './views.ts';
 
@@ -46,11 +46,11 @@ export function renderUpsert(
   return withoutUndefined({ ...base, ...contentOf(view, progress, context.providerId) });
 }
 
-type Content<T = UpsertObject> = T extends UpsertObject
+type UpsertContent<T = UpsertObject> = T extends UpsertObject
   ? Omit<T, 'turnId' | 'sessionId' | 'itemId' | keyof Emission>
   : never;
 
-function contentOf({ item, answer }: View, progress: Progress, providerId: string): Content {
+function contentOf({ item, answer }: View, progress: Progress, providerId: string): UpsertContent {
   switch (item.type) {
     case 'message':
       return {
@@ -80,7 +80,7 @@ function contentOf({ item, answer }: View, progress: Progress, providerId: strin
 }
 
 type ItemOf<T extends OutputItem['type']> = Extract<OutputItem, { type: T }>;
-type ToolCallContent = Extract<Content, { type: 'tool_call' }>;
+type ToolCallContent = Extract<UpsertContent, { type: 'tool_call' }>;
 
 function callContent(
   item: ItemOf<'function_call' | 'script_execution'>,
@@ -90,11 +90,11 @@ function callContent(
     const toolArguments = { code: item.code };
     return { type: 'tool_call', toolName: 'script', toolArguments, callId: item.id };
   }
-  const whole = item.endedAt !== undefined || progress.status !== 'open';
+  const isComplete = item.endedAt !== undefined || progress.status !== 'open';
   return {
     type: 'tool_call',
     toolName: item.name,
-    toolArguments: argumentsOf(item, whole),
+    toolArguments: toolArgumentsOf(item, isComplete),
     callId: item.callId,
     title: item.title,
     kind: item.kind,
@@ -106,7 +106,7 @@ function callContent(
 /** The fields of an answer; an answer that has begun without content shows none. */
 function answerContent(
   call: OutputItem | undefined,
-  answer: Answer | undefined,
+  answer: AnswerItem | undefined,
 ): Partial<ToolCallContent> {
   if (!answer || (answer.endedAt === undefined && !hasContent(answer))) return {};
   const ended = answer.endedAt !== undefined && { toolOutputIsError: !answer.success };
@@ -122,12 +122,12 @@ function answerContent(
 }
 
 /** The content of an answer to an unknown call (TC-3.3g). */
-function unknownCall(answer: Answer): ToolCallContent {
+function unknownCall(answer: AnswerItem): ToolCallContent {
   const callId = answer.type === 'function_call_output' ? answer.callId : answer.scriptId;
   return { type: 'tool_call', toolName: 'unknown', toolArguments: {}, callId };
 }
 
-function approvalContent(item: ItemOf<'approval'>, progress: Progress): Content {
+function approvalContent(item: ItemOf<'approval'>, progress: Progress): UpsertContent {
   const { approvalId, title, askedBy, description, callId, options, form, editable, deadline } =
     item;
   const ended = progress.status === 'open' ? undefined : ({ outcome: 'cancelled' } as const);
@@ -148,11 +148,14 @@ function shownCall({ name, arguments: json, ...rest }: Partial<AskedCall>): Part
 
 /** Arguments of at least this many characters are parsed once and cached, since readers of several kinds need them. */
 const longArguments = 10_000;
-const known = new WeakMap<object, Record<string, unknown>>();
+const parsedArguments = new WeakMap<object, Record<string, unknown>>();
 
-function argumentsOf(item: ItemOf<'function_call'>, whole: boolean): Record<string, unknown> {
-  const found = known.get(item) ?? parseArguments(item.arguments, whole);
-  if (whole && item.arguments.length > longArguments) known.set(item, found);
+function toolArgumentsOf(
+  item: ItemOf<'function_call'>,
+  isComplete: boolean,
+): Record<string, unknown> {
+  const found = parsedArguments.get(item) ?? parseArguments(item.arguments, isComplete);
+  if (isComplete && item.arguments.length > longArguments) parsedArguments.set(item, found);
   return found;
 }
 
@@ -163,12 +166,12 @@ const maxValues = 50_000;
  * Returns parsed arguments. Whole arguments that are not a JSON object, or are too large, are returned as text in
  * `raw`.
  */
-export function parseArguments(text: string, whole = true): Record<string, unknown> {
+export function parseArguments(text: string, isComplete = true): Record<string, unknown> {
   if (text.trim() === '') return {};
   const isLarge = text.length > maxValues && hasMoreValues(text, maxValues);
   const parsed = isLarge ? undefined : parseJson(text);
   if (isRecord(parsed)) return parsed;
-  return whole ? { raw: text } : {};
+  return isComplete ? { raw: text } : {};
 }
 
 function parseJson(text: string): unknown {

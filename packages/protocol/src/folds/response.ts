@@ -2,8 +2,15 @@
 import type { EventPayload, StreamEvent } from '../events.ts';
 import type { ErrorObject, ItemPatch, OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
-import { textOf, withText } from './item-text.ts';
-import { inOrder, type ItemList, kinOf, noItems, putItem, removeItem } from './item-list.ts';
+import { itemText, withText } from './item-text.ts';
+import {
+  orderedIds,
+  type ItemList,
+  pairableIds,
+  noItems,
+  putItem,
+  removeItem,
+} from './item-list.ts';
 import { isAnswer, pairAnswers } from './pair-answers.ts';
 import { PersistentMap } from './persistent-map.ts';
 import { readTraceparent } from '../trace-context.ts';
@@ -77,7 +84,7 @@ export function toResponse(state: ResponseState): Response | undefined {
 
 /** Those of the items with these ids that exist, in order of start; open items have their text so far. */
 export function currentItems(state: ResponseState, ids: Iterable<string>): OutputItem[] {
-  return inOrder(state.items, ids)
+  return orderedIds(state.items, ids)
     .map((id) => openItem(state, id) ?? state.items.byId.get(id))
     .filter((item) => item !== undefined);
 }
@@ -131,7 +138,7 @@ function applyPayload(
 ): ResponseState {
   switch (payload.type) {
     case 'response_start':
-      return state.started ? state : begin(state, head, payload);
+      return state.started ? state : startResponse(state, head, payload);
     case 'item_start':
       return addOpen(state, startItem(payload, at));
     case 'item_delta':
@@ -162,7 +169,7 @@ function applyPayload(
   }
 }
 
-function begin(
+function startResponse(
   state: ResponseState,
   head: Head,
   start: Extract<EventPayload, { type: 'response_start' }>,
@@ -174,7 +181,7 @@ function begin(
 
 function addOpen(state: ResponseState, item: OutputItem): ResponseState {
   if (state.items.byId.has(item.id)) return state;
-  const open = state.open.set(item.id, { item, text: textOf(item) });
+  const open = state.open.set(item.id, { item, text: itemText(item) });
   return { ...state, items: putItem(state.items, item), open };
 }
 
@@ -204,11 +211,11 @@ function finishedItem(
 ): OutputItem {
   const known = state.open.get(id)?.item;
   const { startedAt = endedAt, parentCallId, correlationId } = known ?? {};
-  const learnt = known?.type === finalItem.type ? known : {};
+  const openFields = known?.type === finalItem.type ? known : {};
   const base = withoutUndefined({ parentCallId, correlationId });
   return {
     ...base,
-    ...learnt,
+    ...openFields,
     ...withoutUndefined(finalItem),
     id,
     startedAt,
@@ -244,7 +251,7 @@ function withdrawItem(state: ResponseState, itemId: string): ResponseState {
 }
 
 function isAnswered(state: ResponseState, itemId: string): boolean {
-  const pairs = pairAnswers(currentItems(state, kinOf(state.items, itemId)));
+  const pairs = pairAnswers(currentItems(state, pairableIds(state.items, itemId)));
   return pairs.values().some((call) => call === itemId);
 }
 

@@ -1,7 +1,7 @@
 /** Continues a fold from a Response instead of its run's first event, which may no longer be stored. */
 import type { Response } from '../response.ts';
 import { noItems, putItem } from './item-list.ts';
-import { textOf } from './item-text.ts';
+import { itemText } from './item-text.ts';
 import { startPace } from './pace.ts';
 import { emptyResponse, type ResponseState } from './response.ts';
 import type { UpsertFoldConfig } from './upsert-config.ts';
@@ -20,7 +20,7 @@ export function resumeResponse(response: Response): ResponseState {
     head,
     items: outputItems.reduce(putItem, noItems),
     open: open.reduce(
-      (states, item) => states.set(item.id, { item, text: textOf(item) }),
+      (states, item) => states.set(item.id, { item, text: itemText(item) }),
       emptyResponse().open,
     ),
   };

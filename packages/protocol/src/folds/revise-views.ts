@@ -5,24 +5,27 @@
 import type { FoldOutput } from '../upserts.ts';
 import { emitLast, emitOpen } from './emit.ts';
 import { growText } from './grow-view.ts';
-import { kinOf } from './item-list.ts';
-import { hasContent, textOf } from './item-text.ts';
+import { pairableIds } from './item-list.ts';
+import { hasContent, itemText } from './item-text.ts';
 import { startPace } from './pace.ts';
 import { currentItems } from './response.ts';
 import {
   type FoldResult,
   type OpenView,
-  type Step,
+  type FoldStep,
   withoutView,
   withView,
 } from './upsert-state.ts';
 import { isShown, progressOf, viewsOf, type View } from './views.ts';
 
 /** The step of these changes. `changed` are the ids of affected items: at a turn's end, those of all open views. */
-export function reviseViews(step: Step, changed: readonly string[]): FoldResult {
+export function reviseViews(step: FoldStep, changed: readonly string[]): FoldResult {
   const { before, state: now } = step;
   const kin = new Set(
-    changed.flatMap((id) => [...kinOf(before.items, id), ...kinOf(now.response.items, id)]),
+    changed.flatMap((id) => [
+      ...pairableIds(before.items, id),
+      ...pairableIds(now.response.items, id),
+    ]),
   );
   const earlier = viewsOf(currentItems(before, kin)).map(({ item }) => item.id);
   const views = viewsOf(currentItems(now.response, kin));
@@ -39,7 +42,7 @@ export function reviseViews(step: Step, changed: readonly string[]): FoldResult 
 
 /** Discards views whose item was withdrawn, or turned out to be the answer to a call. */
 function discardMissing(
-  { state, head }: Step,
+  { state, head }: FoldStep,
   earlier: readonly string[],
   views: readonly View[],
 ): FoldResult {
@@ -51,7 +54,7 @@ function discardMissing(
   return { state: gone.reduce(withoutView, state), outputs };
 }
 
-function reviseView(step: Step, view: View, changed: readonly string[]): FoldResult {
+function reviseView(step: FoldStep, view: View, changed: readonly string[]): FoldResult {
   const known = step.state.open.get(view.item.id);
   const progress = progressOf(view, step.head);
   if (progress.status === 'open') {
@@ -69,15 +72,15 @@ function concerns(known: OpenView, view: View, changed: readonly string[]): bool
   return shown.some((id) => id !== undefined && changed.includes(id));
 }
 
-function unchanged({ state }: Step): FoldResult {
+function unchanged({ state }: FoldStep): FoldResult {
   return { state, outputs: [] };
 }
 
-function beginView(step: Step, view: View): FoldResult {
+function beginView(step: FoldStep, view: View): FoldResult {
   const fresh = { view, emitted: false, pace: startPace, changedAt: step.timestamp };
   const { item } = view;
   if (item.type === 'message' || item.type === 'reasoning') {
-    const growth = { itemId: item.id, text: textOf(item), patched: false };
+    const growth = { itemId: item.id, text: itemText(item), patched: false };
     const { next, outputs } = growText(step, fresh, growth);
     return { state: withView(step.state, next), outputs };
   }
@@ -91,7 +94,7 @@ function beginView(step: Step, view: View): FoldResult {
  * The step of a call that continues: its arguments are whole, or its answer has begun, ended before the call or been
  * withdrawn.
  */
-function continueView(step: Step, known: OpenView, view: View): FoldResult {
+function continueView(step: FoldStep, known: OpenView, view: View): FoldResult {
   const state = withView(step.state, { ...known, view, changedAt: step.timestamp });
   const visible = known.emitted && step.state.config.appends && !isEmptyStart(known, view);
   return { state, outputs: visible ? [emitOpen(step, view, 'update')] : [] };

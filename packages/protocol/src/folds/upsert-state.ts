@@ -47,7 +47,7 @@ export interface FoldResult {
 }
 
 /** One step of the fold, after the response fold. */
-export interface Step {
+export interface FoldStep {
   /** The state with the new Response and the old views. */
   readonly state: UpsertFoldState;
   /** The Response before the step. */

@@ -4,7 +4,7 @@ import type { ErrorObject } from '../items.ts';
 import type { FoldOutput } from '../upserts.ts';
 import { emitOpen } from './emit.ts';
 import { growView } from './grow-view.ts';
-import { textOf } from './item-text.ts';
+import { itemText } from './item-text.ts';
 import { resetPace } from './pace.ts';
 import { PersistentMap } from './persistent-map.ts';
 import {
@@ -20,7 +20,7 @@ import { type UpsertFoldConfig, upsertFoldConfig } from './upsert-config.ts';
 import {
   type FoldResult,
   type OpenView,
-  type Step,
+  type FoldStep,
   type UpsertFoldState,
   withView,
 } from './upsert-state.ts';
@@ -126,29 +126,29 @@ function flushed(known: OpenView): OpenView {
   return {
     ...known,
     emitted: true,
-    pace: resetPace(known.pace, 0, textOf(known.view.item).length),
+    pace: resetPace(known.pace, 0, itemText(known.view.item).length),
   };
 }
 
-function foldItems(step: Step, payload: EventPayload): FoldResult {
+function foldItems(step: FoldStep, payload: EventPayload): FoldResult {
   if (payload.type === 'item_delta') return growView(step, payload);
   if (hasEnded(step.state.response)) return endTurn(step);
   return reviseViews(step, changedBy(payload));
 }
 
-function endTurn(step: Step): FoldResult {
+function endTurn(step: FoldStep): FoldResult {
   const { state, outputs } = reviseViews(step, step.state.open.keys());
   return { state, outputs: [...outputs, turnEnded(step)] };
 }
 
-function turnStarted({ head }: Step): FoldOutput {
+function turnStarted({ head }: FoldStep): FoldOutput {
   const { turnId, sessionId, modelId, providerId, trigger } = head;
   const event = { type: 'turn_started', turnId, sessionId, modelId, providerId } as const;
   return { kind: 'turn', event: trigger === 'agent' ? { ...event, trigger } : event };
 }
 
 /** A failed turn is a `turn_error`, never a `turn_complete` (TC-5.4f). */
-function turnEnded({ head }: Step): FoldOutput {
+function turnEnded({ head }: FoldStep): FoldOutput {
   const { turnId, sessionId, status, error, usage, finishReason, rewoundTo } = head;
   if (status === 'error') {
     const errorCode = error?.code ?? 'TURN_FAILED';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OutputItem } from '../items.ts';
-import { endOf, isShown, progressOf, viewsOf, type View } from './views.ts';
+import { viewEndedAt, isShown, progressOf, viewsOf, type View } from './views.ts';
 
 type ItemOf<T extends OutputItem['type']> = Extract<OutputItem, { type: T }>;
 
@@ -164,7 +164,7 @@ describe('the end of a view', () => {
       undefined,
     ],
   ])('%s', (_name, view, end) => {
-    expect(endOf(view)).toBe(end);
+    expect(viewEndedAt(view)).toBe(end);
   });
 });
 

@@ -2,12 +2,12 @@
 import type { ErrorObject, OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
 import { hasContent } from './item-text.ts';
-import { isAnswer, isCall, pairAnswers, type Answer } from './pair-answers.ts';
+import { isAnswer, isCall, pairAnswers, type AnswerItem } from './pair-answers.ts';
 
 export interface View {
   readonly item: OutputItem;
   /** The call's answer. */
-  readonly answer?: Answer;
+  readonly answer?: AnswerItem;
 }
 
 /** The progress of a view, given the status of its turn. */
@@ -16,12 +16,12 @@ export type Progress =
   | { status: 'complete' }
   | { status: 'error'; error: ErrorObject };
 
-type Turn = Pick<Response, 'status' | 'error'>;
+type TurnStatus = Pick<Response, 'status' | 'error'>;
 
 /** The views in order of start. An answer without a call is a view of its own (TC-3.3g). */
 export function viewsOf(items: readonly OutputItem[]): View[] {
   const pairs = pairAnswers(items);
-  const answers = new Map<string, Answer>();
+  const answers = new Map<string, AnswerItem>();
   for (const item of items) {
     const call = pairs.get(item.id);
     if (call !== undefined && isAnswer(item)) answers.set(call, item);
@@ -38,12 +38,12 @@ export function viewsOf(items: readonly OutputItem[]): View[] {
  * A call is open until it and its answer have ended. An item that is open when its turn ends, ends with the turn: a
  * call without an answer is complete only if the turn is.
  */
-export function progressOf(view: View, turn: Turn): Progress {
+export function progressOf(view: View, turn: TurnStatus): Progress {
   const { item, answer } = view;
-  const over = turn.status !== 'in_progress' && turn.status !== 'queued';
-  const ended = endOf(view) !== undefined;
+  const isTurnOver = turn.status !== 'in_progress' && turn.status !== 'queued';
+  const ended = viewEndedAt(view) !== undefined;
   if (item.error) return { status: 'error', error: item.error };
-  if (!ended && !over) return { status: 'open' };
+  if (!ended && !isTurnOver) return { status: 'open' };
   if (item.type === 'error') return { status: 'error', error: item };
   if (answer?.error) return { status: 'error', error: answer.error };
   if (ended || item.type === 'approval') return { status: 'complete' };
@@ -53,7 +53,7 @@ export function progressOf(view: View, turn: Turn): Progress {
 }
 
 /** When a view ended by itself (ISO 8601 UTC): for a call, when both it and its answer had ended, or when it failed. */
-export function endOf({ item, answer }: View): string | undefined {
+export function viewEndedAt({ item, answer }: View): string | undefined {
   if (!isCall(item) || item.error || item.endedAt === undefined) return item.endedAt;
   if (answer?.endedAt === undefined) return undefined;
   return answer.endedAt > item.endedAt ? answer.endedAt : item.endedAt;

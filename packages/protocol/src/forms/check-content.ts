@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Form, FormContent } from '../content.ts';
 import {
-  type Choice,
+  type FieldChoice,
   type Field,
   type NumberField,
   type OneField,
@@ -52,7 +52,7 @@ function missing(field: Field): Problem {
   return field.takesOther ? 'Choose one, or say something else.' : 'Choose one.';
 }
 
-const isAmong = (choices: readonly Choice[], one: unknown): boolean =>
+const isAmong = (choices: readonly FieldChoice[], one: unknown): boolean =>
   choices.some(({ value }) => value === one);
 
 function oneProblem({ choices, takesOther }: OneField, value: FormValue): Problem | undefined {

@@ -9,9 +9,9 @@ export function maskSecrets(form: Form | undefined, outcome: ApprovalOutcome): A
   if (form === undefined || outcome.outcome !== 'selected') return outcome;
   const { content } = outcome;
   if (content === undefined) return outcome;
-  const kept = Object.entries(content).map(([name, value]) => {
+  const masked = Object.entries(content).map(([name, value]) => {
     const field = Object.hasOwn(form.properties, name) ? form.properties[name] : undefined;
     return [name, field !== undefined && isSecret(field) ? maskedAnswer : value] as const;
   });
-  return { ...outcome, content: Object.fromEntries(kept) };
+  return { ...outcome, content: Object.fromEntries(masked) };
 }

@@ -1,7 +1,7 @@
 /** A form's fields, in the shape that the page and the terminal render. */
 import type { Form, FormField } from '../content.ts';
 
-export interface Choice {
+export interface FieldChoice {
   value: string;
   title: string;
   description?: string;
@@ -49,14 +49,14 @@ export interface OneField extends FieldBase {
   kind: 'one';
   /** Empty while nothing is chosen. */
   initial: string;
-  choices: Choice[];
+  choices: FieldChoice[];
   /** Whether the person may answer with own text. */
   takesOther: boolean;
 }
 export interface SeveralField extends FieldBase {
   kind: 'several';
   initial: string[];
-  choices: Choice[];
+  choices: FieldChoice[];
   /** Whether own text may be among the answers. */
   takesOther: boolean;
   minItems?: number;
@@ -146,7 +146,7 @@ type NamedChoice = NonNullable<FormField['oneOf']>[number];
 function choicesOf(
   named: readonly NamedChoice[] | null | undefined,
   plain: readonly string[] | null | undefined,
-): Choice[] {
+): FieldChoice[] {
   if (!named || named.length === 0) return (plain ?? []).map((value) => ({ value, title: value }));
   return named.map(({ const: value, title, description, preview }) => ({
     value,

@@ -28,7 +28,7 @@ const stepSize = 2 * 1024 * 1024;
 export type Steps<T> = Generator<void, T, void>;
 
 /** Runs all steps without a pause, and returns the result. */
-export function finish<T>(steps: Steps<T>): T {
+export function runSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
@@ -95,7 +95,7 @@ export class SecretFinder {
   }
 }
 
-interface Span {
+interface MatchRange {
   start: number;
   end: number;
 }
@@ -110,7 +110,7 @@ function* knownIn(text: string, secret: string): Generator<FoundSecret> {
  * The most repetitions in a pattern: each uses stack space, and a few million use all of it. A longer match ends at the
  * end of its word.
  */
-const MOST = 100_000;
+const maxScanned = 100_000;
 
 const rules = secretRules.map(({ id, patterns, openings = [] }) => ({
   id,
@@ -121,16 +121,16 @@ const rules = secretRules.map(({ id, patterns, openings = [] }) => ({
 }));
 
 function withLimits({ source, flags }: RegExp): RegExp {
-  return new RegExp(source.replaceAll(/\{(\d+),\}/g, `{$1,${MOST}}`), flags);
+  return new RegExp(source.replaceAll(/\{(\d+),\}/g, `{$1,${maxScanned}}`), flags);
 }
 
-function* matchesIn(text: string, pattern: RegExp): Generator<Span> {
+function* matchesIn(text: string, pattern: RegExp): Generator<MatchRange> {
   for (const match of text.matchAll(pattern)) {
     const [start, end] = match.indices?.groups?.['secret'] ?? [
       match.index,
       match.index + match[0].length,
     ];
-    yield { start, end: end - start < MOST ? end : endOfWord(text, end) };
+    yield { start, end: end - start < maxScanned ? end : endOfWord(text, end) };
   }
 }
 
@@ -145,7 +145,7 @@ function endOfWord(text: string, from: number): number {
  * time: where the closing quote is missing, no other opening with the same quote can follow, since its quote would
  * close this one.
  */
-function* quotedIn(text: string, opening: RegExp): Generator<Span | undefined> {
+function* quotedIn(text: string, opening: RegExp): Generator<MatchRange | undefined> {
   const openings = new RegExp(opening);
   /** The next place of each quote, and of the line's end, at or after the search position. */
   const next = new Map<string, number>();

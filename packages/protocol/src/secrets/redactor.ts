@@ -3,7 +3,7 @@ import type { ContentBlock } from '../content.ts';
 import { blobHash, blobUri } from '../blobs.ts';
 import type { EventPayload, ItemStartPayload, StreamEvent } from '../events.ts';
 import type { Response } from '../response.ts';
-import { finish, SecretFinder, secretMark, type Steps } from './find-secrets.ts';
+import { runSteps, SecretFinder, secretMark, type Steps } from './find-secrets.ts';
 import { isSecretName } from './rules.ts';
 
 /** A blob that replaces another blob, without the secrets of the original. */
@@ -79,17 +79,17 @@ export class Redactor {
   }
 
   text(text: string): string {
-    return finish(this.textInSteps(text));
+    return runSteps(this.textInSteps(text));
   }
 
   /** A run with its items. */
   response(run: Response): Response {
-    return finish(this.responseInSteps(run));
+    return runSteps(this.responseInSteps(run));
   }
 
   /** A value that is not part of a run, for example a session's title and folder. */
   value<T>(value: T): T {
-    return finish(this.#value(value, false)) as T;
+    return runSteps(this.#value(value, false)) as T;
   }
 
   /**
@@ -97,7 +97,7 @@ export class Redactor {
    * is in the event in which the secret begins; later events lose the secret's remaining characters.
    */
   events(events: readonly StreamEvent[]): StreamEvent[] {
-    return finish(this.eventsInSteps(events));
+    return runSteps(this.eventsInSteps(events));
   }
 
   *textInSteps(text: string): Steps<string> {
@@ -151,7 +151,7 @@ export class Redactor {
     for (const [at, { payload }] of events.entries()) {
       if (!('itemId' in payload)) continue;
       const { itemId } = payload;
-      const text = textIn(payload);
+      const text = eventText(payload);
       const isStart = payload.type !== 'item_delta';
       if (!isStart && payload.patch?.arguments !== undefined) close(itemId);
       const known = open.get(itemId);
@@ -246,7 +246,7 @@ function startTextField(payload: ItemStartPayload): 'arguments' | 'code' | 'init
 }
 
 /** The text with which an event begins or grows an item; undefined if the event ends the item. */
-function textIn(payload: Extract<EventPayload, { itemId: string }>): string | undefined {
+function eventText(payload: Extract<EventPayload, { itemId: string }>): string | undefined {
   if (payload.type === 'item_delta') {
     return (payload.patch?.arguments ?? '') + payload.deltaContent;
   }

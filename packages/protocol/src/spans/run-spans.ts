@@ -36,8 +36,8 @@ export interface SpanOptions {
   captureContent?: boolean | undefined;
 }
 
-type Call = Extract<OutputItem, { type: 'function_call' | 'script_execution' }>;
-type Stretch = [OutputItem, ...OutputItem[]];
+type CallItem = Extract<OutputItem, { type: 'function_call' | 'script_execution' }>;
+type ModelOutput = [OutputItem, ...OutputItem[]];
 type Approval = Extract<OutputItem, { type: 'approval' }>;
 
 /**
@@ -86,9 +86,9 @@ class RunSpans {
 
   turn(): Span {
     const { createdAt, updatedAt, providerId, parentSpanId, status, outputItems } = this.#run;
-    const said = outputItems.filter((item) => item.type === 'message');
+    const messages = outputItems.filter((item) => item.type === 'message');
     const by = (origin: string) =>
-      said.filter((item) => item.origin === origin).map(({ content }) => content);
+      messages.filter((item) => item.origin === origin).map(({ content }) => content);
     return {
       traceId: this.#traceId,
       spanId: this.#turnSpanId,
@@ -109,14 +109,14 @@ class RunSpans {
     const bySpeaker = Map.groupBy(this.#run.outputItems, ({ parentCallId }) => parentCallId);
     const attributes = modelCallAttributes(this.#run, true);
     return [...bySpeaker].flatMap(([parentCallId, items]) =>
-      stretches(items).map((stretch) => ({
-        ...this.#within(`model:${stretch[0].id}`, parentCallId),
+      splitModelOutput(items).map((output) => ({
+        ...this.#within(`model:${output[0].id}`, parentCallId),
         name: `chat ${this.#run.modelId}`,
         kind: 'client' as const,
-        startedAt: this.#startOf(stretch[0]),
-        endedAt: stretch.reduce((end, item) => Math.max(end, this.#saidBy(item)), 0),
+        startedAt: this.#startOf(output[0]),
+        endedAt: output.reduce((end, item) => Math.max(end, this.#modelEndOf(item)), 0),
         attributes,
-        hasFailed: stretch.some((item) => !isCall(item) && item.error !== undefined),
+        hasFailed: output.some((item) => !isCall(item) && item.error !== undefined),
       })),
     );
   }
@@ -124,7 +124,7 @@ class RunSpans {
   calls(): Span[] {
     return this.#run.outputItems.filter(isCall).map((call) => {
       const answer = this.#answers.get(call.id);
-      const failure = failureOf(call, answer);
+      const failure = failureReason(call, answer);
       const name = call.type === 'function_call' ? call.name : 'script';
       const args = call.type === 'function_call' ? call.arguments : call.code;
       return {
@@ -135,7 +135,7 @@ class RunSpans {
         endedAt: answer || call.error ? this.#endOf(answer ?? call) : this.#run.updatedAt,
         attributes: {
           ...toolAttributes(name, callIdOf(call), failure),
-          ...(this.#content && toolContent(args, resultOf(answer))),
+          ...(this.#content && toolContent(args, answerText(answer))),
         },
         hasFailed: failure !== undefined,
       };
@@ -182,7 +182,7 @@ class RunSpans {
   }
 
   /** When the model had finished an item: some agents end a call only with its answer. */
-  #saidBy(item: OutputItem): number {
+  #modelEndOf(item: OutputItem): number {
     const answer = this.#answers.get(item.id);
     const end = this.#endOf(item);
     return answer && end >= this.#startOf(answer) ? this.#startOf(item) : end;
@@ -190,9 +190,9 @@ class RunSpans {
 }
 
 /** Divides a model's output at the answers of tools and messages of people. */
-function stretches(items: readonly OutputItem[]): Stretch[] {
-  const all: Stretch[] = [];
-  let current: Stretch | undefined;
+function splitModelOutput(items: readonly OutputItem[]): ModelOutput[] {
+  const all: ModelOutput[] = [];
+  let current: ModelOutput | undefined;
   for (const item of items) {
     if (isOfModel(item)) {
       if (current) current.push(item);
@@ -215,23 +215,23 @@ function breaks(item: OutputItem): boolean {
   );
 }
 
-function isCall(item: OutputItem): item is Call {
+function isCall(item: OutputItem): item is CallItem {
   return item.type === 'function_call' || item.type === 'script_execution';
 }
 
-function callIdOf(call: Call): string {
+function callIdOf(call: CallItem): string {
   return call.type === 'function_call' ? call.callId : call.id;
 }
 
 /** Why a call failed, in one word; undefined if it did not fail. */
-function failureOf(call: Call, answer: OutputItem | undefined): string | undefined {
+function failureReason(call: CallItem, answer: OutputItem | undefined): string | undefined {
   const error = call.error ?? answer?.error;
   if (error) return error.code;
   if (!answer) return 'no_answer';
   return 'success' in answer && !answer.success ? 'tool_error' : undefined;
 }
 
-function resultOf(answer: OutputItem | undefined): string | undefined {
+function answerText(answer: OutputItem | undefined): string | undefined {
   if (answer?.type === 'function_call_output') return answer.output;
   return answer?.type === 'script_execution_output' ? answer.result : undefined;
 }

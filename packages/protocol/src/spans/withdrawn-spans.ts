@@ -6,7 +6,7 @@ import type { Span } from './run-spans.ts';
 import { spanIdOf } from './span-ids.ts';
 
 /** The reasons of withdrawals that are retries. */
-const asked: ReadonlySet<string | undefined> = new Set(['retried', 'retry']);
+const retryReasons: ReadonlySet<string | undefined> = new Set(['retried', 'retry']);
 
 interface Try {
   event: StreamEvent;
@@ -26,7 +26,7 @@ export class WithdrawnSpans {
   /** Returns the span of a retried call when the next event shows that all its items are withdrawn. */
   take(event: StreamEvent): Span | undefined {
     const { payload } = event;
-    if (payload.type === 'item_cancelled' && asked.has(payload.reason)) {
+    if (payload.type === 'item_cancelled' && retryReasons.has(payload.reason)) {
       this.#withdraw(event, payload.itemId);
       return undefined;
     }

@@ -1,4 +1,4 @@
-/** Bodies of HTTP requests and answers. A message has at most `MESSAGE_MAX` characters. */
+/** Bodies of HTTP requests and answers. A message has at most `messageMax` characters. */
 import { z } from 'zod';
 import { ContentBlock, FormContent } from '../content.ts';
 import { ItemType } from '../items.ts';
@@ -8,12 +8,12 @@ import { TraceContext } from '../trace-context.ts';
 import { UpsertObject } from '../upserts.ts';
 
 /** The most characters of one user message. */
-export const MESSAGE_MAX = 1_000_000;
+export const messageMax = 1_000_000;
 
 /** The most folders of a session besides the project's. */
-export const DIRECTORIES_MAX = 20;
+export const directoriesMax = 20;
 /** Folders besides the project's, below the server's roots; `~` is the home folder. */
-const AdditionalDirectories = z.array(z.string().min(1).max(4096)).max(DIRECTORIES_MAX);
+const AdditionalDirectories = z.array(z.string().min(1).max(4096)).max(directoriesMax);
 
 export const CreateSessionBody = z.object({
   cliType: z.string().min(1),
@@ -153,18 +153,18 @@ export const SessionHandle = z.object({ sessionId: z.string(), cliType: z.string
 export type SessionHandle = z.infer<typeof SessionHandle>;
 
 /** The most attachments of one user message. */
-export const BLOCKS_MAX = 20;
+export const blocksMax = 20;
 
-const Message = z.string().max(MESSAGE_MAX);
-const Blocks = z.array(ContentBlock).max(BLOCKS_MAX);
-const saysSomething = ({
+const MessageText = z.string().max(messageMax);
+const Blocks = z.array(ContentBlock).max(blocksMax);
+const hasContent = ({
   message,
   blocks = [],
 }: {
   message: string;
   blocks?: unknown[] | undefined;
 }) => message !== '' || blocks.length > 0;
-const saysNothing = 'is empty: give a message or blocks';
+const emptyMessageProblem = 'is empty: give a message or blocks';
 
 /**
  * `turnId` names the turn in advance: a message that is repeated with the same id, because the answer was lost, is sent
@@ -175,16 +175,16 @@ const saysNothing = 'is empty: give a message or blocks';
  */
 export const SendBody = z
   .object({
-    message: Message,
+    message: MessageText,
     turnId: z.uuid().optional(),
     blocks: Blocks.optional(),
     traceContext: TraceContext.optional(),
     runCommand: z.boolean().optional(),
   })
-  .refine(saysSomething, saysNothing);
+  .refine(hasContent, emptyMessageProblem);
 /** Without `blocks` the attachments stay as they are; `runCommand` as for `send`. */
 export const QueuedBody = z.object({
-  message: Message,
+  message: MessageText,
   blocks: Blocks.optional(),
   runCommand: z.boolean().optional(),
 });
@@ -199,12 +199,12 @@ export type SendResult = z.infer<typeof SendResult>;
  */
 export const SteerBody = z
   .object({
-    message: Message,
+    message: MessageText,
     messageId: z.uuid().optional(),
     blocks: Blocks.optional(),
     traceContext: TraceContext.optional(),
   })
-  .refine(saysSomething, saysNothing);
+  .refine(hasContent, emptyMessageProblem);
 /** The id of the running turn. */
 export const SteerResult = z.object({ turnId: z.string() });
 export type SteerResult = z.infer<typeof SteerResult>;

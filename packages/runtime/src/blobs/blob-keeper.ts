@@ -1,15 +1,15 @@
 import type { ContentBlock, EventDraft, OutputItem, Response } from '@liminal/protocol';
 import type { BlobStore } from '@liminal/storage';
-import { type Found, referTo } from './references.ts';
+import { type BlobBytes, referTo } from './references.ts';
 
 /** Moves the bytes in one session's events to the blob store. */
 export class BlobKeeper {
   readonly #blobs: BlobStore;
   readonly #sessionId: string;
   /** Blobs that are not stored yet, by hash. */
-  readonly #waiting = new Map<string, Found>();
+  readonly #waiting = new Map<string, BlobBytes>();
   /** Hashes of blobs that are stored and held by the session: an item's events repeat its images. */
-  readonly #kept = new Set<string>();
+  readonly #stored = new Set<string>();
 
   constructor(blobs: BlobStore, sessionId: string) {
     this.#blobs = blobs;
@@ -42,18 +42,18 @@ export class BlobKeeper {
     for (const [hash, { bytes, mimeType }] of this.#waiting) {
       await this.#blobs.put(bytes, { mimeType, sessionId: this.#sessionId });
       this.#waiting.delete(hash);
-      this.#kept.add(hash);
+      this.#stored.add(hash);
     }
   }
 
   /** Returns runs from an agent's own store with references to their bytes, which are stored. */
-  async keep(runs: readonly Response[]): Promise<Response[]> {
-    const kept = runs.map((run) => ({
+  async storeRuns(runs: readonly Response[]): Promise<Response[]> {
+    const withReferences = runs.map((run) => ({
       ...run,
       outputItems: run.outputItems.map((item) => this.#item(item)),
     }));
     await this.store();
-    return kept;
+    return withReferences;
   }
 
   #item(item: OutputItem): OutputItem {
@@ -64,7 +64,8 @@ export class BlobKeeper {
   #refer(blocks: readonly ContentBlock[]): ContentBlock[] {
     return blocks.map((one) => {
       const { block, found } = referTo(one);
-      if (found !== undefined && !this.#kept.has(found.hash)) this.#waiting.set(found.hash, found);
+      if (found !== undefined && !this.#stored.has(found.hash))
+        this.#waiting.set(found.hash, found);
       return block;
     });
   }

@@ -5,6 +5,6 @@
  */
 export { BlobKeeper } from './blob-keeper.ts';
 export { holdAgain } from './hold-again.ts';
-export { blobGone, bringBytes, keepMessage, putBlob } from './message-blobs.ts';
-export { textOf } from './references.ts';
+export { blobGone, loadBytes, storeBlocks, putBlob } from './message-blobs.ts';
+export { decodeText } from './references.ts';
 export { sweepUploads } from './sweep.ts';

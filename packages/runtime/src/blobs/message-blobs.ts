@@ -1,6 +1,6 @@
 import {
-  BLOB_MAX,
-  BLOBS_TOGETHER_MAX,
+  blobMax,
+  blobsTogetherMax,
   blobIn,
   blobUri,
   type ContentBlock,
@@ -10,7 +10,7 @@ import {
 } from '@liminal/protocol';
 import type { BlobStore } from '@liminal/storage';
 import { RuntimeError } from '../errors.ts';
-import { bytesIn, referTo, textOf, withBytes } from './references.ts';
+import { bytesIn, referTo, decodeText, withBytes } from './references.ts';
 
 /** Stores an uploaded file. Throws `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`. */
 export async function putBlob(
@@ -19,7 +19,7 @@ export async function putBlob(
   given: string,
 ): Promise<UploadedBlob> {
   const mimeType = checkedType(bytes, given, undefined);
-  checkSize(bytes.length, BLOB_MAX, 'The file');
+  checkSize(bytes.length, blobMax, 'The file');
   const { hash, size } = await blobs.put(bytes, { mimeType });
   return { uri: blobUri(hash), mimeType, size };
 }
@@ -28,42 +28,42 @@ export async function putBlob(
  * Stores the bytes of a message's blocks as uploads, and returns the blocks with references. Throws `BLOB_NOT_FOUND`
  * for a reference to nothing, `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`.
  */
-export async function keepMessage(
+export async function storeBlocks(
   blobs: BlobStore,
   blocks: readonly ContentBlock[],
 ): Promise<ContentBlock[]> {
-  const kept: ContentBlock[] = [];
+  const stored: ContentBlock[] = [];
   let together = 0;
   for (const block of blocks) {
-    const known = await read(blobs, block);
+    const known = await readBytes(blobs, block);
     const bytes = known ?? bytesIn(block)?.bytes ?? Buffer.alloc(0);
     if (known === undefined && isWithoutBytes(block)) throw noBytes(block);
     const typed = withType(block, bytes);
     together += bytes.length;
-    checkSize(bytes.length, BLOB_MAX, 'A file of the message');
-    checkSize(together, BLOBS_TOGETHER_MAX, 'What is attached to the message');
+    checkSize(bytes.length, blobMax, 'A file of the message');
+    checkSize(together, blobsTogetherMax, 'What is attached to the message');
     const { block: reference, found } = referTo(typed);
     if (found) await blobs.put(found.bytes, { mimeType: found.mimeType });
-    kept.push(known === undefined ? reference : withSize(typed, bytes.length));
+    stored.push(known === undefined ? reference : withSize(typed, bytes.length));
   }
-  return kept;
+  return stored;
 }
 
 /** Returns blocks with their bytes, for an agent. Throws `BLOB_NOT_FOUND`. */
-export async function bringBytes(
+export async function loadBytes(
   blobs: BlobStore,
   blocks: readonly ContentBlock[],
 ): Promise<ContentBlock[]> {
   return Promise.all(
     blocks.map(async (block) => {
-      const bytes = await read(blobs, block);
+      const bytes = await readBytes(blobs, block);
       return bytes === undefined ? block : withBytes(block, bytes);
     }),
   );
 }
 
 /** The bytes that a block refers to; undefined if it refers to none. */
-async function read(blobs: BlobStore, block: ContentBlock): Promise<Uint8Array | undefined> {
+async function readBytes(blobs: BlobStore, block: ContentBlock): Promise<Uint8Array | undefined> {
   const hash = blobIn(block);
   if (hash === undefined) return undefined;
   const blob = await blobs.get(hash);
@@ -128,7 +128,7 @@ function checkedType(
     throw new RuntimeError('BLOB_TYPE_WRONG', message);
   }
   if (mimeType !== unknownType) return mimeType;
-  return seen ?? (textOf({ mimeType }, bytes) === undefined ? unknownType : 'text/plain');
+  return seen ?? (decodeText({ mimeType }, bytes) === undefined ? unknownType : 'text/plain');
 }
 
 function checkSize(size: number, max: number, what: string): void {

@@ -4,44 +4,44 @@ import { blobUri, type ContentBlock } from '@liminal/protocol';
 type Resource = Extract<ContentBlock, { type: 'resource' }>['resource'];
 
 /** The bytes of a block, and their hash. */
-export interface Found {
+export interface BlobBytes {
   hash: string;
   bytes: Buffer;
   mimeType: string;
 }
 
 /** The bytes that a block contains; undefined if it contains none. Data that is not base64 stays in the block. */
-export function bytesIn(block: ContentBlock): Omit<Found, 'hash'> | undefined {
+export function bytesIn(block: ContentBlock): Omit<BlobBytes, 'hash'> | undefined {
   if (block.type === 'resource_link') return undefined;
-  if (block.type !== 'resource') return found(block.data, block.mimeType);
+  if (block.type !== 'resource') return fromBase64(block.data, block.mimeType);
   const { text, blob, mimeType } = block.resource;
   if (text !== undefined && text === '') return undefined;
-  if (text === undefined) return found(blob, mimeType ?? 'application/octet-stream');
+  if (text === undefined) return fromBase64(blob, mimeType ?? 'application/octet-stream');
   // Half a surrogate pair would not be restored.
   if (!text.isWellFormed()) return undefined;
   return { bytes: Buffer.from(text), mimeType: mimeType ?? 'text/plain' };
 }
 
 /** The same block with a reference instead of its bytes. */
-export function referTo(block: ContentBlock): { block: ContentBlock; found?: Found } {
+export function referTo(block: ContentBlock): { block: ContentBlock; found?: BlobBytes } {
   const inside = bytesIn(block);
   if (inside === undefined || block.type === 'resource_link') return { block };
   const hash = createHash('sha256').update(inside.bytes).digest('hex');
   const named = { uri: blobUri(hash), size: inside.bytes.length };
-  return { block: withPlace(block, named), found: { hash, ...inside } };
+  return { block: withReference(block, named), found: { hash, ...inside } };
 }
 
 /** A block whose bytes are stored elsewhere; its own address, if it has one, becomes its name. */
-function withPlace(
+function withReference(
   block: Exclude<ContentBlock, { type: 'resource_link' }>,
-  place: { uri: string; size: number },
+  reference: { uri: string; size: number },
 ): ContentBlock {
   if (block.type !== 'resource') {
     const { data: _, uri, name = uri, ...rest } = block;
-    return { ...rest, ...place, ...named(name) };
+    return { ...rest, ...reference, ...named(name) };
   }
   const { text: _, blob: __, uri, name = uri, ...rest } = block.resource;
-  return { type: 'resource', resource: { ...rest, ...place, ...named(name) } };
+  return { type: 'resource', resource: { ...rest, ...reference, ...named(name) } };
 }
 
 const named = (name: string | undefined) =>
@@ -58,7 +58,7 @@ export function withBytes(block: ContentBlock, bytes: Uint8Array): ContentBlock 
     }
     case 'resource': {
       const { uri, name = uri } = block.resource;
-      const text = textOf(block.resource, bytes);
+      const text = decodeText(block.resource, bytes);
       const content = text === undefined ? { blob: data() } : { text };
       return { type: 'resource', resource: { ...block.resource, uri: name, ...content } };
     }
@@ -68,7 +68,7 @@ export function withBytes(block: ContentBlock, bytes: Uint8Array): ContentBlock 
 }
 
 /** The text of a text file; undefined for other files. */
-export function textOf({ mimeType = '' }: Pick<Resource, 'mimeType'>, bytes: Uint8Array) {
+export function decodeText({ mimeType = '' }: Pick<Resource, 'mimeType'>, bytes: Uint8Array) {
   if (/^(image\/(?!svg)|audio\/|video\/|font\/|application\/(pdf|zip))/.test(mimeType))
     return undefined;
   if (bytes.includes(0)) return undefined;
@@ -80,7 +80,10 @@ export function textOf({ mimeType = '' }: Pick<Resource, 'mimeType'>, bytes: Uin
   }
 }
 
-function found(data: string | undefined, mimeType: string): Omit<Found, 'hash'> | undefined {
+function fromBase64(
+  data: string | undefined,
+  mimeType: string,
+): Omit<BlobBytes, 'hash'> | undefined {
   if (data === undefined || data === '') return undefined;
   const bytes = Buffer.from(data, 'base64');
   return bytes.toString('base64') === data ? { bytes, mimeType } : undefined;

@@ -56,12 +56,12 @@ test('every server knows its own troubles, clients and listeners', async () => {
   expect(await runtime.troubles()).toEqual(['The disk is full.']);
   const [detach, leave] = [() => {}, () => {}];
   const attach = vi.spyOn(own, 'attach').mockReturnValue(detach);
-  const client = { asked: () => false };
+  const client = { startedTurn: () => false };
   expect(runtime.attach(sessionId, client)).toBe(detach);
   expect(attach).toHaveBeenCalledWith(sessionId, client);
-  const watch = vi.spyOn(own, 'watchSessions').mockReturnValue(leave);
+  const watch = vi.spyOn(own, 'subscribeToSessionList').mockReturnValue(leave);
   const listener = () => {};
-  expect(runtime.watchSessions(listener)).toBe(leave);
+  expect(runtime.subscribeToSessionList(listener)).toBe(leave);
   expect(watch).toHaveBeenCalledWith(listener);
 });
 
@@ -76,9 +76,9 @@ test('a server reports the lag of its projector, and the readers of followed ses
   const { runtime, store } = await openServer();
   expect(await runtime.metrics()).toMatchObject({ lagEvents: 0 });
   await store.saveSession(sessionRecord);
-  expect(await runtime.gauges()).toMatchObject({ readers: 0, slowReaders: 0 });
+  expect(await runtime.gauges()).toMatchObject({ subscribers: 0, slowSubscribers: 0 });
   const subscriptions = [1, 2].map(() => runtime.subscribe(sessionId, {}, { send: () => true }));
-  await expect.poll(async () => (await runtime.gauges()).readers).toBe(2);
+  await expect.poll(async () => (await runtime.gauges()).subscribers).toBe(2);
   for (const subscription of subscriptions) subscription.close();
 });
 

@@ -20,17 +20,17 @@ import type {
   SubscribeOptions,
   Subscription,
 } from '../api.ts';
-import { keepMessage } from '../blobs/index.ts';
-import { subscribeWhenFound } from '../readers/index.ts';
+import { storeBlocks } from '../blobs/index.ts';
+import { subscribeWhenFound } from '../subscribers/index.ts';
 import type { PageOptions } from '../history/index.ts';
-import { keeping } from '../keeping.ts';
+import { enabledArchive } from '../enabled-archive.ts';
 import type { Roots } from '../roots.ts';
 import { type RuntimeOptions, SessionRuntime } from '../runtime.ts';
 import { defaultSettings } from '../settings.ts';
-import { CommandRequest, type Commands, passingOn } from './commands.ts';
+import { CommandRequest, type Commands, forwardCommands } from './commands.ts';
 import { Messenger } from './messenger.ts';
 import { OwnedSessions } from './owned-sessions.ts';
-import { Ownership, TTL_SHARE } from './ownership.ts';
+import { Ownership, ttlShare } from './ownership.ts';
 import { type PostedState, postSession } from './posted-state.ts';
 import { type ProjectorWorker, startProjectorWorker } from './projector-worker.ts';
 import { FollowedSessions } from './followed-sessions.ts';
@@ -38,14 +38,14 @@ import { notOwner, Router } from './router.ts';
 import { SettledRuns } from './settled-runs.ts';
 import { TroubleLog } from './trouble-log.ts';
 import { tracedStore } from '../tracing/index.ts';
-import { untilDone } from '../until-done.ts';
+import { retry } from '../retry.ts';
 import { PostedEnds, SessionCluster } from './session-cluster.ts';
 import { SessionStates } from './session-states.ts';
 
 /** Delay before the session list is re-sent after a failure, in ms. */
-const RETRY_MS = 1_000;
+const retryMs = 1_000;
 /** How long a closing server waits until subscribers have the ends of their turns, in ms. */
-const SHOWN_MS = 1_000;
+const shownMs = 1_000;
 
 /**
  * One of several servers that share the sessions. Each session has one owner, which runs it. Every server shows every
@@ -88,8 +88,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly getRun: Runtime['getRun'] = async (...asked) => this.#own.getRun(...asked);
   readonly followRun: Runtime['followRun'] = async (...asked) => this.#own.followRun(...asked);
   readonly troubles: Runtime['troubles'] = async () => this.#own.troubles();
-  readonly watchSessions: Runtime['watchSessions'] = (...asked) =>
-    this.#own.watchSessions(...asked);
+  readonly subscribeToSessionList: Runtime['subscribeToSessionList'] = (...asked) =>
+    this.#own.subscribeToSessionList(...asked);
   readonly attach: Runtime['attach'] = (...asked) => this.#own.attach(...asked);
 
   /** Registers this server with the others, and starts to take over the sessions of dead servers. */
@@ -116,8 +116,12 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     const trouble = new TroubleLog(options.logger);
     const onTrouble = (error: unknown): void => trouble.note(error);
     const { meter } = options;
-    const kept = { ...options.storage, ...keeping(options.storage, options.settings), meter };
-    const storage = { ...kept, cluster: new PostedEnds({ board, leases, onTrouble }) };
+    const base = {
+      ...options.storage,
+      ...enabledArchive(options.storage, options.settings),
+      meter,
+    };
+    const storage = { ...base, cluster: new PostedEnds({ board, leases, onTrouble }) };
     const { leaseMs } = { ...defaultSettings, ...options.settings };
     const instanceId = randomUUID();
     this.#options = options;
@@ -128,7 +132,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
       store,
       endAgentsAt: options.endAgentsAt,
       instanceId,
-      ttlMs: leaseMs * TTL_SHARE,
+      ttlMs: leaseMs * ttlShare,
       onLost: (sessionId) => void this.#owned.lost(sessionId).catch(onTrouble),
       onTrouble,
     });
@@ -168,6 +172,15 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
       now,
       onTrouble,
     });
+    this.#listenToFollowedSessions(onTrouble);
+    this.#projector = startProjectorWorker({
+      ...options,
+      storage: { ...options.storage, coordination, meter },
+      onRecovered: (sessionId) => void this.#resume(sessionId).catch(onTrouble),
+    });
+  }
+
+  #listenToFollowedSessions(onTrouble: (error: unknown) => void): void {
     this.#followedSessions.on('posted', (postedState) => this.#posted(postedState));
     this.#followedSessions.on(
       'deleted',
@@ -175,20 +188,19 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     );
     this.#followedSessions.on('gap', () => {
       const { signal } = this.#closing;
-      void untilDone(async () => this.#own.tellAll(), { signal, everyMs: RETRY_MS, onTrouble });
-    });
-    this.#projector = startProjectorWorker({
-      ...options,
-      storage: { ...options.storage, coordination, meter },
-      onRecovered: (sessionId) => void this.#goOn(sessionId).catch(onTrouble),
+      void retry(async () => this.#own.publishAllSessions(), {
+        signal,
+        everyMs: retryMs,
+        onTrouble,
+      });
     });
   }
 
   /** Takes over a session whose owner was lost, and resumes its turn if that waited for a user. */
-  async #goOn(sessionId: string): Promise<void> {
+  async #resume(sessionId: string): Promise<void> {
     const record = await this.#options.storage.store.getSession(sessionId);
     if (record?.awaits !== true) return;
-    await this.#owned.act(sessionId, async () => this.#own.goOn(sessionId));
+    await this.#owned.act(sessionId, async () => this.#own.resume(sessionId));
   }
 
   async metrics(): Promise<RuntimeMetrics> {
@@ -199,10 +211,10 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   async gauges(): Promise<RuntimeGauges> {
     const gauges = await this.#own.gauges();
     // All subscribers here, whichever server owns their session.
-    const { readers } = this.#followedSessions;
+    const { subscriberCounts } = this.#followedSessions;
     const sum = (kind: 'all' | 'slow'): number =>
-      readers.reduce((total, each) => total + each[kind], 0);
-    return { ...gauges, readers: sum('all'), slowReaders: sum('slow') };
+      subscriberCounts.reduce((total, each) => total + each[kind], 0);
+    return { ...gauges, subscribers: sum('all'), slowSubscribers: sum('slow') };
   }
 
   async createSession(request: CreateSessionBody): Promise<SessionHandle> {
@@ -215,12 +227,12 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   }
 
   async importSession(file: AsyncIterable<Uint8Array>): Promise<ImportResult> {
-    const imported = await this.#own.importSession(file);
+    const result = await this.#own.importSession(file);
     const { board } = this.#options.storage.coordination ?? {};
-    const state = await this.#sessionStates.stored(imported.sessionId);
+    const state = await this.#sessionStates.stored(result.sessionId);
     // Posts the session to the other servers.
-    if (board && !imported.wasThere) await postSession(board, state);
-    return imported;
+    if (board && !result.wasThere) await postSession(board, state);
+    return result;
   }
 
   async status(sessionId: string): Promise<SessionStatusResult> {
@@ -240,7 +252,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   subscribe(sessionId: string, options: SubscribeOptions, sink: Sink): Subscription {
     const find = async () => {
       const { followed, done } = await this.#followedSessions.use(sessionId);
-      return { view: followed.view, done };
+      return { subscribers: followed.subscribers, done };
     };
     return subscribeWhenFound(sessionId, find, options, sink);
   }
@@ -255,7 +267,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     // The turns of this server must end, be logged and be shown before other servers take its sessions.
     const { owned } = this.#ownership;
     await this.#own.close();
-    await Promise.race([this.#followedSessions.read(owned), delay(SHOWN_MS)]);
+    await Promise.race([this.#followedSessions.read(owned), delay(shownMs)]);
     await this.#messenger.close();
     await this.#ownership.close();
     await this.#projector.close();
@@ -268,15 +280,21 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
    * so that a retry does not send or fork twice.
    */
   #commands(): Commands {
-    const commands = passingOn(async (request) => this.#router.run(request));
+    const commands = forwardCommands(async (request) => this.#router.run(request));
     return {
       ...commands,
-      send: async (sessionId, message, turnId = randomUUID(), said = {}) =>
-        commands.send(sessionId, message, turnId, { ...said, ...(await this.#named(said)) }),
-      steer: async (sessionId, message, messageId = randomUUID(), said = {}) =>
-        commands.steer(sessionId, message, messageId, { ...said, ...(await this.#named(said)) }),
-      editQueued: async (sessionId, turnId, message, said = {}) =>
-        commands.editQueued(sessionId, turnId, message, await this.#named(said)),
+      send: async (sessionId, message, turnId = randomUUID(), extras = {}) =>
+        commands.send(sessionId, message, turnId, {
+          ...extras,
+          ...(await this.#storeBlocks(extras)),
+        }),
+      steer: async (sessionId, message, messageId = randomUUID(), extras = {}) =>
+        commands.steer(sessionId, message, messageId, {
+          ...extras,
+          ...(await this.#storeBlocks(extras)),
+        }),
+      editQueued: async (sessionId, turnId, message, extras = {}) =>
+        commands.editQueued(sessionId, turnId, message, await this.#storeBlocks(extras)),
       notify: async (name, which) => commands.notify(await this.#own.sessions.idOf(name), which),
       fork: async (sessionId, { turnId, sessionId: forkId = randomUUID() } = {}) => {
         await commands.fork(sessionId, { turnId, sessionId: forkId });
@@ -287,8 +305,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   }
 
   /** Replaces the bytes in content blocks with references: servers send each other no bytes. */
-  async #named({ blocks }: { blocks?: ContentBlock[] | undefined }) {
-    return blocks && { blocks: await keepMessage(this.#options.storage.blobs, blocks) };
+  async #storeBlocks({ blocks }: { blocks?: ContentBlock[] | undefined }) {
+    return blocks && { blocks: await storeBlocks(this.#options.storage.blobs, blocks) };
   }
 
   /** Answers a command from a server that takes this server for the session's owner. */
@@ -303,6 +321,6 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
 
   /** Skips sessions that this server owns: the runtime reports their changes itself. */
   #posted({ info: { session } }: PostedState): void {
-    if (!this.#ownership.leaseOf(session.sessionId)) this.#own.tell([session]);
+    if (!this.#ownership.leaseOf(session.sessionId)) this.#own.publishSessions([session]);
   }
 }

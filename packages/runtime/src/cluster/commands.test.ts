@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { CommandRequest, type Commands, passingOn, runCommand } from './commands.ts';
+import { CommandRequest, type Commands, forwardCommands, runCommand } from './commands.ts';
 
 /** Commands that record their arguments. */
 function recorder(): { commands: Commands; calls: unknown[][] } {
   const calls: unknown[][] = [];
-  const commands = passingOn(async ({ command, sessionId, args }) => {
+  const commands = forwardCommands(async ({ command, sessionId, args }) => {
     calls.push([command, sessionId, ...args]);
     return { turnId: 't', queued: true, sessionId, cliType: 'demo', else: 1 };
   });

@@ -22,12 +22,12 @@ export async function runCommand(runtime: Commands, request: CommandRequest): Pr
   return perform(runtime, command, readArguments(commands[command], [sessionId, ...args]));
 }
 
-/** All commands, each of which calls `pass` with its own name and arguments. */
-export function passingOn(pass: (request: CommandRequest) => Promise<unknown>): Commands {
+/** All commands, each of which calls `forward` with its own name and arguments. */
+export function forwardCommands(forward: (request: CommandRequest) => Promise<unknown>): Commands {
   const methods = names.options.map((command) => {
     const { answer }: Operation = commands[command];
     const method = async (sessionId: string, ...args: unknown[]) => {
-      const given = await pass({ command, sessionId, args });
+      const given = await forward({ command, sessionId, args });
       return answer?.parse(given);
     };
     return [command, method];

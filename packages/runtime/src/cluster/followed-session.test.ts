@@ -46,7 +46,7 @@ function openFollowed() {
     now: () => Date.now(),
     onTrouble: (error) => troubles.push(error),
   });
-  const { view } = followed;
+  const { subscribers: view } = followed;
   const calls: string[] = [];
   const resync = view.resync.bind(view);
   vi.spyOn(view, 'resync').mockImplementation((options = {}) => {
@@ -108,16 +108,16 @@ test('what the owner posts of the session is shown, and counted', async () => {
   await followed.open();
   const got = subscribe();
   await advance();
-  expect(followed.heard).toBe(0);
+  expect(followed.postedCount).toBe(0);
   expect(followed.info).toBe(sessionInfo);
   const info = { ...sessionInfo, session: { ...sessionInfo.session, title: 'Posted' } };
   followed.posted({ info });
   await advance(100);
-  expect(followed.heard).toBe(1);
+  expect(followed.postedCount).toBe(1);
   expect(followed.info).toBe(info);
   expect(got.at(-1)).toBe('info Posted');
   post();
-  expect(followed.heard).toBe(2);
+  expect(followed.postedCount).toBe(2);
 });
 
 test('a run that is posted is read from the log, each event once', async () => {
@@ -256,7 +256,7 @@ test('INV-7: after a gap readers catch up, open runs are followed, and runs of h
   await log.append('3', runNamed('3').slice(0, 1));
   const before = calls.length;
   const info = { ...sessionInfo, session: { ...sessionInfo.session, title: 'Mended' } };
-  await followed.mend({ info });
+  await followed.refresh({ info });
   expect(calls[before]).toBe('resync');
   expect(calls.at(-1)).toBe('resync');
   expect(followed.info).toBe(info);
@@ -266,7 +266,7 @@ test('INV-7: after a gap readers catch up, open runs are followed, and runs of h
   // The run before it has not ended.
   await advance(10_000);
   expect(view.progress('3')).toMatchObject({ lastSeq: 0 });
-  await followed.mend(undefined);
+  await followed.refresh(undefined);
   expect(followed.info).toBe(info);
 });
 
@@ -275,7 +275,7 @@ test('after a gap a run is not forgotten of which history has only a part', asyn
   await log.append('1', runNamed('1'));
   await followed.open();
   await keep(runNamed('1').slice(0, 3));
-  await followed.mend(undefined);
+  await followed.refresh(undefined);
   expect(view.progress('1')).toMatchObject({ hasEnded: true });
 });
 
@@ -428,9 +428,9 @@ test('closing waits for the runs that are being read, and ends their reading', a
   await advance();
   subscribe();
   await advance();
-  expect(followed.view.readers.all).toBe(1);
+  expect(followed.subscribers.counts.all).toBe(1);
   await followed.close();
-  expect(followed.view.readers.all).toBe(0);
+  expect(followed.subscribers.counts.all).toBe(0);
   await log.append('1', runNamed('1').slice(2));
   await advance(60_000);
   expect(calls.filter((call) => call.startsWith('1:'))).toEqual(['1:0', '1:1']);

@@ -67,7 +67,7 @@ test('readers of a session share it until the last one has left', async () => {
   const [first, second] = await Promise.all([sessions.use('one'), sessions.use('one')]);
   expect(second.followed).toBe(first.followed);
   const close = vi.spyOn(first.followed, 'close');
-  expect(sessions.readers).toEqual([{ all: 0, slow: 0 }]);
+  expect(sessions.subscriberCounts).toEqual([{ all: 0, slow: 0 }]);
   first.done();
   const third = await sessions.use('one');
   expect(third.followed).toBe(first.followed);
@@ -75,7 +75,7 @@ test('readers of a session share it until the last one has left', async () => {
   third.done();
   await vi.advanceTimersByTimeAsync(0);
   expect(close).toHaveBeenCalledTimes(1);
-  expect(sessions.readers).toEqual([]);
+  expect(sessions.subscriberCounts).toEqual([]);
   expect(reads).toEqual(['one', 'one']);
   const anew = await sessions.use('one');
   expect(anew.followed).not.toBe(first.followed);
@@ -87,7 +87,7 @@ test('a session that cannot be found is not remembered', async () => {
   const missing = new LiminalError('SESSION_NOT_FOUND', 'There is no session one.');
   titles.set('one', missing);
   await expect(sessions.use('one')).rejects.toBe(missing);
-  expect(sessions.readers).toEqual([]);
+  expect(sessions.subscriberCounts).toEqual([]);
   titles.set('one', 'there');
   expect(await titleOf('one')).toBe('there');
 });
@@ -96,7 +96,7 @@ test('a session that cannot be opened is closed, and not remembered', async () =
   const { sessions, storage, titleOf } = await openSessions();
   vi.spyOn(storage.log, 'unsettled').mockRejectedValueOnce(new Error('The log is away.'));
   await expect(sessions.use('one')).rejects.toThrow('The log is away.');
-  expect(sessions.readers).toEqual([]);
+  expect(sessions.subscriberCounts).toEqual([]);
   expect(await titleOf('one')).toBe('stored');
 });
 
@@ -149,8 +149,8 @@ test('a problem that is posted is reported to the session’s readers, and a set
   const { sessions, board } = await openSessions();
   const { followed } = await sessions.use('one');
   const other = await sessions.use('two');
-  const report = vi.spyOn(followed.view, 'report');
-  const otherReport = vi.spyOn(other.followed.view, 'report');
+  const report = vi.spyOn(followed.subscribers, 'report');
+  const otherReport = vi.spyOn(other.followed.subscribers, 'report');
   const settled = vi.spyOn(followed, 'settled');
   await board.post('report:one', JSON.stringify({ code: 'A', message: 'B' }), 1_000);
   expect(report).toHaveBeenCalledWith('A', 'B');
@@ -162,14 +162,14 @@ test('a problem that is posted is reported to the session’s readers, and a set
 test('a deleted session ends for its readers, and later readers look for it anew', async () => {
   const { sessions, board, emitted, reads } = await openSessions();
   const { followed, done } = await sessions.use('one');
-  const deleted = vi.spyOn(followed.view, 'deleted');
+  const deleted = vi.spyOn(followed.subscribers, 'deleted');
   const close = vi.spyOn(followed, 'close');
   await board.post('deleted:one', '', 1_000);
   await board.post('deleted:two', '', 1_000);
   expect(emitted).toEqual(['deleted one', 'deleted two']);
   expect(deleted).toHaveBeenCalledOnce();
   expect(close).toHaveBeenCalledOnce();
-  expect(sessions.readers).toEqual([]);
+  expect(sessions.subscriberCounts).toEqual([]);
   const before = reads.length;
   const anew = await sessions.use('one');
   expect(anew.followed).not.toBe(followed);
@@ -178,14 +178,14 @@ test('a deleted session ends for its readers, and later readers look for it anew
   done();
   await vi.advanceTimersByTimeAsync(0);
   expect((await sessions.use('one')).followed).toBe(anew.followed);
-  expect(sessions.readers).toHaveLength(1);
+  expect(sessions.subscriberCounts).toHaveLength(1);
 });
 
 test('INV-7: after a gap every session is read again, and only the gap of states counts', async () => {
   const { sessions, titles, gaps, gap, emitted, reads } = await openSessions();
   const { followed } = await sessions.use('one');
   await sessions.use('two');
-  const mended = vi.spyOn(followed, 'mend');
+  const mended = vi.spyOn(followed, 'refresh');
   const before = reads.length;
   for (const prefix of ['settled:', 'report:', 'deleted:']) gaps.get(prefix)?.();
   await vi.advanceTimersByTimeAsync(0);
@@ -241,7 +241,7 @@ test('a session that is gone after a gap is deleted for its readers, and the oth
   expect(emitted).toEqual(['gap', 'deleted one']);
   expect(troubles).toEqual([]);
   expect(followed.info.session.title).toBe('newer');
-  expect(sessions.readers).toHaveLength(1);
+  expect(sessions.subscriberCounts).toHaveLength(1);
 });
 
 test('read waits for the runs under way of these sessions', async () => {

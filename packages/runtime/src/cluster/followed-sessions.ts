@@ -16,9 +16,9 @@ import { FollowedSession } from './followed-session.ts';
 import type { SessionStates } from './session-states.ts';
 
 /** Delay before failed sessions are read again, in ms. */
-const RETRY_MS = 1_000;
+const retryMs = 1_000;
 /** For how many sessions the fencing token of the last posting is remembered. */
-const FENCES_MAX = 10_000;
+const fencesMax = 10_000;
 
 interface FollowedSessionsOptions {
   storage: Storage;
@@ -29,7 +29,7 @@ interface FollowedSessionsOptions {
   onTrouble: (error: unknown) => void;
 }
 
-interface News {
+interface FollowedSessionsEvents {
   /** A session's owner has posted its state. */
   posted: [PostedState];
   /** A session has been deleted. */
@@ -45,7 +45,7 @@ interface InUse {
 }
 
 /** The sessions that have subscribers on this server. */
-export class FollowedSessions extends EventEmitter<News> {
+export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
   readonly #options: FollowedSessionsOptions;
   readonly #inUse = new Map<string, InUse>();
   /** Sessions that are in use and open. */
@@ -53,7 +53,7 @@ export class FollowedSessions extends EventEmitter<News> {
   /** The newest fencing token of each session's postings; the session that was posted last is at the end. */
   readonly #fences = new Map<string, number>();
   readonly #closing = new AbortController();
-  #leave: Unsubscribe[] = [];
+  #unsubscribe: Unsubscribe[] = [];
 
   constructor(options: FollowedSessionsOptions) {
     super();
@@ -70,13 +70,13 @@ export class FollowedSessions extends EventEmitter<News> {
         onTrouble(error);
       }
     };
-    const mend = (): void => {
+    const refresh = (): void => {
       this.emit('gap');
-      void this.#mend(this.#open);
+      void this.#refresh(this.#open);
     };
     const nothing = (): void => {};
-    this.#leave = await Promise.all([
-      board.watch(postedStatePrefix, { onPost, onGap: mend }),
+    this.#unsubscribe = await Promise.all([
+      board.watch(postedStatePrefix, { onPost, onGap: refresh }),
       board.watch(settledPrefix, { onPost, onGap: nothing }),
       board.watch(reportPrefix, { onPost, onGap: nothing }),
       board.watch(deletedPrefix, { onPost, onGap: nothing }),
@@ -101,18 +101,18 @@ export class FollowedSessions extends EventEmitter<News> {
 
   /** Resolves when the subscribers of these sessions have the running turns up to their ends. */
   async read(sessionIds: readonly string[]): Promise<void> {
-    const watched = sessionIds.flatMap((sessionId) => this.#open.get(sessionId) ?? []);
-    await Promise.all(watched.map((followed) => followed.read()));
+    const followedSessions = sessionIds.flatMap((sessionId) => this.#open.get(sessionId) ?? []);
+    await Promise.all(followedSessions.map((followed) => followed.read()));
   }
 
   /** The numbers of subscribers of each session here. */
-  get readers(): { all: number; slow: number }[] {
-    return [...this.#open.values()].map(({ view }) => view.readers);
+  get subscriberCounts(): { all: number; slow: number }[] {
+    return [...this.#open.values()].map(({ subscribers }) => subscribers.counts);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.all(this.#leave.map((leave) => leave()));
+    await Promise.all(this.#unsubscribe.map((leave) => leave()));
     const closing = [...this.#open.values()].map((followed) => followed.close());
     await Promise.all(closing);
   }
@@ -164,7 +164,7 @@ export class FollowedSessions extends EventEmitter<News> {
       this.#open.get(text)?.settled(name.slice(settledPrefix.length));
     } else {
       const { code, message } = Report.parse(JSON.parse(text));
-      this.#open.get(name.slice(reportPrefix.length))?.view.report(code, message);
+      this.#open.get(name.slice(reportPrefix.length))?.subscribers.report(code, message);
     }
   }
 
@@ -179,7 +179,7 @@ export class FollowedSessions extends EventEmitter<News> {
     this.#fences.delete(sessionId);
     this.#fences.set(sessionId, fence);
     const [oldest] = this.#fences.keys();
-    if (this.#fences.size > FENCES_MAX && oldest !== undefined) this.#fences.delete(oldest);
+    if (this.#fences.size > fencesMax && oldest !== undefined) this.#fences.delete(oldest);
     return false;
   }
 
@@ -188,25 +188,25 @@ export class FollowedSessions extends EventEmitter<News> {
     // Later subscribers look the session up again.
     this.#inUse.delete(sessionId);
     this.#open.delete(sessionId);
-    followed?.view.deleted();
+    followed?.subscribers.deleted();
     void followed?.close();
     this.emit('deleted', sessionId);
   }
 
   /** The session's state, or undefined if a newer one was posted while it was being read. */
   async #stateOf(sessionId: string, followed: FollowedSession): Promise<PostedState | undefined> {
-    const { heard } = followed;
+    const { postedCount } = followed;
     const state = await this.#options.sessionStates.of(sessionId);
-    return followed.heard === heard ? state : undefined;
+    return followed.postedCount === postedCount ? state : undefined;
   }
 
   /** Reads the sessions' states again; sessions whose state cannot be read are retried until they can. */
-  async #mend(sessions: ReadonlyMap<string, FollowedSession>): Promise<void> {
+  async #refresh(sessions: ReadonlyMap<string, FollowedSession>): Promise<void> {
     const failed = new Map<string, FollowedSession>();
     for (const [sessionId, followed] of sessions) {
       if (this.#open.get(sessionId) !== followed) continue;
       try {
-        await followed.mend(await this.#stateOf(sessionId, followed));
+        await followed.refresh(await this.#stateOf(sessionId, followed));
       } catch (error) {
         if (errorCode(error) === 'SESSION_NOT_FOUND') {
           this.#deleted(sessionId);
@@ -218,7 +218,7 @@ export class FollowedSessions extends EventEmitter<News> {
     }
     if (failed.size === 0) return;
     const { signal } = this.#closing;
-    await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
-    if (!signal.aborted) await this.#mend(failed);
+    await delay(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
+    if (!signal.aborted) await this.#refresh(failed);
   }
 }

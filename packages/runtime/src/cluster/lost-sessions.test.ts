@@ -1,8 +1,8 @@
 import { runOf } from '@liminal/protocol/testing';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { expect, test, vi } from 'vitest';
-import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
-import { type Ownership, TTL_SHARE } from './ownership.ts';
+import { lookShare, LostSessions } from './lost-sessions.ts';
+import { type Ownership, ttlShare } from './ownership.ts';
 import { useFakeDelays } from './testing/fake-delays.ts';
 
 /**
@@ -51,7 +51,7 @@ test('a session without an owner at three looks in a row is lost', async () => {
 });
 
 test('an expiring lease and three looks take three quarters of the time within which a dead server’s turns must end', () => {
-  expect(TTL_SHARE + 3 * LOOK_SHARE).toBeLessThan(0.75);
+  expect(ttlShare + 3 * lookShare).toBeLessThan(0.75);
 });
 
 /** Looks every second for sessions whose turn is under way, none of which has an owner. */

@@ -12,9 +12,9 @@ interface LostSessionsOptions {
 }
 
 /** How often to look, as a share of the time within which a dead server's turns must end. */
-export const LOOK_SHARE = 0.1;
+export const lookShare = 0.1;
 /** This many looks take longer than a live owner takes to renew its lease. */
-const LOOKS = 3;
+const maxLooks = 3;
 
 /**
  * Finds sessions with an open turn whose owner is gone, so that no turn hangs. A session counts as lost only after
@@ -59,6 +59,7 @@ export class LostSessions {
     this.#suspected = new Map(
       ownerless.map((sessionId) => [sessionId, (this.#suspected.get(sessionId) ?? 0) + 1]),
     );
-    for (const [sessionId, looks] of this.#suspected) if (looks >= LOOKS) await recover(sessionId);
+    for (const [sessionId, looks] of this.#suspected)
+      if (looks >= maxLooks) await recover(sessionId);
   }
 }

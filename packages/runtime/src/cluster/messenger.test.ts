@@ -2,7 +2,7 @@ import { LiminalError } from '@liminal/protocol';
 import type { Inboxes } from '@liminal/storage';
 import { openSharedMemoryStorage } from '@liminal/storage/memory';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { Messenger, NotHeard } from './messenger.ts';
+import { Messenger, NotListeningError } from './messenger.ts';
 import { useFakeDelays } from './testing/fake-delays.ts';
 
 beforeEach(useFakeDelays);
@@ -34,7 +34,7 @@ const patient = new AbortController().signal;
 
 test('a question goes to the inbox of the asked server, and the answer to that of the asker', async () => {
   const { asker, sent, troubles } = await openMessengers(async (question) => ({ question }));
-  expect(await asker.ask('b', { is: 'it' }, patient)).toEqual({ question: { is: 'it' } });
+  expect(await asker.request('b', { is: 'it' }, patient)).toEqual({ question: { is: 'it' } });
   const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
   expect(sent).toEqual([
     { to: 'instance:b', message: { kind: 'ask', id, from: 'a', question: { is: 'it' } } },
@@ -45,14 +45,14 @@ test('a question goes to the inbox of the asked server, and the answer to that o
 
 test('an answer without a value is an answer', async () => {
   const { asker } = await openMessengers(async () => undefined);
-  await expect(asker.ask('b', 'Is it?', patient)).resolves.toBeUndefined();
+  await expect(asker.request('b', 'Is it?', patient)).resolves.toBeUndefined();
 });
 
 test('a refusal comes back with its code and its sentence', async () => {
   const { asker } = await openMessengers(async () => {
     throw new LiminalError('INVALID_OPTION', 'There is no such option.');
   });
-  const asked = asker.ask('b', 'Is it?', patient);
+  const asked = asker.request('b', 'Is it?', patient);
   await expect(asked).rejects.toBeInstanceOf(LiminalError);
   await expect(asked).rejects.toMatchObject({
     code: 'INVALID_OPTION',
@@ -62,15 +62,15 @@ test('a refusal comes back with its code and its sentence', async () => {
 
 test('a question to a server that does not listen is not heard', async () => {
   const { asker } = await openMessengers(async () => 'Yes.');
-  const asked = asker.ask('c', 'Is it?', patient);
-  await expect(asked).rejects.toBeInstanceOf(NotHeard);
+  const asked = asker.request('c', 'Is it?', patient);
+  await expect(asked).rejects.toBeInstanceOf(NotListeningError);
   await expect(asked).rejects.toThrow('Server c is not listening.');
 });
 
 test('a question whose asker has given up before is not sent', async () => {
   const { asker, sent } = await openMessengers(async () => 'Yes.');
   const reason = new Error('It took too long.');
-  await expect(asker.ask('b', 'Is it?', AbortSignal.abort(reason))).rejects.toBe(reason);
+  await expect(asker.request('b', 'Is it?', AbortSignal.abort(reason))).rejects.toBe(reason);
   expect(sent).toEqual([]);
 });
 
@@ -78,7 +78,7 @@ test('a question without an answer is sent every five seconds, until its asker g
   const { asker, kinds, faults } = await openMessengers(async () => 'Yes.');
   faults.set('instance:b', async () => true);
   const abort = new AbortController();
-  const asked = asker.ask('b', 'Is it?', abort.signal).catch((error: unknown) => error);
+  const asked = asker.request('b', 'Is it?', abort.signal).catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(14_999);
   expect(kinds()).toEqual(Array(3).fill('instance:b ask'));
   const reason = new Error('It took too long.');
@@ -91,7 +91,7 @@ test('a question without an answer is sent every five seconds, until its asker g
 test('a question that cannot be sent again is waited for all the same', async () => {
   const { asker, owner, kinds, faults, troubles } = await openMessengers(async () => 'Yes.');
   faults.set('instance:b', async () => true);
-  const asked = asker.ask('b', 'Is it?', patient);
+  const asked = asker.request('b', 'Is it?', patient);
   await vi.advanceTimersByTimeAsync(0);
   faults.set('instance:b', async () => {
     throw new Error('Redis is away.');
@@ -109,7 +109,7 @@ test('a question that is answered is not sent again, and leaves no listener', as
   const { asker, kinds } = await openMessengers(async () => 'Yes.');
   const { signal } = new AbortController();
   const removed = vi.spyOn(signal, 'removeEventListener');
-  await asker.ask('b', 'Is it?', signal);
+  await asker.request('b', 'Is it?', signal);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(kinds()).toEqual(['instance:b ask', 'instance:a answer']);
   expect(removed).toHaveBeenCalledWith('abort', expect.any(Function));
@@ -189,10 +189,10 @@ test('closing ends the tries to send an answer', async () => {
 test('closing rejects the questions of this server, and closes its inbox', async () => {
   const { asker, inboxes, faults } = await openMessengers(async () => 'Yes.');
   faults.set('instance:b', async () => true);
-  const asked = asker.ask('b', 'Is it?', patient);
+  const asked = asker.request('b', 'Is it?', patient);
   const outcome = asked.catch((error: unknown) => error);
   await asker.close();
-  expect(await outcome).toBeInstanceOf(NotHeard);
+  expect(await outcome).toBeInstanceOf(NotListeningError);
   expect(await outcome).toMatchObject({ message: 'This server is shutting down.' });
   expect(await inboxes.send('instance:a', '{}')).toBe(false);
 });

@@ -5,12 +5,12 @@ import type { Inboxes, Unsubscribe } from '@liminal/storage';
 import { z } from 'zod';
 import { errorCode, errorMessage } from '../errors.ts';
 
-const Message = z.discriminatedUnion('kind', [
+const PeerMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ask'), id: z.string(), from: z.string(), question: z.unknown() }),
   z.object({ kind: z.literal('answer'), id: z.string(), value: z.unknown().optional() }),
   z.object({ kind: z.literal('refusal'), id: z.string(), code: z.string(), message: z.string() }),
 ]);
-type Message = z.infer<typeof Message>;
+type PeerMessage = z.infer<typeof PeerMessage>;
 
 interface MessengerOptions {
   inboxes: Inboxes;
@@ -24,22 +24,22 @@ interface MessengerOptions {
 }
 
 /** How often sending an answer is retried, and for how long, in ms. */
-const RETRY_MS = 200;
-const REPLY_MS = 60_000;
+const retryMs = 200;
+const replyMs = 60_000;
 /** How long an answer is kept in case its question is sent again, in ms. */
-const KEPT_MS = 30_000;
+const answerTtlMs = 30_000;
 
 /** The question was not received: the other server is gone. */
-export class NotHeard extends Error {}
+export class NotListeningError extends Error {}
 
 /** Questions between servers, and their answers. */
 export class Messenger {
   readonly #options: MessengerOptions;
-  readonly #asked = new Map<string, PromiseWithResolvers<unknown>>();
+  readonly #pending = new Map<string, PromiseWithResolvers<unknown>>();
   /** Recent answers by question; undefined while the answer is being computed. */
-  readonly #answers = new Map<string, Message | undefined>();
+  readonly #answers = new Map<string, PeerMessage | undefined>();
   readonly #closing = new AbortController();
-  #leave: Unsubscribe | undefined;
+  #unsubscribe: Unsubscribe | undefined;
 
   constructor(options: MessengerOptions) {
     this.#options = options;
@@ -47,46 +47,46 @@ export class Messenger {
 
   async open(): Promise<void> {
     const { inboxes, instanceId } = this.#options;
-    this.#leave = await inboxes.open(inboxOf(instanceId), (text) => void this.#receive(text));
+    this.#unsubscribe = await inboxes.open(inboxOf(instanceId), (text) => void this.#receive(text));
   }
 
   /**
    * Asks another server. Rejects with that server's error, with NotHeard if the server is not listening, or with the
    * signal's reason.
    */
-  async ask(instanceId: string, question: unknown, signal: AbortSignal): Promise<unknown> {
+  async request(instanceId: string, question: unknown, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     const id = randomUUID();
-    const asked = Promise.withResolvers<unknown>();
+    const pending = Promise.withResolvers<unknown>();
     // The answer may reject before the send has resolved, or after the caller has given up.
-    asked.promise.catch(() => {});
-    this.#asked.set(id, asked);
-    const giveUp = (): void => asked.reject(signal.reason);
+    pending.promise.catch(() => {});
+    this.#pending.set(id, pending);
+    const giveUp = (): void => pending.reject(signal.reason);
     signal.addEventListener('abort', giveUp, { once: true });
     const { instanceId: from, againMs = 5_000 } = this.#options;
     const send = () => this.#send(instanceId, { kind: 'ask', id, from, question });
     const again = setInterval(() => void send().catch(() => undefined), againMs).unref();
     try {
-      if (!(await send())) throw new NotHeard(`Server ${instanceId} is not listening.`);
-      return await asked.promise;
+      if (!(await send())) throw new NotListeningError(`Server ${instanceId} is not listening.`);
+      return await pending.promise;
     } finally {
       clearInterval(again);
       signal.removeEventListener('abort', giveUp);
-      this.#asked.delete(id);
+      this.#pending.delete(id);
     }
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     // If the mailbox cannot be closed, it expires soon.
-    await this.#leave?.().catch(this.#options.onTrouble);
-    const error = new NotHeard('This server is shutting down.');
-    for (const asked of this.#asked.values()) asked.reject(error);
+    await this.#unsubscribe?.().catch(this.#options.onTrouble);
+    const error = new NotListeningError('This server is shutting down.');
+    for (const pending of this.#pending.values()) pending.reject(error);
   }
 
   async #receive(text: string): Promise<void> {
     try {
-      const message = Message.parse(JSON.parse(text));
+      const message = PeerMessage.parse(JSON.parse(text));
       if (message.kind === 'ask') await this.#answer(message);
       else this.#settle(message);
     } catch (error) {
@@ -95,19 +95,19 @@ export class Messenger {
   }
 
   /** A repeated question is answered again, but worked on only once. */
-  async #answer({ id, from, question }: Extract<Message, { kind: 'ask' }>): Promise<void> {
+  async #answer({ id, from, question }: Extract<PeerMessage, { kind: 'ask' }>): Promise<void> {
     let answer = this.#answers.get(id);
     if (answer === undefined) {
       if (this.#answers.has(id)) return;
       this.#answers.set(id, undefined);
-      answer = await this.#find(id, question);
+      answer = await this.#computeAnswer(id, question);
       this.#answers.set(id, answer);
-      setTimeout(() => this.#answers.delete(id), KEPT_MS).unref();
+      setTimeout(() => this.#answers.delete(id), answerTtlMs).unref();
     }
     await this.#reply(from, answer);
   }
 
-  async #find(id: string, question: unknown): Promise<Message> {
+  async #computeAnswer(id: string, question: unknown): Promise<PeerMessage> {
     try {
       return { kind: 'answer', id, value: await this.#options.answer(question) };
     } catch (error) {
@@ -116,27 +116,27 @@ export class Messenger {
   }
 
   /** Retries while Redis is unreachable. If the answer is lost, the asking server asks again. */
-  async #reply(to: string, message: Message): Promise<void> {
+  async #reply(to: string, message: PeerMessage): Promise<void> {
     const { signal } = this.#closing;
-    const deadline = performance.now() + REPLY_MS;
+    const deadline = performance.now() + replyMs;
     for (;;) {
       try {
         await this.#send(to, message);
         return;
       } catch (error) {
         if (signal.aborted || performance.now() > deadline) throw error;
-        await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+        await delay(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
       }
     }
   }
 
-  #settle(message: Exclude<Message, { kind: 'ask' }>): void {
-    const asked = this.#asked.get(message.id);
-    if (message.kind === 'answer') asked?.resolve(message.value);
-    else asked?.reject(new LiminalError(message.code, message.message));
+  #settle(message: Exclude<PeerMessage, { kind: 'ask' }>): void {
+    const pending = this.#pending.get(message.id);
+    if (message.kind === 'answer') pending?.resolve(message.value);
+    else pending?.reject(new LiminalError(message.code, message.message));
   }
 
-  async #send(instanceId: string, message: Message): Promise<boolean> {
+  async #send(instanceId: string, message: PeerMessage): Promise<boolean> {
     return this.#options.inboxes.send(inboxOf(instanceId), JSON.stringify(message));
   }
 }

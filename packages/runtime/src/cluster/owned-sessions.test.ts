@@ -12,7 +12,7 @@ beforeEach(useFakeDelays);
 
 const { sessionId } = sessionRecord;
 /** From one look for idle sessions to the next, in ms. */
-const SWEEP_MS = 1_000;
+const sweepMs = 1_000;
 
 /** What a server does with a session in memory. */
 interface FakeSession {
@@ -57,7 +57,7 @@ function openOwned() {
       if (error) throw error;
       return inMemory as unknown as Session[];
     },
-    letGo: async (session: Session) => {
+    release: async (session: Session) => {
       steps.push(`letGo ${session.sessionId}`);
       inMemory.splice(inMemory.indexOf(session), 1);
     },
@@ -168,21 +168,21 @@ test('a session that is not in use is released at the next look, and its agent e
   await ownership.take('two');
   load(false);
   const used = load(true, false, 'two');
-  await vi.advanceTimersByTimeAsync(SWEEP_MS - 1);
+  await vi.advanceTimersByTimeAsync(sweepMs - 1);
   expect(ownership.owned).toEqual([sessionId, 'two']);
   await vi.advanceTimersByTimeAsync(1);
   expect(ownership.owned).toEqual(['two']);
   expect(steps).toEqual([`shutDown ${sessionId}`, `letGo ${sessionId}`]);
   expect(await ownership.ownerOf(sessionId)).toBeUndefined();
   used.isInUse = false;
-  await vi.advanceTimersByTimeAsync(SWEEP_MS);
+  await vi.advanceTimersByTimeAsync(sweepMs);
   expect(ownership.owned).toEqual([]);
 });
 
 test('an owned session that is not in memory is released, too', async () => {
   const { ownership } = openOwned();
   await ownership.take(sessionId);
-  await vi.advanceTimersByTimeAsync(SWEEP_MS);
+  await vi.advanceTimersByTimeAsync(sweepMs);
   expect(ownership.owned).toEqual([]);
 });
 
@@ -191,11 +191,11 @@ test('a session is not released during a command, even if the command fails late
   const long = Promise.withResolvers<void>();
   const failing = owned.act(sessionId, async () => long.promise);
   await owned.act(sessionId, async () => 'short');
-  await vi.advanceTimersByTimeAsync(3 * SWEEP_MS);
+  await vi.advanceTimersByTimeAsync(3 * sweepMs);
   expect(ownership.owned).toEqual([sessionId]);
   long.reject(new Error('It failed.'));
   await expect(failing).rejects.toThrow('It failed.');
-  await vi.advanceTimersByTimeAsync(SWEEP_MS);
+  await vi.advanceTimersByTimeAsync(sweepMs);
   expect(ownership.owned).toEqual([]);
 });
 
@@ -203,7 +203,7 @@ test('a session whose use begins during the look is not released', async () => {
   const { owned, ownership, load } = openOwned();
   await ownership.take(sessionId);
   const session = load(false);
-  await vi.advanceTimersByTimeAsync(SWEEP_MS - 1);
+  await vi.advanceTimersByTimeAsync(sweepMs - 1);
   // Another change of the session holds the release up.
   const change = owned.lost('none').then(() => owned.releaseIdle(sessionId));
   session.isIdle = false;
@@ -218,10 +218,10 @@ test('a look that fails is reported, and the next look happens', async () => {
   await ownership.take(sessionId);
   const error = new Error('Memory is away.');
   faults.inMemory = error;
-  await vi.advanceTimersByTimeAsync(SWEEP_MS);
+  await vi.advanceTimersByTimeAsync(sweepMs);
   expect(troubles).toEqual([error]);
   expect(ownership.owned).toEqual([sessionId]);
-  await vi.advanceTimersByTimeAsync(SWEEP_MS);
+  await vi.advanceTimersByTimeAsync(sweepMs);
   expect(ownership.owned).toEqual([]);
 });
 
@@ -229,7 +229,7 @@ test('closing ends the looks', async () => {
   const { owned, ownership } = openOwned();
   await ownership.take(sessionId);
   await owned.close();
-  await vi.advanceTimersByTimeAsync(3 * SWEEP_MS);
+  await vi.advanceTimersByTimeAsync(3 * sweepMs);
   expect(ownership.owned).toEqual([sessionId]);
 });
 

@@ -15,7 +15,7 @@ interface OwnedSessionsOptions {
 }
 
 /** How often to look for owned sessions that are idle, in ms. */
-const SWEEP_MS = 1_000;
+const sweepMs = 1_000;
 
 /** The sessions that this server owns. Idle sessions are released, so that any server can take them. */
 export class OwnedSessions {
@@ -117,7 +117,7 @@ export class OwnedSessions {
   async #sweepAgainAndAgain(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await delay(SWEEP_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      await delay(sweepMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (!signal.aborted) await this.#sweep().catch(this.#options.onTrouble);
     }
   }
@@ -155,7 +155,7 @@ export class OwnedSessions {
     const session = await this.#inMemory(sessionId);
     if (!session) return;
     await session.shutDown();
-    await this.#options.runtime.sessions.letGo(session);
+    await this.#options.runtime.sessions.release(session);
   }
 
   async #inMemory(sessionId: string): Promise<Session | undefined> {

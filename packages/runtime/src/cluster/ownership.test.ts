@@ -8,9 +8,9 @@ import { useFakeDelays } from './testing/fake-delays.ts';
 
 beforeEach(useFakeDelays);
 
-const TTL_MS = 1_000;
+const leaseTtlMs = 1_000;
 /** From one renewal to the next. */
-const RENEW_MS = 200;
+const renewMs = 200;
 
 /** Two servers on the same leases, of which the second one can only take sessions. */
 function openOwnership() {
@@ -43,13 +43,13 @@ function openOwnership() {
     },
     store: { getSession, findDeleted: async (ids) => store.findDeleted(ids) },
     instanceId: 'a',
-    ttlMs: TTL_MS,
+    ttlMs: leaseTtlMs,
     onLost: (sessionId) => lost.push(sessionId),
     onTrouble: (error) => troubles.push(error),
     endAgentsAt: (atMs) => ends.push(atMs === undefined ? undefined : atMs - started),
   });
   const takeByOther = async (sessionId: string) =>
-    leases.acquire(`session:${sessionId}`, 'b', TTL_MS);
+    leases.acquire(`session:${sessionId}`, 'b', leaseTtlMs);
   return { own, store, leases, calls, faults, troubles, lost, ends, takeByOther };
 }
 
@@ -94,13 +94,13 @@ test('leases are listed by session, without the sessions that have no owner', as
 test('a lease is renewed five times in its life, until the session is released', async () => {
   const { own, calls, takeByOther } = openOwnership();
   await own.take('one');
-  await vi.advanceTimersByTimeAsync(10 * TTL_MS);
+  await vi.advanceTimersByTimeAsync(10 * leaseTtlMs);
   expect(calls.renew).toBe(50);
   expect(await takeByOther('one')).toBeUndefined();
   await own.release('one');
   expect(own.owned).toEqual([]);
   expect(await takeByOther('one')).toMatchObject({ holder: 'b', token: 2 });
-  await vi.advanceTimersByTimeAsync(TTL_MS);
+  await vi.advanceTimersByTimeAsync(leaseTtlMs);
   expect(calls.renew).toBe(50);
 });
 
@@ -115,11 +115,11 @@ test('a session that another server has taken is reported as lost, once', async 
   const { own, lost, faults, leases, takeByOther, troubles } = openOwnership();
   await own.take('one');
   await own.take('two');
-  faults.renew = async (lease) => lease.name !== 'session:one' && leases.renew(lease, TTL_MS);
-  await vi.advanceTimersByTimeAsync(RENEW_MS);
+  faults.renew = async (lease) => lease.name !== 'session:one' && leases.renew(lease, leaseTtlMs);
+  await vi.advanceTimersByTimeAsync(renewMs);
   expect(lost).toEqual(['one']);
   expect(own.owned).toEqual(['two']);
-  await vi.advanceTimersByTimeAsync(TTL_MS);
+  await vi.advanceTimersByTimeAsync(leaseTtlMs);
   expect(lost).toEqual(['one']);
   expect(troubles).toEqual([]);
   expect(await takeByOther('two')).toBeUndefined();
@@ -130,7 +130,7 @@ test('a session that was released and taken again during a renewal is not lost',
   await own.take('one');
   const answer = Promise.withResolvers<boolean>();
   faults.renew = async () => answer.promise;
-  await vi.advanceTimersByTimeAsync(RENEW_MS);
+  await vi.advanceTimersByTimeAsync(renewMs);
   await own.release('one');
   const lease = await own.take('one');
   answer.resolve(false);
@@ -153,7 +153,7 @@ test('holds asks for the lease only once nine tenths of its life have passed sin
   const { own, calls, faults } = openOwnership();
   await own.take('one');
   faults.renew = away;
-  await vi.advanceTimersByTimeAsync(TTL_MS * 0.9 - 1);
+  await vi.advanceTimersByTimeAsync(leaseTtlMs * 0.9 - 1);
   const before = calls.renew;
   expect(await own.holds('one')).toBe(true);
   expect(calls.renew).toBe(before);
@@ -168,7 +168,7 @@ test('a lease counts from when its renewal was sent, not from the answer', async
   await own.take('one');
   const answer = Promise.withResolvers<boolean>();
   faults.renew = async () => answer.promise;
-  await vi.advanceTimersByTimeAsync(RENEW_MS + 500);
+  await vi.advanceTimersByTimeAsync(renewMs + 500);
   answer.resolve(true);
   await vi.advanceTimersByTimeAsync(0);
   faults.renew = away;
@@ -190,11 +190,11 @@ test('INV-8: agents end when the oldest lease is not sure any more, and never wi
   await own.take('two');
   await reported();
   expect(ends).toEqual([900]);
-  await vi.advanceTimersByTimeAsync(RENEW_MS - 50);
+  await vi.advanceTimersByTimeAsync(renewMs - 50);
   await reported();
-  expect(ends).toEqual([900, 900 + RENEW_MS]);
+  expect(ends).toEqual([900, 900 + renewMs]);
   faults.renew = async ({ name }) => name !== 'session:one';
-  await vi.advanceTimersByTimeAsync(RENEW_MS);
+  await vi.advanceTimersByTimeAsync(renewMs);
   await reported();
   expect(ends).toEqual([900, 1_100, 1_300]);
   await own.release('two');
@@ -211,16 +211,16 @@ test('INV-8: while leases cannot be renewed, agents work on for as long as the s
   const { sessionId } = sessionRecord;
   const lease = await own.take(sessionId);
   faults.renew = away;
-  await vi.advanceTimersByTimeAsync(RENEW_MS);
+  await vi.advanceTimersByTimeAsync(renewMs);
   await reported();
-  expect(ends).toEqual([900, RENEW_MS + 900]);
+  expect(ends).toEqual([900, renewMs + 900]);
   expect(troubles).toEqual([new Error('Redis is away.')]);
   // The store has the token of this server, which is not a later owner's.
   await store.takeSession(sessionId, lease?.token ?? 0);
-  await vi.advanceTimersByTimeAsync(10 * TTL_MS);
+  await vi.advanceTimersByTimeAsync(10 * leaseTtlMs);
   expect(lost).toEqual([]);
   await store.takeSession(sessionId, 2);
-  await vi.advanceTimersByTimeAsync(RENEW_MS);
+  await vi.advanceTimersByTimeAsync(renewMs);
   expect(lost).toEqual([sessionId]);
   await reported();
   expect(ends.at(-1)).toBeUndefined();
@@ -233,7 +233,7 @@ test('while leases cannot be renewed, a deleted session is lost, and one that is
   await own.take(sessionRecord.sessionId);
   await own.take('new');
   faults.renew = away;
-  await vi.advanceTimersByTimeAsync(RENEW_MS);
+  await vi.advanceTimersByTimeAsync(renewMs);
   expect(lost).toEqual([sessionRecord.sessionId]);
   expect(own.owned).toEqual(['new']);
 });
@@ -247,7 +247,7 @@ test('INV-8: a server that can ask neither leases nor store lets the last moment
   faults.getSession = async () => {
     throw error;
   };
-  await vi.advanceTimersByTimeAsync(RENEW_MS);
+  await vi.advanceTimersByTimeAsync(renewMs);
   await reported();
   expect(ends).toEqual([900]);
   expect(troubles).toEqual([new Error('Redis is away.'), error]);
@@ -260,17 +260,17 @@ test('a renewal that hangs is not sent again, and the store is asked instead, on
   faults.renew = async () => renewed.promise;
   const asked = Promise.withResolvers<undefined>();
   faults.getSession = async () => asked.promise;
-  await vi.advanceTimersByTimeAsync(4 * RENEW_MS);
+  await vi.advanceTimersByTimeAsync(4 * renewMs);
   expect(calls).toEqual({ renew: 1, getSession: 1 });
   asked.resolve(undefined);
   delete faults.getSession;
-  await vi.advanceTimersByTimeAsync(RENEW_MS);
+  await vi.advanceTimersByTimeAsync(renewMs);
   expect(calls).toEqual({ renew: 1, getSession: 2 });
   await reported();
-  expect(ends).toEqual([900, 5 * RENEW_MS + 900]);
+  expect(ends).toEqual([900, 5 * renewMs + 900]);
   renewed.resolve(true);
   delete faults.renew;
-  await vi.advanceTimersByTimeAsync(RENEW_MS);
+  await vi.advanceTimersByTimeAsync(renewMs);
   expect(calls).toEqual({ renew: 2, getSession: 2 });
   expect(lost).toEqual([]);
 });
@@ -281,7 +281,7 @@ test('closing waits for renewals under way, releases all sessions, and renews no
   await own.take('two');
   const renewed = Promise.withResolvers<boolean>();
   faults.renew = async () => renewed.promise;
-  await vi.advanceTimersByTimeAsync(RENEW_MS);
+  await vi.advanceTimersByTimeAsync(renewMs);
   let isClosed = false;
   const closing = own.close().then(() => void (isClosed = true));
   await vi.advanceTimersByTimeAsync(0);
@@ -291,7 +291,7 @@ test('closing waits for renewals under way, releases all sessions, and renews no
   await closing;
   expect(own.owned).toEqual([]);
   expect(await takeByOther('one')).toBeDefined();
-  await vi.advanceTimersByTimeAsync(TTL_MS);
+  await vi.advanceTimersByTimeAsync(leaseTtlMs);
   expect(calls.renew).toBe(2);
 });
 
@@ -301,7 +301,7 @@ test('a server that is closed reports no trouble of a store that it was still as
   faults.renew = away;
   const asked = Promise.withResolvers<undefined>();
   faults.getSession = async () => asked.promise;
-  await vi.advanceTimersByTimeAsync(RENEW_MS);
+  await vi.advanceTimersByTimeAsync(renewMs);
   await own.close();
   asked.reject(new Error('The database is closed.'));
   await vi.advanceTimersByTimeAsync(0);
@@ -320,7 +320,7 @@ test('closing releases the other sessions even if one cannot be released', async
     },
     store,
     instanceId: 'a',
-    ttlMs: TTL_MS,
+    ttlMs: leaseTtlMs,
     onLost: () => {},
     onTrouble: () => {},
   });

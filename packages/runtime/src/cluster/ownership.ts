@@ -5,13 +5,13 @@ import type { Lease, Leases, ResponseStore } from '@liminal/storage';
  * The lifetime of a lease, as a share of the time within which a dead server's turns must end. The rest is for noticing
  * the death and for ending the turns.
  */
-export const TTL_SHARE = 0.4;
+export const ttlShare = 0.4;
 /**
  * The share of a lease's lifetime during which its holder relies on it. Then its agents end, before another server can
  * take the lease.
  */
-const SURE_SHARE = 0.9;
-const RENEWALS_PER_TTL = 5;
+const sureShare = 0.9;
+const renewalsPerTtl = 5;
 
 interface OwnershipOptions {
   leases: Leases;
@@ -63,7 +63,7 @@ export class Ownership {
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#renewAll(), options.ttlMs / RENEWALS_PER_TTL).unref();
+    this.#timer = setInterval(() => this.#renewAll(), options.ttlMs / renewalsPerTtl).unref();
   }
 
   /** The lease under which this server owns a session. */
@@ -168,7 +168,7 @@ export class Ownership {
         ? record.fence > lease.token
         : (await store.findDeleted([sessionId])).length > 0;
       if (isLost) return this.#lose(sessionId, lease);
-      this.#agentUntil.set(lease, askedAt + ttlMs * SURE_SHARE);
+      this.#agentUntil.set(lease, askedAt + ttlMs * sureShare);
       this.#reportSoon();
     } catch (error) {
       if (!this.#isClosed) onTrouble(error);
@@ -194,7 +194,7 @@ export class Ownership {
   }
 
   #isSure(lease: Lease, askedAt: number): void {
-    const until = askedAt + this.#options.ttlMs * SURE_SHARE;
+    const until = askedAt + this.#options.ttlMs * sureShare;
     this.#sureUntil.set(lease, until);
     this.#agentUntil.set(lease, until);
     this.#reportSoon();

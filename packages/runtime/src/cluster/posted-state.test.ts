@@ -2,7 +2,7 @@ import { runOf } from '@liminal/protocol/testing';
 import { emptyResponse, foldResponse, type SessionInfo, toResponse } from '@liminal/protocol';
 import type { Board } from '@liminal/storage';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { PostedSession, parsePostedState, readPostedState, Report } from './posted-state.ts';
+import { RemoteSubscribers, parsePostedState, readPostedState, Report } from './posted-state.ts';
 import { useFakeDelays } from './testing/fake-delays.ts';
 import { sessionInfo } from './testing/session-info.ts';
 
@@ -26,7 +26,7 @@ function openPosted() {
     faults.postings -= 1;
     if (faults.postings >= 0) throw new Error('Redis is away.');
   };
-  const reader = new PostedSession(
+  const reader = new RemoteSubscribers(
     { post } as Board,
     {
       sessionId: 'one',

@@ -3,9 +3,9 @@ import { type Response, SessionInfo } from '@liminal/protocol';
 import type { Board } from '@liminal/storage';
 import { z } from 'zod';
 import { postSettled } from './projector.ts';
-import type { SessionReaders } from '../readers/index.ts';
+import type { SessionSubscribers } from '../subscribers/index.ts';
 import type { SharedSession } from '../session/index.ts';
-import { untilDone } from '../until-done.ts';
+import { retry } from '../retry.ts';
 
 /** A session's state. */
 export const PostedState = z.object({
@@ -28,13 +28,13 @@ export const reportPrefix = 'report:';
 export const deletedPrefix = 'deleted:';
 
 /** The minimum time between two postings of a session, in ms; the first change after a pause is posted at once. */
-const POST_EVERY_MS = 33;
+const postEveryMs = 33;
 /** Delay before a posting is retried while the board is unreachable, in ms. */
-const RETRY_MS = 500;
+const retryMs = 500;
 /** Far longer than a lease: readers of a posting check the leases to know whether it still counts. */
-const POSTING_TTL_MS = 24 * 60 * 60_000;
-const REPORT_TTL_MS = 1_000;
-const DELETED_TTL_MS = 60_000;
+const postingTtlMs = 24 * 60 * 60_000;
+const reportTtlMs = 1_000;
+const deletedTtlMs = 60_000;
 
 /** Undefined for the state of a deleted session. Throws if the posting is damaged. */
 export function parsePostedState(text: string): PostedState | undefined {
@@ -52,19 +52,19 @@ export function readPostedState(text: string | undefined): PostedState | undefin
 
 export async function postSession(board: Board, postedState: PostedState): Promise<void> {
   const name = postedStatePrefix + postedState.info.session.sessionId;
-  await board.post(name, JSON.stringify(postedState), POSTING_TTL_MS);
+  await board.post(name, JSON.stringify(postedState), postingTtlMs);
 }
 
 /**
  * Notifies every server that a session was deleted, and removes its posted state, which contains its title and queue.
  */
 async function postDeleted(board: Board, sessionId: string): Promise<void> {
-  await board.post(postedStatePrefix + sessionId, '', DELETED_TTL_MS);
-  await board.post(deletedPrefix + sessionId, '', DELETED_TTL_MS);
+  await board.post(postedStatePrefix + sessionId, '', deletedTtlMs);
+  await board.post(deletedPrefix + sessionId, '', deletedTtlMs);
 }
 
 /** Posts a session's state to the other servers, which read its conversation from the log. */
-export class PostedSession implements SessionReaders {
+export class RemoteSubscribers implements SessionSubscribers {
   readonly #board: Board;
   readonly #session: SharedSession;
   readonly #fence: () => number | undefined;
@@ -95,9 +95,9 @@ export class PostedSession implements SessionReaders {
 
   historyGrew(runs: readonly Response[]): void {
     for (const { id: runId, sessionId } of runs) {
-      void untilDone(async () => postSettled(this.#board, { runId, sessionId }), {
+      void retry(async () => postSettled(this.#board, { runId, sessionId }), {
         signal: this.#closing.signal,
-        everyMs: RETRY_MS,
+        everyMs: retryMs,
         onTrouble: this.#onTrouble,
       });
     }
@@ -107,14 +107,14 @@ export class PostedSession implements SessionReaders {
     // A new run is posted at once, so that other servers start to read it from the log.
     if (this.#session.turnId !== this.#runId) return this.#post();
     if (this.#timer !== undefined) return;
-    const wait = this.#postedAt + POST_EVERY_MS - performance.now();
+    const wait = this.#postedAt + postEveryMs - performance.now();
     this.#timer = setTimeout(() => this.#post(), Math.max(0, wait));
   }
 
   report(code: string, message: string): void {
     const text = JSON.stringify({ code, message });
     const name = reportPrefix + this.#session.sessionId;
-    this.#board.post(name, text, REPORT_TTL_MS).catch(this.#onTrouble);
+    this.#board.post(name, text, reportTtlMs).catch(this.#onTrouble);
   }
 
   deleted(): void {
@@ -146,6 +146,6 @@ export class PostedSession implements SessionReaders {
   /** Retries a failed posting; otherwise other servers would not know of a new run before the session's next change. */
   #failed(error: unknown): void {
     this.#onTrouble(error);
-    if (!this.#closing.signal.aborted) this.#timer ??= setTimeout(() => this.#post(), RETRY_MS);
+    if (!this.#closing.signal.aborted) this.#timer ??= setTimeout(() => this.#post(), retryMs);
   }
 }

@@ -47,7 +47,7 @@ interface Staging {
 
 /** A projector that has claimed the run; what it does with its claim and the store is recorded. */
 async function project({ storage = {}, others = [], publish, tracing, follow }: Staging = {}) {
-  const { log, store, coordination, archive } = openSharedMemoryStorage();
+  const { log, store, coordination, eventArchive: archive } = openSharedMemoryStorage();
   const { board } = coordination;
   const steps: string[] = [];
   const warnings: [object, string][] = [];
@@ -359,7 +359,9 @@ test('events are kept once, before the store has the run as far', async () => {
   const kept: string[] = [];
   const { start, log, steps } = await project({
     storage: {
-      keeps: { keep: async (_, more) => void kept.push(more.map(({ seq }) => seq).join(' ')) },
+      enabledArchive: {
+        store: async (_, more) => void kept.push(more.map(({ seq }) => seq).join(' ')),
+      },
     },
   });
   await log.append('run', events);

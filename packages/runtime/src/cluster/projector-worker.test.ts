@@ -10,7 +10,7 @@ import { sessionRecord } from './testing/session-record.ts';
 
 beforeEach(useFakeDelays);
 
-const LEASE_MS = 10_000;
+const leaseMs = 10_000;
 const { sessionId } = sessionRecord;
 const named = { runId: 'run', turnId: 'run', sessionId };
 const wholeRun = (ids: typeof named): StreamEvent[] =>
@@ -47,7 +47,7 @@ function startWorker(
   const worker = startProjectorWorker({
     storage: { ...storage, coordination: { ...storage.coordination, board: reached } },
     logger: { info: () => {}, error: () => {}, warn },
-    settings: { leaseMs: LEASE_MS, ...settings },
+    settings: { leaseMs: leaseMs, ...settings },
     onRecovered: (id) => recovered.push(id),
   });
   onTestFinished(async () => worker.close());
@@ -63,7 +63,7 @@ test('INV-2: a turn whose server is dead ends as lost, and all servers are notif
   const began = Date.now();
   await store.saveSession(sessionRecord);
   await log.append('run', begun);
-  await advance(LEASE_MS);
+  await advance(leaseMs);
   expect(await store.getResponse('run')).toMatchObject({
     status: 'error',
     error: { code: 'OWNER_LOST' },
@@ -80,9 +80,9 @@ test('INV-2: a turn whose server is dead ends as lost, and all servers are notif
 
 test('a turn whose server lives continues', async () => {
   const { log, store, leases, recovered } = startWorker();
-  await leases.acquire(`session:${sessionId}`, 'b', 100 * LEASE_MS);
+  await leases.acquire(`session:${sessionId}`, 'b', 100 * leaseMs);
   await log.append('run', begun);
-  await advance(10 * LEASE_MS);
+  await advance(10 * leaseMs);
   expect(await store.getResponse('run')).toMatchObject({ status: 'in_progress' });
   expect(recovered).toEqual([]);
 });
@@ -91,7 +91,7 @@ test('a lost session that another server takes just before is left to that serve
   const { log, leases, recovered, store, warnings } = startWorker();
   vi.spyOn(leases, 'acquire').mockResolvedValue(undefined);
   await log.append('run', begun);
-  await advance(LEASE_MS);
+  await advance(leaseMs);
   expect(leases.acquire).toHaveBeenCalledWith(`session:${sessionId}`, expect.any(String), 4_000);
   expect(warnings).toEqual([]);
   expect(recovered).toEqual([]);
@@ -117,7 +117,7 @@ test('the end of a lost turn is posted as soon as that is possible, by the worke
 test('the state of a lost session that was deleted is not posted', async () => {
   const { log, posted, recovered } = startWorker();
   await log.append('run', begun);
-  await advance(LEASE_MS);
+  await advance(leaseMs);
   expect(recovered).toEqual([sessionId]);
   expect(await posted(`session:${sessionId}`)).toBeUndefined();
 });
@@ -130,7 +130,7 @@ test('a lost session that cannot be recovered is released, reported and tried ag
   expect(recovered).toEqual([]);
   expect(warnings).toEqual(['cluster coordination failed']);
   expect((await leases.holders([`session:${sessionId}`])).size).toBe(0);
-  await advance(LEASE_MS);
+  await advance(leaseMs);
   expect(recovered).toEqual([sessionId]);
 });
 
@@ -162,7 +162,7 @@ test('a worker that does not project leaves runs to others, and still ends lost 
   const other = { runId: 'other', turnId: 'other', sessionId: 'two' };
   await log.append('other', wholeRun(other));
   await log.append('run', begun);
-  await advance(LEASE_MS);
+  await advance(leaseMs);
   expect(recovered).toEqual([sessionId]);
   expect(await store.getResponse('other')).toBeUndefined();
   expect(worker.lagEvents).toBe(0);
@@ -191,7 +191,7 @@ test('settings of upserts reach the publisher', async () => {
 });
 
 test.each([true, false])('events are kept if the settings say so: %s', async (keepEvents) => {
-  const { log, archive } = startWorker({ keepEvents });
+  const { log, eventArchive: archive } = startWorker({ keepEvents });
   await log.append('run', whole);
   await advance(0);
   expect(await archive?.read('run')).toEqual(keepEvents ? whole : []);
@@ -235,7 +235,7 @@ test('a closed worker ends no turn and projects no run', async () => {
   const { log, store, worker, recovered } = startWorker();
   await worker.close();
   await log.append('run', begun);
-  await advance(10 * LEASE_MS);
+  await advance(10 * leaseMs);
   expect(recovered).toEqual([]);
   expect(await store.getResponse('run')).toBeUndefined();
 });
@@ -245,7 +245,7 @@ test('closing does not wait for a posting that cannot be made', async () => {
   await store.saveSession(sessionRecord);
   await log.append('run', begun);
   faults.postings = Number.POSITIVE_INFINITY;
-  await advance(LEASE_MS);
+  await advance(leaseMs);
   expect(recovered).toEqual([]);
   await worker.close();
   expect(recovered).toEqual([sessionId]);

@@ -8,21 +8,21 @@ import {
   type Logger,
   type RuntimeSettings,
 } from '../settings.ts';
-import { keeping } from '../keeping.ts';
-import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
-import { Ownership, TTL_SHARE } from './ownership.ts';
+import { enabledArchive } from '../enabled-archive.ts';
+import { lookShare, LostSessions } from './lost-sessions.ts';
+import { Ownership, ttlShare } from './ownership.ts';
 import { postSession } from './posted-state.ts';
 import { PostedEnds } from './session-cluster.ts';
 import { SessionStates } from './session-states.ts';
 import { TroubleLog } from './trouble-log.ts';
 import type { Tracing } from '../tracing/index.ts';
-import { untilDone } from '../until-done.ts';
+import { retry } from '../retry.ts';
 
 /** Delay before a posting is retried, in ms. */
-const RETRY_MS = 500;
+const retryMs = 500;
 
 interface ProjectorWorkerOptions {
-  storage: Storage & Pick<OpenedStorage, 'archive' | 'blobs'> & { coordination: Coordination };
+  storage: Storage & Pick<OpenedStorage, 'eventArchive' | 'blobs'> & { coordination: Coordination };
   logger: Logger;
   settings?: Partial<RuntimeSettings>;
   /** Receives spans; without it, nothing is traced. */
@@ -50,7 +50,7 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
   const onTrouble = (error: unknown): void => trouble.note(error);
   const storage = {
     ...options.storage,
-    ...keeping(options.storage, options.settings),
+    ...enabledArchive(options.storage, options.settings),
     cluster: new PostedEnds({ board, leases, onTrouble }),
   };
   const { store, blobs } = storage;
@@ -58,7 +58,7 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
     leases,
     store,
     instanceId: randomUUID(),
-    ttlMs: leaseMs * TTL_SHARE,
+    ttlMs: leaseMs * ttlShare,
     onLost: () => {},
     onTrouble,
   });
@@ -76,13 +76,13 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
         await postSession(board, { ...(await sessionStates.stored(sessionId)), fence });
       };
       // Retried until posted: no other server would report that the turn is over.
-      await untilDone(post, { signal: closing.signal, everyMs: RETRY_MS, onTrouble });
+      await retry(post, { signal: closing.signal, everyMs: retryMs, onTrouble });
     } finally {
       await ownership.release(sessionId);
     }
     options.onRecovered?.(sessionId);
   };
-  const everyMs = leaseMs * LOOK_SHARE;
+  const everyMs = leaseMs * lookShare;
   const lost = new LostSessions({ log: storage.log, ownership, everyMs, recover, onTrouble });
   const publishing = { upserts, upsertSettings: { ...defaultUpsertSettings, ...set.upserts } };
   const projector = projects

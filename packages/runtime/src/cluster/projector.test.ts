@@ -101,7 +101,7 @@ test('a run is stored completely even if another projector stores a part, and th
 
 test('every event of a run is archived before the log may drop it, also if another projector saved the run first', async () => {
   const storage = openSharedMemoryStorage();
-  const { log, store, coordination, archive } = storage;
+  const { log, store, coordination, eventArchive: archive } = storage;
   if (!archive) throw new Error('The archive is missing.');
   const text = { type: 'item_start', itemId: 'a', itemType: 'message' } as const;
   const [first, second] = [eventsOf('first', 1_000, [text]), eventsOf('second', 2_000)];
@@ -117,7 +117,7 @@ test('every event of a run is archived before the log may drop it, also if anoth
   });
   await log.append('first', first.slice(0, 2));
   await log.append('second', second);
-  const keeping = { log: dropping, store, keeps: archive };
+  const keeping = { log: dropping, store, enabledArchive: archive };
   const projector = new Projector({ storage: keeping, ...coordination, logger });
   onTestFinished(async () => projector.close());
   await expect.poll(async () => (await store.getResponse('second'))?.status).toBe('complete');

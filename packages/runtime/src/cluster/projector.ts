@@ -12,13 +12,13 @@ import { errorCode, errorMessage } from '../errors.ts';
 import {
   endInHistory,
   hasEndInHistory,
-  keepEvents,
+  archiveEvents,
   readRun,
   type Storage,
 } from '../history/index.ts';
 import { defaultUpsertSettings, type Logger, type UpsertSettings } from '../settings.ts';
 import { Stage, tracedStore, type Tracing } from '../tracing/index.ts';
-import { untilDone } from '../until-done.ts';
+import { retry } from '../retry.ts';
 import { UpsertPublisher } from './upsert-publisher.ts';
 
 interface ProjectorOptions {
@@ -35,11 +35,11 @@ interface ProjectorOptions {
 }
 
 /** Delay before a run is retried after its log or store has failed, in ms. */
-const RETRY_MS = 1_000;
+const retryMs = 1_000;
 /** How often a running turn is saved, in ms; after a projector's death, the next one folds the unsaved events again. */
-const SNAPSHOT_MS = 1_000;
+const snapshotMs = 1_000;
 /** How long the posting that a run is in history stays on the board, in ms. */
-const TOLD_MS = 60_000;
+const settledTtlMs = 60_000;
 
 /** The prefix of the posting that a run is in history; its text is the session's id. */
 export const settledPrefix = 'settled:';
@@ -49,7 +49,7 @@ export async function postSettled(
   board: Board,
   { runId, sessionId }: Pick<RunClaim, 'runId' | 'sessionId'>,
 ): Promise<void> {
-  await board.post(settledPrefix + runId, sessionId, TOLD_MS);
+  await board.post(settledPrefix + runId, sessionId, settledTtlMs);
 }
 
 /**
@@ -82,10 +82,10 @@ export class Projector {
   async #work(): Promise<void> {
     const { signal } = this.#closing;
     const underWay = new Set<Promise<void>>();
-    await this.#untilDone(async () => {
+    await this.#retry(async () => {
       for await (const claim of this.#options.registry.claims(randomUUID(), signal)) {
         const { runId, sessionId } = claim;
-        const projecting = this.#untilDone(() => this.#project(claim), { sessionId, runId });
+        const projecting = this.#retry(() => this.#project(claim), { sessionId, runId });
         underWay.add(projecting);
         void projecting.then(() => underWay.delete(projecting));
       }
@@ -94,14 +94,14 @@ export class Projector {
   }
 
   /** Retries a step until it succeeds or the projector closes. */
-  async #untilDone(step: () => Promise<void>, ids: object = {}): Promise<void> {
+  async #retry(step: () => Promise<void>, ids: object = {}): Promise<void> {
     const { signal } = this.#closing;
     const onTrouble = (error: unknown): void => {
       if (signal.aborted) return;
       const details = { ...ids, code: errorCode(error), error: errorMessage(error) };
       this.#options.logger.warn(details, 'a run could not be stored in history yet');
     };
-    await untilDone(step, { signal, everyMs: RETRY_MS, onTrouble });
+    await retry(step, { signal, everyMs: retryMs, onTrouble });
   }
 
   async #project(claim: RunClaim): Promise<void> {
@@ -121,7 +121,7 @@ export class Projector {
         stage?.count('events', 1);
         const begun = performance.now();
         run.state = foldResponse(run.state, event);
-        if (this.#options.storage.keeps) run.unkept.push(event);
+        if (this.#options.storage.enabledArchive) run.unarchived.push(event);
         await publisher?.process(event);
         if (run.isDue(begun)) await this.#save(run, claim);
         stage?.took(performance.now() - begun);
@@ -142,16 +142,16 @@ export class Projector {
   #publisherOf({ state }: ProjectedRun): Pick<UpsertPublisher, 'process' | 'close'> | undefined {
     const { upserts, upsertSettings: settings = defaultUpsertSettings, logger } = this.#options;
     if (!upserts) return undefined;
-    let isTold = false;
+    let isReported = false;
     const onTrouble = (error: unknown): void => {
-      if (isTold) return;
-      isTold = true;
+      if (isReported) return;
+      isReported = true;
       const details = { code: errorCode(error), error: errorMessage(error) };
       logger.warn(details, 'upserts of a run could not be published');
     };
     const publish: UpsertStreams['publish'] = async (message) => upserts.publish(message);
-    const told = { publish, settings, onTrouble };
-    const publisher = new UpsertPublisher({ ...told, now: Date.now, from: state });
+    const publisherOptions = { publish, settings, onTrouble };
+    const publisher = new UpsertPublisher({ ...publisherOptions, now: Date.now, from: state });
     return {
       process: async (event) => publisher.process(event).catch(onTrouble),
       close: async () => publisher.close(),
@@ -181,7 +181,7 @@ export class Projector {
       if (await storage.store.getResponse(runId)) continue;
       const run = toResponse(await readRun(storage, runId));
       if (!run || run.createdAt >= createdAt) continue;
-      await keepEvents(storage, runId);
+      await archiveEvents(storage, runId);
       earlier.push(run);
     }
     for (const run of earlier.toSorted((a, b) => a.createdAt - b.createdAt)) {
@@ -194,8 +194,8 @@ export class Projector {
     if (!response || run.unsaved === 0) return;
     if (run.isNew) await this.#saveEarlier(response, claim);
     // Archived before history has the events: a projector that resumes from history does not see them again.
-    await this.#options.storage.keeps?.keep(claim.runId, run.unkept);
-    run.unkept = [];
+    await this.#options.storage.enabledArchive?.store(claim.runId, run.unarchived);
+    run.unarchived = [];
     await this.#options.storage.store.saveResponse(response);
     run.saved(response.lastSeq, performance.now());
     await claim.projected(response.lastSeq);
@@ -206,7 +206,7 @@ export class Projector {
 class ProjectedRun {
   state: ResponseState;
   /** Events since the last save, if events are archived. */
-  unkept: StreamEvent[] = [];
+  unarchived: StreamEvent[] = [];
   #savedSeq: number;
   /** On the clock of `performance.now()`. */
   #savedAt = Number.NEGATIVE_INFINITY;
@@ -227,7 +227,7 @@ class ProjectedRun {
   }
 
   isDue(now: number): boolean {
-    return now - this.#savedAt >= SNAPSHOT_MS;
+    return now - this.#savedAt >= snapshotMs;
   }
 
   saved(seq: number, now: number): void {

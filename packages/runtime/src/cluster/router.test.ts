@@ -2,7 +2,7 @@ import { LiminalError } from '@liminal/protocol';
 import { openSharedMemoryStorage } from '@liminal/storage/memory';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { CommandRequest, Commands } from './commands.ts';
-import { NotHeard, type Messenger } from './messenger.ts';
+import { NotListeningError, type Messenger } from './messenger.ts';
 import type { OwnedSessions } from './owned-sessions.ts';
 import { Ownership } from './ownership.ts';
 import { notOwner, Router } from './router.ts';
@@ -49,7 +49,7 @@ function openRouter() {
       ownership.leaseOf(sessionId) && { value: await step() },
   } as unknown as OwnedSessions;
   const messenger = {
-    ask: async (owner: string, { command }: CommandRequest, signal: AbortSignal) => {
+    request: async (owner: string, { command }: CommandRequest, signal: AbortSignal) => {
       steps.push(`ask ${owner} ${command}`);
       return (fates.shift() ?? (async () => 'answer'))(signal);
     },
@@ -116,7 +116,7 @@ test('a command that the owner refuses fails with the owner’s error', async ()
 });
 
 test.each([
-  ['is gone', () => new NotHeard()],
+  ['is gone', () => new NotListeningError()],
   ['does not own the session any more', () => new LiminalError(notOwner, 'It is not the owner.')],
 ])('if the asked server %s, the next owner is asked', async (_, refusal) => {
   const { router, takeByOther, fates, steps, leases } = openRouter();

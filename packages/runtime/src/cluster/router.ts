@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LiminalError } from '@liminal/protocol';
 import { RuntimeError, sessionGivenUp } from '../errors.ts';
 import { type CommandRequest, type Commands, runCommand } from './commands.ts';
-import { type Messenger, NotHeard } from './messenger.ts';
+import { type Messenger, NotListeningError } from './messenger.ts';
 import type { OwnedSessions } from './owned-sessions.ts';
 import type { Ownership } from './ownership.ts';
 
@@ -15,9 +15,9 @@ interface RouterOptions {
 }
 
 /** How long a command may take, in ms; some commands include an agent's start. */
-const COMMAND_MS = 120_000;
+const commandMs = 120_000;
 /** How often to check whether the asked server still owns the session, in ms. */
-const LOOK_MS = 500;
+const lookMs = 500;
 
 /** Commands that only end or stop something. */
 const stops: ReadonlySet<CommandRequest['command']> = new Set(['cancel', 'kill', 'stopTask']);
@@ -39,14 +39,14 @@ export class Router {
   /** Rejects as the command does, or with `OWNER_UNREACHABLE`. */
   async run(request: CommandRequest): Promise<unknown> {
     const { sessionId } = request;
-    const giveUp = AbortSignal.timeout(COMMAND_MS);
+    const giveUp = AbortSignal.timeout(commandMs);
     while (!giveUp.aborted) {
       const here = await this.#runHere(request);
       if (here) return here.value;
       const owner = await this.#options.ownership.ownerOf(sessionId);
       const there = owner !== undefined && (await this.#ask(owner, request, giveUp));
       if (there) return there.value;
-      await delay(LOOK_MS / 10);
+      await delay(lookMs / 10);
     }
     throw new RuntimeError(
       'OWNER_UNREACHABLE',
@@ -108,9 +108,9 @@ export class Router {
     const changed = this.#watch(request.sessionId, owner, answered.signal);
     try {
       const signal = AbortSignal.any([changed, giveUp]);
-      return { value: await this.#options.messenger.ask(owner, request, signal) };
+      return { value: await this.#options.messenger.request(owner, request, signal) };
     } catch (error) {
-      if (error instanceof NotHeard || error instanceof OwnerChanged) return undefined;
+      if (error instanceof NotListeningError || error instanceof OwnerChanged) return undefined;
       if (error instanceof LiminalError && error.code === notOwner) return undefined;
       if (giveUp.aborted) return undefined;
       throw error;
@@ -124,7 +124,7 @@ export class Router {
     const changed = new AbortController();
     const look = async (): Promise<void> => {
       while (!answered.aborted) {
-        await delay(LOOK_MS, undefined, { signal: answered, ref: false }).catch(() => undefined);
+        await delay(lookMs, undefined, { signal: answered, ref: false }).catch(() => undefined);
         if (answered.aborted) return;
         const now = await this.#options.ownership.ownerOf(sessionId).catch(() => owner);
         if (now !== owner) return changed.abort(new OwnerChanged());

@@ -3,12 +3,12 @@ import { openSharedMemoryStorage } from '@liminal/storage/memory';
 import { expect, test, vi } from 'vitest';
 import type { Session } from '../session/index.ts';
 import { Ownership } from './ownership.ts';
-import { PostedSession } from './posted-state.ts';
+import { RemoteSubscribers } from './posted-state.ts';
 import { SessionCluster } from './session-cluster.ts';
 import { SessionStates } from './session-states.ts';
 import { SettledRuns } from './settled-runs.ts';
 
-const HOUR_MS = 60 * 60_000;
+const hourMs = 60 * 60_000;
 
 function openCluster() {
   let now = 0;
@@ -35,30 +35,30 @@ function openCluster() {
 
 test('the end of a run is counted by the first server only, for an hour', async () => {
   const { cluster, advance } = openCluster();
-  expect(await cluster.countsEnd('run')).toBe(true);
-  expect(await cluster.countsEnd('run')).toBe(false);
-  expect(await cluster.countsEnd('other')).toBe(true);
-  advance(HOUR_MS - 1);
-  expect(await cluster.countsEnd('run')).toBe(false);
+  expect(await cluster.claimEndCount('run')).toBe(true);
+  expect(await cluster.claimEndCount('run')).toBe(false);
+  expect(await cluster.claimEndCount('other')).toBe(true);
+  advance(hourMs - 1);
+  expect(await cluster.claimEndCount('run')).toBe(false);
   advance(1);
-  expect(await cluster.countsEnd('run')).toBe(true);
+  expect(await cluster.claimEndCount('run')).toBe(true);
 });
 
 test('while it is unknown whether another server counts the end of a run, no server does', async () => {
   const { cluster, leases, troubles } = openCluster();
   const error = new Error('Redis is away.');
   vi.spyOn(leases, 'acquire').mockRejectedValueOnce(error);
-  expect(await cluster.countsEnd('run')).toBe(false);
+  expect(await cluster.claimEndCount('run')).toBe(false);
   expect(troubles).toEqual([error]);
 });
 
 test('an end in history is posted, and a failure of that is only reported', async () => {
   const { cluster, board, troubles } = openCluster();
-  await cluster.endInHistory({ runId: 'run', sessionId: 'one' });
+  await cluster.notifyEndInHistory({ runId: 'run', sessionId: 'one' });
   expect(await board.read(['settled:run'])).toEqual(new Map([['settled:run', 'one']]));
   const error = new Error('Redis is away.');
   vi.spyOn(board, 'post').mockRejectedValueOnce(error);
-  await cluster.endInHistory({ runId: 'run', sessionId: 'one' });
+  await cluster.notifyEndInHistory({ runId: 'run', sessionId: 'one' });
   expect(troubles).toEqual([error]);
 });
 
@@ -89,8 +89,8 @@ test('a session’s changes are posted under its fence', async () => {
   const { cluster, board, ownership } = openCluster();
   await ownership.take('one');
   const info = () => ({ session: { sessionId: 'one' } });
-  const readers = cluster.readers({ sessionId: 'one', turnId: 'run', info } as Session);
-  expect(readers).toBeInstanceOf(PostedSession);
+  const readers = cluster.subscribersOf({ sessionId: 'one', turnId: 'run', info } as Session);
+  expect(readers).toBeInstanceOf(RemoteSubscribers);
   readers.infoChanged();
   const posted = (await board.read(['session:one'])).get('session:one');
   expect(JSON.parse(posted ?? '')).toEqual({ info: info(), fence: 1, runId: 'run' });

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Response, SessionSummary } from '@liminal/protocol';
 import type { Board, Leases } from '@liminal/storage';
-import type { RunWatchers } from '../history/index.ts';
+import type { RunEndNotifier } from '../history/index.ts';
 import type { Cluster, SharedSession } from '../session/index.ts';
-import type { SessionReaders } from '../readers/index.ts';
+import type { SessionSubscribers } from '../subscribers/index.ts';
 import type { Ownership } from './ownership.ts';
-import { PostedSession } from './posted-state.ts';
+import { RemoteSubscribers } from './posted-state.ts';
 import { postSettled } from './projector.ts';
 import type { SessionStates } from './session-states.ts';
 import type { SettledRuns } from './settled-runs.ts';
@@ -14,7 +14,7 @@ import type { SettledRuns } from './settled-runs.ts';
  * How long the cluster remembers that a run was counted, in ms: servers that end the same run do so within a few
  * leases.
  */
-const COUNTED_MS = 60 * 60_000;
+const countedMs = 60 * 60_000;
 
 interface PostedEndsOptions {
   board: Board;
@@ -23,23 +23,23 @@ interface PostedEndsOptions {
 }
 
 /** Notifies the other servers of runs whose end was written to history. */
-export class PostedEnds implements RunWatchers {
+export class PostedEnds implements RunEndNotifier {
   readonly #ends: PostedEndsOptions;
 
   constructor({ board, leases, onTrouble }: PostedEndsOptions) {
     this.#ends = { board, leases, onTrouble };
   }
 
-  async endInHistory(run: { runId: string; sessionId: string }): Promise<void> {
+  async notifyEndInHistory(run: { runId: string; sessionId: string }): Promise<void> {
     const { board, onTrouble } = this.#ends;
     await postSettled(board, run).catch(onTrouble);
   }
 
-  async countsEnd(runId: string): Promise<boolean> {
+  async claimEndCount(runId: string): Promise<boolean> {
     const { leases, onTrouble } = this.#ends;
     try {
       // A new holder each time, because one server may also end a run twice.
-      return (await leases.acquire(`counted:${runId}`, randomUUID(), COUNTED_MS)) !== undefined;
+      return (await leases.acquire(`counted:${runId}`, randomUUID(), countedMs)) !== undefined;
     } catch (error) {
       onTrouble(error);
       return false;
@@ -62,9 +62,9 @@ export class SessionCluster extends PostedEnds implements Cluster {
     this.#options = options;
   }
 
-  readers(session: SharedSession): SessionReaders {
+  subscribersOf(session: SharedSession): SessionSubscribers {
     const { board, onTrouble } = this.#options;
-    return new PostedSession(board, session, () => this.fenceOf(session.sessionId), onTrouble);
+    return new RemoteSubscribers(board, session, () => this.fenceOf(session.sessionId), onTrouble);
   }
 
   async project(run: Response, signal: AbortSignal): Promise<void> {

@@ -9,7 +9,7 @@ import { useFakeDelays } from './testing/fake-delays.ts';
 beforeEach(useFakeDelays);
 
 /** From one look into history to the next, in ms. */
-const LOOK_MS = 2_000;
+const lookMs = 2_000;
 const events = runOf([
   { type: 'response_start', modelId: 'm', providerId: 'p' },
   { type: 'response_done', status: 'completed' },
@@ -27,8 +27,8 @@ async function openSettled() {
   const { board } = coordination;
   const ends: { runId: string; sessionId: string }[] = [];
   const cluster = {
-    endInHistory: async (end: { runId: string; sessionId: string }) => void ends.push(end),
-    countsEnd: async () => true,
+    notifyEndInHistory: async (end: { runId: string; sessionId: string }) => void ends.push(end),
+    claimEndCount: async () => true,
   };
   const settled = new SettledRuns({ log, store, cluster });
   await settled.open(board);
@@ -56,10 +56,10 @@ test('a run whose posting was missed is found in history', async () => {
   const { wait, log, store, ends } = await openSettled();
   await log.append(run.id, events);
   const state = wait();
-  await vi.advanceTimersByTimeAsync(LOOK_MS);
+  await vi.advanceTimersByTimeAsync(lookMs);
   expect(state.isOver).toBe(false);
   await store.saveResponse(run);
-  await vi.advanceTimersByTimeAsync(LOOK_MS - 1);
+  await vi.advanceTimersByTimeAsync(lookMs - 1);
   expect(state.isOver).toBe(false);
   await vi.advanceTimersByTimeAsync(1);
   expect(state.isOver).toBe(true);
@@ -71,7 +71,7 @@ test('a run of which history has only a part is waited for', async () => {
   await log.append(run.id, events);
   await store.saveResponse(upTo(1));
   const state = wait();
-  await vi.advanceTimersByTimeAsync(3 * LOOK_MS);
+  await vi.advanceTimersByTimeAsync(3 * lookMs);
   expect(state.isOver).toBe(false);
   expect(await store.getResponse(run.id)).toEqual(upTo(1));
 });
@@ -81,7 +81,7 @@ test('INV-2: a run whose end the log has lost is stored from here, and settled',
   await log.append(run.id, events.slice(0, 1));
   await store.saveResponse(upTo(1));
   const state = wait();
-  await vi.advanceTimersByTimeAsync(LOOK_MS);
+  await vi.advanceTimersByTimeAsync(lookMs);
   expect(state.isOver).toBe(true);
   expect(await store.getResponse(run.id)).toEqual(run);
   expect(await log.unsettled()).toEqual([]);
@@ -94,9 +94,9 @@ test('a look that fails is tried again', async () => {
   await store.saveResponse(run);
   vi.spyOn(store, 'getResponse').mockRejectedValueOnce(new Error('The database is away.'));
   const state = wait();
-  await vi.advanceTimersByTimeAsync(LOOK_MS);
+  await vi.advanceTimersByTimeAsync(lookMs);
   expect(state.isOver).toBe(false);
-  await vi.advanceTimersByTimeAsync(LOOK_MS);
+  await vi.advanceTimersByTimeAsync(lookMs);
   expect(state.isOver).toBe(true);
 });
 
@@ -105,14 +105,14 @@ test('a wait that is over looks no more, and one that is aborted ends at once', 
   const read = vi.spyOn(log, 'read');
   const state = wait();
   await postSettled(board, { runId: run.id, sessionId: run.sessionId });
-  await vi.advanceTimersByTimeAsync(3 * LOOK_MS);
+  await vi.advanceTimersByTimeAsync(3 * lookMs);
   expect(state.isOver).toBe(true);
   const abort = new AbortController();
   const other = wait(abort.signal);
   abort.abort();
   await vi.advanceTimersByTimeAsync(0);
   expect(other.isOver).toBe(true);
-  await vi.advanceTimersByTimeAsync(3 * LOOK_MS);
+  await vi.advanceTimersByTimeAsync(3 * lookMs);
   expect(read).not.toHaveBeenCalled();
 });
 
@@ -135,7 +135,7 @@ test('INV-2: a single server stores a run whose end the log has lost, too', asyn
   const { log, store } = openSharedMemoryStorage();
   const settled = new SettledRuns({ log, store });
   const waiting = settled.wait(run, new AbortController().signal);
-  await vi.advanceTimersByTimeAsync(LOOK_MS);
+  await vi.advanceTimersByTimeAsync(lookMs);
   await waiting;
   expect(await store.getResponse(run.id)).toEqual(run);
 });

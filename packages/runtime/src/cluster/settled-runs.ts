@@ -5,7 +5,7 @@ import { settledPrefix } from './projector.ts';
 import type { Storage } from '../history/index.ts';
 
 /** How often history is checked for an awaited run, in ms, in case its posting was missed. */
-const LOOK_MS = 2_000;
+const lookMs = 2_000;
 
 /**
  * Waits until a projector has brought a run into history. If the log has lost the run's end (a Redis failover can do
@@ -14,14 +14,14 @@ const LOOK_MS = 2_000;
 export class SettledRuns {
   readonly #storage: Storage;
   readonly #waiting = new Map<string, () => void>();
-  #leave: Unsubscribe | undefined;
+  #unsubscribe: Unsubscribe | undefined;
 
   constructor(storage: Storage) {
     this.#storage = storage;
   }
 
   async open(board: Board): Promise<void> {
-    this.#leave = await board.watch(settledPrefix, {
+    this.#unsubscribe = await board.watch(settledPrefix, {
       onPost: (name) => this.#waiting.get(name.slice(settledPrefix.length))?.(),
       // Missed postings are found by checking history.
       onGap: () => {},
@@ -43,20 +43,20 @@ export class SettledRuns {
   }
 
   async close(): Promise<void> {
-    await this.#leave?.();
+    await this.#unsubscribe?.();
   }
 
   async #look(run: Response, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+      await delay(lookMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      const isThere = await this.#bring(run).catch(() => false);
+      const isThere = await this.#ensureStored(run).catch(() => false);
       if (isThere) return;
     }
   }
 
   /** Whether history has the run; stores the run if the log no longer has the whole run. */
-  async #bring(run: Response): Promise<boolean> {
+  async #ensureStored(run: Response): Promise<boolean> {
     const { log, store, cluster } = this.#storage;
     const { id, lastSeq, sessionId } = run;
     // Reads the log first: a run that the log drops in the meantime is then found in the store.
@@ -66,7 +66,7 @@ export class SettledRuns {
     if (last) return false;
     await store.saveResponse(run);
     await log.settle(id);
-    await cluster?.endInHistory({ runId: id, sessionId });
+    await cluster?.notifyEndInHistory({ runId: id, sessionId });
     return true;
   }
 }

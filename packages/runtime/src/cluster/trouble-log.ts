@@ -2,12 +2,12 @@ import { errorCode, errorMessage } from '../errors.ts';
 import type { Logger } from '../settings.ts';
 
 /** An error that has not occurred for this long is over, in ms. */
-const QUIET_MS = 10_000;
+const quietMs = 10_000;
 
 /** Logs repeated errors, for example while Redis is unreachable, only when they begin and when they are over. */
 export class TroubleLog {
   readonly #logger: Logger;
-  readonly #lasting = new Map<string, { times: number; over: NodeJS.Timeout }>();
+  readonly #lasting = new Map<string, { times: number; quietTimer: NodeJS.Timeout }>();
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -19,15 +19,15 @@ export class TroubleLog {
     const lasting = this.#lasting.get(key);
     if (lasting) {
       lasting.times += 1;
-      lasting.over.refresh();
+      lasting.quietTimer.refresh();
       return;
     }
     this.#logger.warn(details, 'cluster coordination failed');
-    const over = setTimeout(() => this.#over(key, details), QUIET_MS).unref();
-    this.#lasting.set(key, { times: 1, over });
+    const quietTimer = setTimeout(() => this.#logOver(key, details), quietMs).unref();
+    this.#lasting.set(key, { times: 1, quietTimer });
   }
 
-  #over(key: string, details: object): void {
+  #logOver(key: string, details: object): void {
     const { times = 1 } = this.#lasting.get(key) ?? {};
     this.#lasting.delete(key);
     if (times > 1) this.#logger.warn({ ...details, times }, 'cluster coordination works again');

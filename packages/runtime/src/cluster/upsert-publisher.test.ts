@@ -95,7 +95,7 @@ test('messages published again from the same events have the same ids', async ()
 });
 
 /** Published messages in short: an item's state and content, or the payload's type. */
-const told = (published: readonly UpsertMessage[]): string[] =>
+const summaries = (published: readonly UpsertMessage[]): string[] =>
   published.map(({ payload }) => {
     const { type, status, content } = JSON.parse(payload);
     return content === undefined ? type : `${status} ${content}`;
@@ -109,7 +109,11 @@ describe('how a growing text is paced', () => {
   test('FR-003-03: the defaults are those of seed 003: four characters are a token, the first piece is published at once', async () => {
     const { publisher, published } = stage();
     for (const event of events) await publisher.process(event);
-    expect(told(published)).toEqual(['turn_started', `create ${texts[0]}`, `update ${texts[1]}`]);
+    expect(summaries(published)).toEqual([
+      'turn_started',
+      `create ${texts[0]}`,
+      `update ${texts[1]}`,
+    ]);
     await publisher.close();
   });
 
@@ -123,9 +127,9 @@ describe('how a growing text is paced', () => {
       },
     });
     for (const event of events) await publisher.process(event);
-    expect(told(published)).toEqual(['turn_started', `create ${texts[1]}`]);
+    expect(summaries(published)).toEqual(['turn_started', `create ${texts[1]}`]);
     await vi.advanceTimersByTimeAsync(50);
-    expect(told(published).at(-1)).toBe(`update ${texts[2]}`);
+    expect(summaries(published).at(-1)).toBe(`update ${texts[2]}`);
   });
 
   test('buffered text is published after a second without text, also if the clock is set back', async () => {
@@ -137,7 +141,7 @@ describe('how a growing text is paced', () => {
     }
     vi.setSystemTime(Date.now() - 86_400_000);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(told(published).at(-1)).toBe('update Hello you');
+    expect(summaries(published).at(-1)).toBe('update Hello you');
   });
 
   test('each upsert carries the date of its publication, also after the clock was set', async () => {
@@ -158,9 +162,9 @@ describe('how a growing text is paced', () => {
       await publisher.process(event);
     }
     await vi.advanceTimersByTimeAsync(999);
-    expect(told(published)).toEqual(['turn_started', 'create Hello']);
+    expect(summaries(published)).toEqual(['turn_started', 'create Hello']);
     await vi.advanceTimersByTimeAsync(1);
-    expect(told(published).at(-1)).toBe('update Hello you');
+    expect(summaries(published).at(-1)).toBe('update Hello you');
   });
 });
 
@@ -180,7 +184,7 @@ describe('when it closes', () => {
       await publisher.process(event);
     }
     await publisher.close();
-    expect(told(published)).toEqual(['turn_started', 'create Hello', 'update Hello you']);
+    expect(summaries(published)).toEqual(['turn_started', 'create Hello', 'update Hello you']);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(published).toHaveLength(3);
   });
@@ -192,7 +196,7 @@ describe('when it closes', () => {
     await publisher.close();
     await processing;
     expect(triedAt).toEqual([0, 10]);
-    expect(told(published)).toEqual(['turn_started']);
+    expect(summaries(published)).toEqual(['turn_started']);
   });
 
   test('FR-003-05: a failed message is tried once more', async () => {
@@ -201,7 +205,7 @@ describe('when it closes', () => {
     await vi.advanceTimersByTimeAsync(7_000);
     expect(await failure).toBeInstanceOf(Error);
     await publisher.close();
-    expect(told(published)).toEqual(['turn_started']);
+    expect(summaries(published)).toEqual(['turn_started']);
   });
 });
 
@@ -212,7 +216,7 @@ describe('a message that cannot be published', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     await processing;
     expect(triedAt).toEqual([0, 1_000]);
-    expect(told(published)).toEqual(['turn_started']);
+    expect(summaries(published)).toEqual(['turn_started']);
   });
 
   test('TC-14: is dropped after three retries with doubled delays, and the error is reported', async () => {
@@ -251,7 +255,7 @@ describe('a message that cannot be published', () => {
     expect(await failureOf(publisher.process(third!))).toBeInstanceOf(Error);
     await publisher.process(fourth!);
     expect(triedAt).toEqual([0, 1_000, 3_000, 7_000, 7_000, 7_000, 7_000]);
-    expect(told(published)).toEqual(['complete Hi', 'turn_started']);
+    expect(summaries(published)).toEqual(['complete Hi', 'turn_started']);
   });
 
   test('a message that can never be published does not block others, nor the turn’s end', async () => {
@@ -261,7 +265,7 @@ describe('a message that cannot be published', () => {
     for (const event of runOf(start, item, delta('Hello'))) await publisher.process(event);
     expect(await failureOf(publisher.process(ended[0]!))).toBeInstanceOf(Error);
     await publisher.process(ended[1]!);
-    expect(told(published)).toEqual(['turn_started', 'create Hello', 'turn_complete']);
+    expect(summaries(published)).toEqual(['turn_started', 'create Hello', 'turn_complete']);
   });
 
   test('a last item state that fails does not hold back the turn’s end from the same event', async () => {
@@ -274,7 +278,7 @@ describe('a message that cannot be published', () => {
     });
     for (const event of [begun!, opened!, said!]) await publisher.process(event);
     expect(await failureOf(publisher.process(failed!))).toBeInstanceOf(Error);
-    expect(told(published).at(-1)).toBe('turn_error');
+    expect(summaries(published).at(-1)).toBe('turn_error');
   });
 
   test('the end of a turn has all its retries again, after the failed messages', async () => {
@@ -286,7 +290,7 @@ describe('a message that cannot be published', () => {
     const ending = publisher.process(last!);
     await vi.advanceTimersByTimeAsync(3_000);
     await ending;
-    expect(told(published)).toEqual(['turn_started', 'turn_complete']);
+    expect(summaries(published)).toEqual(['turn_started', 'turn_complete']);
   });
 
   test('the end of a turn has its retries even if a failed message is rejected again', async () => {
@@ -305,7 +309,7 @@ describe('a message that cannot be published', () => {
     const ending = publisher.process(runOf(start, end)[1]!);
     await vi.advanceTimersByTimeAsync(20);
     await ending;
-    expect(told(published)).toEqual(['turn_complete']);
+    expect(summaries(published)).toEqual(['turn_complete']);
   });
 
   test('a flush that fails is reported', async () => {
@@ -346,7 +350,7 @@ test('FR-003-03: with words as tokens, long words are not published before short
   for (const event of runOf(start, item, delta(`${long} ${long}`), delta(' a'))) {
     await publisher.process(event);
   }
-  expect(told(published)).toEqual(['turn_started', `create ${long} ${long} a`]);
+  expect(summaries(published)).toEqual(['turn_started', `create ${long} ${long} a`]);
 });
 
 test('a message that fails after one that was published has its retries again', async () => {
@@ -366,7 +370,7 @@ test('a message that fails after one that was published has its retries again', 
   await vi.advanceTimersByTimeAsync(10);
   await processing;
   expect(triedAt).toEqual([0, 10, 10, 10, 10, 20]);
-  expect(told(published)).toEqual(['create Hello', 'turn_started', 'complete Hi']);
+  expect(summaries(published)).toEqual(['create Hello', 'turn_started', 'complete Hi']);
 });
 
 test('of several missed messages only the first has retries before the turn’s end', async () => {

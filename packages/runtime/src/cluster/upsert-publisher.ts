@@ -31,16 +31,16 @@ interface UpsertPublisherOptions {
 }
 
 /** A message and its subject: the item or the turn whose latest state it is. */
-interface Telling {
+interface Publication {
   subject: string;
   message: UpsertMessage;
   endsTurn: boolean;
 }
 
 /** The subject of a turn's start. */
-const START = 'turn:start';
+const turnStartSubject = 'turn:start';
 /** The subject of a turn's end. */
-const END = 'turn:end';
+const turnEndSubject = 'turn:end';
 
 /**
  * Publishes one run's upserts and turn events, in order. The same events always give the same `eventId`s, so that a
@@ -111,13 +111,13 @@ export class UpsertPublisher {
    * others.
    */
   async #publishAll(outputs: readonly FoldOutput[]): Promise<void> {
-    const tellings = outputs.flatMap((output) => this.#tellingOf(output) ?? []);
+    const publications = outputs.flatMap((output) => this.#toPublication(output) ?? []);
     const publishing = this.#publishing
       .catch(() => undefined)
       .then(async () => {
         const failures: unknown[] = [];
-        for (const telling of tellings) {
-          await this.#publish(telling).catch((error: unknown) => failures.push(error));
+        for (const publication of publications) {
+          await this.#publish(publication).catch((error: unknown) => failures.push(error));
         }
         if (failures.length > 0) throw failures[0];
       });
@@ -125,7 +125,7 @@ export class UpsertPublisher {
     await publishing;
   }
 
-  async #publish({ subject, message, endsTurn }: Telling): Promise<void> {
+  async #publish({ subject, message, endsTurn }: Publication): Promise<void> {
     const { retryAttempts } = this.#options.settings;
     // Failed messages come first: nothing is published after a turn's end.
     if (endsTurn) await this.#publishMissed(retryAttempts);
@@ -178,12 +178,12 @@ export class UpsertPublisher {
     signal.removeEventListener('abort', end);
   }
 
-  #tellingOf(output: FoldOutput): Telling | undefined {
-    const told = toldIn(output);
-    if (!told) return undefined;
+  #toPublication(output: FoldOutput): Publication | undefined {
+    const envelope = toEnvelope(output);
+    if (!envelope) return undefined;
     const { runId, seq, messages } = this.#last;
     this.#last = { runId, seq, messages: messages + 1 };
-    const { payloadType, payload, subject } = told;
+    const { payloadType, payload, subject } = envelope;
     const message = {
       eventId: uuidOf(`${runId}:${seq}:${messages}`),
       timestamp: this.#options.now(),
@@ -191,12 +191,12 @@ export class UpsertPublisher {
       payloadType,
       payload: JSON.stringify(payload),
     };
-    return { subject, message, endsTurn: subject === END };
+    return { subject, message, endsTurn: subject === turnEndSubject };
   }
 }
 
 /** An output's part of the envelope. Seed 003 has no payload type for a withdrawn item. */
-function toldIn(output: FoldOutput) {
+function toEnvelope(output: FoldOutput) {
   switch (output.kind) {
     case 'upsert': {
       const payload = output.upsert;
@@ -209,7 +209,7 @@ function toldIn(output: FoldOutput) {
     }
     case 'turn': {
       const payload = output.event;
-      const subject = payload.type === 'turn_started' ? START : END;
+      const subject = payload.type === 'turn_started' ? turnStartSubject : turnEndSubject;
       return { payloadType: 'turn_event', payload, subject } as const;
     }
     case 'append':

@@ -1,7 +1,7 @@
 import type { CliProvider, StoredSession } from '@liminal/agents';
 import { expect, test, vi } from 'vitest';
 import { AgentStores } from './agent-stores.ts';
-import type { LearntStores } from './learnt-sessions.ts';
+import type { SessionListStorage } from './listed-sessions.ts';
 
 const stored = (sessionId: string): StoredSession => ({
   sessionId,
@@ -20,14 +20,14 @@ function stores(...providers: CliProvider[]): { stores: AgentStores; troubles: s
 }
 
 function storesKept(
-  kept: LearntStores | undefined,
+  kept: SessionListStorage | undefined,
   ...providers: CliProvider[]
 ): { stores: AgentStores; troubles: string[] } {
   const troubles: string[] = [];
   const made = new AgentStores({
     providers: { list: () => providers },
     folders: async () => ['/project'],
-    ...(kept && { kept }),
+    ...(kept && { storage: kept }),
     now: () => performance.now(),
     onTrouble: (cliType) => troubles.push(cliType),
   });
@@ -48,7 +48,7 @@ function program(cliType: string, ...sessionIds: string[]) {
 }
 
 /** A store that outlives a server. */
-function keep(content?: unknown): LearntStores & { content: unknown } {
+function keep(content?: unknown): SessionListStorage & { content: unknown } {
   return {
     content,
     async read() {
@@ -96,7 +96,7 @@ test('listing sessions, or finding an unknown one, starts no program', async () 
   expect(await agentStores.list()).toEqual([]);
   expect(await agentStores.find('nobody')).toBeUndefined();
   agentStores.each(() => undefined);
-  agentStores.learn(one.provider, () => undefined);
+  agentStores.refresh(one.provider, () => undefined);
 
   expect([one.state.starts, two.state.starts]).toEqual([0, 0]);
 });
@@ -106,7 +106,7 @@ test('sessions that an agent lists on request are stored, and known after a rest
   const one = program('one', 'a');
   const before = storesKept(kept, one.provider);
 
-  expect(idsOf(await before.stores.ask(one.provider))).toEqual(['a']);
+  expect(idsOf(await before.stores.requestSessions(one.provider))).toEqual(['a']);
   expect(one.state).toMatchObject({ starts: 1, folders: [['/project']] });
   expect(idsOf(await before.stores.list())).toEqual(['a']);
 
@@ -121,7 +121,7 @@ test('the list shows at once the sessions that an agent has just listed on reque
   const one = program('one', 'a');
   const { stores: agentStores } = stores(one.provider);
   expect(await agentStores.find('nobody')).toBeUndefined();
-  expect(idsOf(await agentStores.ask(one.provider))).toEqual(['a']);
+  expect(idsOf(await agentStores.requestSessions(one.provider))).toEqual(['a']);
   expect(idsOf(await agentStores.list())).toEqual(['a']);
 });
 
@@ -129,7 +129,7 @@ test('a running agent’s list replaces its earlier list', async () => {
   const kept = keep();
   const one = program('one', 'new');
   const { stores: agentStores } = storesKept(kept, one.provider);
-  await agentStores.ask(program('one', 'old').provider);
+  await agentStores.requestSessions(program('one', 'old').provider);
   expect(idsOf(await agentStores.list())).toEqual(['old']);
 
   one.state.runs = true;
@@ -160,7 +160,7 @@ test('stored lists that cannot be read are reported and ignored', async () => {
 test('an agent without a store of its own is not asked for sessions', async () => {
   const { stores: agentStores } = stores();
   await expect(
-    agentStores.ask({ cliType: 'demo' } as Partial<CliProvider> as CliProvider),
+    agentStores.requestSessions({ cliType: 'demo' } as Partial<CliProvider> as CliProvider),
   ).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
 });
 

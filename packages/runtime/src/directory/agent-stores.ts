@@ -3,26 +3,26 @@ import { setTimeout } from 'node:timers/promises';
 import type { CliProvider, ProviderRegistry, StoredSession } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
-import { type FoundSession, type LearntStores, Learnt } from './learnt-sessions.ts';
+import { type FoundSession, type SessionListStorage, ListedSessions } from './listed-sessions.ts';
 
 /**
  * How long a read of the agents' own stores is reused, in ms: long enough for callers that ask at the same time, and
  * short enough to find a session that has just ended in a terminal.
  */
-const FRESH_MS = 100;
+const freshMs = 100;
 
 /** How long a request for a list, or for one session, waits for a running agent, in ms. */
-const PATIENCE_MS = 1_000;
+const patienceMs = 1_000;
 
 /** The minimum time between two requests to a running agent, in ms. */
-const LEARN_MS = 60_000;
+const refreshMs = 60_000;
 
 interface AgentStoresOptions {
   providers: Pick<ProviderRegistry, 'list'>;
   /** The folders of the known projects, the most recently used first. */
   folders: () => Promise<string[]>;
   /** Stores the agents' lists across restarts; without it, the lists last only as long as the server. */
-  kept?: LearntStores;
+  storage?: SessionListStorage;
   /** The current time in ms since the epoch. */
   now: () => number;
   onTrouble: (cliType: string, error: unknown) => void;
@@ -35,13 +35,15 @@ interface AgentStoresOptions {
  */
 export class AgentStores {
   readonly #options: AgentStoresOptions;
-  readonly #learnt: Learnt;
+  readonly #listed: ListedSessions;
   readonly #reads = new Map<CliProvider, { at: number; found: Promise<FoundSession[]> }>();
   readonly #askedAt = new Map<string, number>();
 
   constructor(options: AgentStoresOptions) {
     this.#options = options;
-    this.#learnt = new Learnt(options.kept, (error) => options.onTrouble('agents', error));
+    this.#listed = new ListedSessions(options.storage, (error) =>
+      options.onTrouble('agents', error),
+    );
   }
 
   /** The sessions in all stores. For an agent that does not answer within a second, its last list is used. */
@@ -57,8 +59,8 @@ export class AgentStores {
   /** Reads the stores again if the session is unknown: it may have been created a moment ago. */
   async find(sessionId: string): Promise<FoundSession | undefined> {
     const isIt = (found: FoundSession): boolean => found.sessionId === sessionId;
-    const learnt = (await this.#learnt.all()).find(isIt);
-    if (learnt) return learnt;
+    const listed = (await this.#listed.all()).find(isIt);
+    if (listed) return listed;
     this.#reads.clear();
     const lists = this.#providers.map(async (provider) =>
       provider.peekStoredSessions ? this.#soon(provider) : this.#read(provider),
@@ -67,7 +69,7 @@ export class AgentStores {
   }
 
   /** Asks an agent for its sessions, on a user's request, and starts the agent if needed. Throws `NOT_SUPPORTED`. */
-  async ask(provider: CliProvider): Promise<FoundSession[]> {
+  async requestSessions(provider: CliProvider): Promise<FoundSession[]> {
     const { cliType } = provider;
     if (!provider.listStoredSessions) {
       throw new RuntimeError('NOT_SUPPORTED', `${cliType} cannot list sessions of its own.`);
@@ -75,15 +77,15 @@ export class AgentStores {
     const known = await this.#options.folders();
     const found = tagged(cliType, await provider.listStoredSessions(undefined, known));
     this.#reads.set(provider, { at: this.#options.now(), found: Promise.resolve(found) });
-    if (provider.peekStoredSessions) await this.#learnt.put(cliType, found);
+    if (provider.peekStoredSessions) await this.#listed.put(cliType, found);
     return found;
   }
 
-  /** Asks an agent that is already running, at most every `LEARN_MS`. */
-  learn(provider: CliProvider, onFound: (found: FoundSession[]) => void): void {
+  /** Asks an agent that is already running, at most every `refreshMs`. */
+  refresh(provider: CliProvider, onFound: (found: FoundSession[]) => void): void {
     if (!provider.peekStoredSessions) return;
     const now = this.#options.now();
-    if (now - (this.#askedAt.get(provider.cliType) ?? -LEARN_MS) < LEARN_MS) return;
+    if (now - (this.#askedAt.get(provider.cliType) ?? -refreshMs) < refreshMs) return;
     this.#askedAt.set(provider.cliType, now);
     void this.#read(provider).then(onFound);
   }
@@ -93,14 +95,14 @@ export class AgentStores {
   }
 
   async #soon(provider: CliProvider): Promise<FoundSession[]> {
-    const late = setTimeout(PATIENCE_MS, undefined, { ref: false });
-    return (await Promise.race([this.#read(provider), late])) ?? this.#learnt.of(provider.cliType);
+    const late = setTimeout(patienceMs, undefined, { ref: false });
+    return (await Promise.race([this.#read(provider), late])) ?? this.#listed.of(provider.cliType);
   }
 
   #read(provider: CliProvider): Promise<FoundSession[]> {
     const now = this.#options.now();
     const last = this.#reads.get(provider);
-    if (last && now - last.at <= FRESH_MS) return last.found;
+    if (last && now - last.at <= freshMs) return last.found;
     const found = this.#readOne(provider);
     this.#reads.set(provider, { at: now, found });
     return found;
@@ -112,14 +114,14 @@ export class AgentStores {
       if (!provider.peekStoredSessions) {
         return tagged(cliType, (await provider.listStoredSessions?.()) ?? []);
       }
-      const told = await provider.peekStoredSessions(await this.#options.folders());
-      if (told) await this.#learnt.put(cliType, tagged(cliType, told));
-      const learnt = told ? tagged(cliType, told) : await this.#learnt.of(cliType);
+      const reported = await provider.peekStoredSessions(await this.#options.folders());
+      if (reported) await this.#listed.put(cliType, tagged(cliType, reported));
+      const listed = reported ? tagged(cliType, reported) : await this.#listed.of(cliType);
       const onDisk = tagged(cliType, (await provider.scanStoredSessions?.()) ?? []);
-      return merged(learnt, onDisk);
+      return merged(listed, onDisk);
     } catch (error) {
       this.#options.onTrouble(cliType, error);
-      return this.#learnt.of(cliType);
+      return this.#listed.of(cliType);
     }
   }
 }
@@ -129,8 +131,11 @@ function tagged(cliType: string, stored: readonly StoredSession[]): FoundSession
 }
 
 /** Each session once, with the agent's title if it reported one, and the time of its last change. */
-function merged(told: readonly FoundSession[], onDisk: readonly FoundSession[]): FoundSession[] {
-  const all = new Map(told.map((session) => [session.sessionId, session]));
+function merged(
+  reported: readonly FoundSession[],
+  onDisk: readonly FoundSession[],
+): FoundSession[] {
+  const all = new Map(reported.map((session) => [session.sessionId, session]));
   for (const session of onDisk) {
     const { title = session.title } = all.get(session.sessionId) ?? {};
     all.set(session.sessionId, { ...session, title });

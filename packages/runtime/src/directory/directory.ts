@@ -6,7 +6,7 @@ import { BlobKeeper } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
 import { readProjectFile } from '../files/index.ts';
 import type { AgentStores } from './agent-stores.ts';
-import type { FoundSession } from './learnt-sessions.ts';
+import type { FoundSession } from './listed-sessions.ts';
 import { forkSession } from './fork-session.ts';
 import { summarizeFound } from './projects.ts';
 import {
@@ -18,7 +18,7 @@ import {
   readLastKnown,
   Session,
   type SessionOptions,
-  type SessionWatchers,
+  type SessionListSubscribers,
   summarize,
 } from '../session/index.ts';
 import { SessionPlaces } from './session-places.ts';
@@ -26,7 +26,7 @@ import { SessionPlaces } from './session-places.ts';
 interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'provider'> {
   providers: ProviderRegistry;
   agentStores: AgentStores;
-  watchers: SessionWatchers;
+  listSubscribers: SessionListSubscribers;
   /** A session's summary has changed. */
   onChange: (session: Session) => void;
 }
@@ -67,7 +67,7 @@ export class Directory {
     const projectDir = await roots.admit(request.projectDir);
     const asked = request.additionalDirectories ?? [];
     if (asked.length > 0) assertTakesDirectories(provider);
-    const additionalDirectories = await roots.admitBeside(projectDir, asked);
+    const additionalDirectories = await roots.admitAdditional(projectDir, asked);
     const time = new Date(now()).toISOString();
     const record = newRecord({
       ...owned,
@@ -144,7 +144,7 @@ export class Directory {
   }
 
   /** Removes a session from memory after its agent was stopped, so that another server may take it. */
-  async letGo(session: Session): Promise<void> {
+  async release(session: Session): Promise<void> {
     await session.close();
     this.#open.delete(session.sessionId);
   }
@@ -172,18 +172,18 @@ export class Directory {
   }
 
   /** As `find`. For a session that only an agent's own store has, a record is stored; its history is not read yet. */
-  async findOrKeep(sessionId: string, fence: number): Promise<Session> {
+  async findOrStore(sessionId: string, fence: number): Promise<Session> {
     const session = await this.find(sessionId);
-    return session ?? this.#opening(sessionId, async () => this.#keepFound(sessionId, fence));
+    return session ?? this.#opening(sessionId, async () => this.#storeFound(sessionId, fence));
   }
 
   /** Reads the history of a session for which only a record was stored. Throws `PROJECT_DIR_…`. */
-  async bringHistory(session: Session): Promise<void> {
+  async importHistory(session: Session): Promise<void> {
     if (session.record.imported) return;
     const { cliType, sessionId, projectDir } = session.record;
     const { runs } = await this.#storedRuns({ cliType, sessionId, projectDir });
     await this.#store.importResponses(runs);
-    await session.historyBrought(runs);
+    await session.historyImported(runs);
   }
 
   /**
@@ -191,14 +191,14 @@ export class Directory {
    * `STALE_OWNER`.
    */
   async delete(sessionId: string, fence: number): Promise<void> {
-    const { log, store, watchers } = this.#options;
+    const { log, store, listSubscribers } = this.#options;
     const [before] = await store.findDeleted([sessionId]);
-    if (before === undefined) await this.#delete(await this.findOrKeep(sessionId, fence));
+    if (before === undefined) await this.#delete(await this.findOrStore(sessionId, fence));
     else await store.deleteSession(sessionId);
     for (const run of await log.unsettled()) {
       if (run.sessionId === sessionId) await log.settle(run.runId);
     }
-    watchers.tell([], [sessionId]);
+    listSubscribers.publish([], [sessionId]);
   }
 
   /** Ends a session here that another server has deleted. */
@@ -250,19 +250,21 @@ export class Directory {
   }
 
   /** Asks an agent for the sessions in its own store, and starts the agent if needed. */
-  async ask(cliType: string): Promise<SessionSummary[]> {
-    const { providers, agentStores, watchers } = this.#options;
-    const sessions = await this.#summarizeFound(await agentStores.ask(providers.get(cliType)));
-    watchers.tell(sessions);
+  async requestSessions(cliType: string): Promise<SessionSummary[]> {
+    const { providers, agentStores, listSubscribers } = this.#options;
+    const sessions = await this.#summarizeFound(
+      await agentStores.requestSessions(providers.get(cliType)),
+    );
+    listSubscribers.publish(sessions);
     return sessions;
   }
 
   /** Asks an agent that is already running for the sessions in its own store. */
-  learn(cliType: string): void {
-    const { providers, agentStores, watchers, logger } = this.#options;
-    agentStores.learn(providers.get(cliType), (found) => {
+  refreshAgentSessions(cliType: string): void {
+    const { providers, agentStores, listSubscribers, logger } = this.#options;
+    agentStores.refresh(providers.get(cliType), (found) => {
       this.#summarizeFound(found)
-        .then((sessions) => watchers.tell(sessions))
+        .then((sessions) => listSubscribers.publish(sessions))
         .catch((error: unknown) => logger.warn({ error }, 'sessions cannot be listed'));
     });
   }
@@ -272,7 +274,7 @@ export class Directory {
     const { projectDir, cliType, agentSessionId = sessionId } = await this.#withFiles(sessionId);
     const { roots, providers } = this.#options;
     const provider = providers.list().find((one) => one.cliType === cliType);
-    const isOutput = (real: string) => provider?.keepsOutput?.(agentSessionId, real) === true;
+    const isOutput = (real: string) => provider?.isTaskOutput?.(agentSessionId, real) === true;
     return readProjectFile(path, {
       projectDir,
       roots: {
@@ -322,9 +324,9 @@ export class Directory {
     mcpServers: McpServers = {},
   ): Promise<Session> {
     const { sessionId } = session;
-    session.nameMcpServers(mcpServers);
+    session.addMcpServers(mcpServers);
     try {
-      await provider.createSession(session.opening());
+      await provider.createSession(session.openOptions());
       await this.#store.saveSession(session.record);
     } catch (error) {
       await provider.killSession(sessionId).catch(() => undefined);
@@ -345,16 +347,16 @@ export class Directory {
   async #import(sessionId: string, fence: number): Promise<Session> {
     const found = await this.#findInStores(sessionId);
     const { runs, projectDir } = await this.#storedRuns(found);
-    const record = newRecord({ ...recordOf(found), fence, projectDir, projectId: projectDir });
+    const record = newRecord({ ...foundRecord(found), fence, projectDir, projectId: projectDir });
     await this.#store.saveSession(record);
     await this.#store.importResponses(runs);
     return this.#make(record, this.#options.providers.get(found.cliType));
   }
 
-  async #keepFound(sessionId: string, fence: number): Promise<Session> {
+  async #storeFound(sessionId: string, fence: number): Promise<Session> {
     const found = await this.#findInStores(sessionId);
-    const kept = newRecord({ ...recordOf(found), fence });
-    const record = { ...kept, active: false, imported: false };
+    const base = newRecord({ ...foundRecord(found), fence });
+    const record = { ...base, active: false, imported: false };
     await this.#store.saveSession(record);
     return this.#make(record, this.#options.providers.of(found.cliType));
   }
@@ -376,7 +378,9 @@ export class Directory {
     const projectDir = await roots.admit(session.projectDir);
     const provider = providers.get(cliType);
     const stored = (await provider.readStoredHistory?.(sessionId, projectDir)) ?? [];
-    const runs = await new BlobKeeper(blobs, sessionId).keep(importConversation(sessionId, stored));
+    const runs = await new BlobKeeper(blobs, sessionId).storeRuns(
+      importConversation(sessionId, stored),
+    );
     return { runs, projectDir };
   }
 
@@ -399,7 +403,7 @@ export class Directory {
       await this.#confirmOwned(sessionId);
       await this.#store.deleteSession(sessionId);
     } catch (error) {
-      await this.letGo(session);
+      await this.release(session);
       throw error;
     }
     await this.#close(session);
@@ -444,7 +448,7 @@ function staleOwner(sessionId: string): RuntimeError {
 }
 
 /** The record of a session that an agent's own store has. */
-function recordOf(found: FoundSession): Omit<NewRecord, 'fence'> {
+function foundRecord(found: FoundSession): Omit<NewRecord, 'fence'> {
   const { sessionId, cliType, title, createdAt, updatedAt, projectDir } = found;
   const times = { createdAt, updatedAt };
   return { sessionId, cliType, title, ...times, projectDir, projectId: projectDir, config: {} };

@@ -13,12 +13,12 @@ import { holdAgain } from '../blobs/index.ts';
 import { RuntimeError, turnTakenBack } from '../errors.ts';
 import { readRun, type Storage } from '../history/index.ts';
 import {
-  endingWith,
-  filesAreNewer,
-  nameOf,
+  withFinalNotice,
+  newerFilesNotice,
+  sessionName,
   newRecord,
   noticeId,
-  placeMark,
+  positionSuffix,
 } from '../session/index.ts';
 
 interface Forking extends Pick<Storage, 'log' | 'store'> {
@@ -36,7 +36,7 @@ interface Forking extends Pick<Storage, 'log' | 'store'> {
   confirmOwned: () => Promise<void>;
 }
 
-interface Run {
+interface ForkedRun {
   id: string;
   turnId: string;
   /** Undefined for a run that history does not have yet. */
@@ -49,7 +49,7 @@ interface Run {
 }
 
 /** How many runs are copied at the same time. */
-const COPIED = 20;
+const runsAtOnce = 20;
 
 /**
  * The agent copies its conversation, and Liminal copies the history under new ids. The session's record is stored last:
@@ -75,8 +75,8 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   const storedId = await storedIdOf(turns, provider, agentSessionId, original.projectDir);
   const fork = await provider.fork(agentSessionId, original.projectDir, storedId);
   const { cliType, projectId, projectDir, additionalDirectories, config } = original;
-  const [title, time] = [nameOf(original), iso()];
-  const notice = hasLater ? filesAreNewer(title) : undefined;
+  const [title, time] = [sessionName(original), iso()];
+  const notice = hasLater ? newerFilesNotice(title) : undefined;
   const lastKnown = await settingsFor(forking);
   const record = newRecord({
     sessionId,
@@ -137,7 +137,7 @@ async function readUpTo({
   turnId,
   log,
   store,
-}: Forking): Promise<{ runs: Run[]; hasLater: boolean; hasLaterTurns: boolean }> {
+}: Forking): Promise<{ runs: ForkedRun[]; hasLater: boolean; hasLaterTurns: boolean }> {
   const { sessionId } = original;
   const logged = (await log.unsettled()).filter((run) => run.sessionId === sessionId);
   const known = ((await store.listRuns(sessionId)) ?? []).map((run) => {
@@ -150,9 +150,9 @@ async function readUpTo({
   });
   const others = logged
     .filter(({ runId }) => known.every(({ id }) => id !== runId))
-    .map(({ runId, turnId, ended }): Run => ({ id: runId, turnId, hasEnded: ended }));
+    .map(({ runId, turnId, ended }): ForkedRun => ({ id: runId, turnId, hasEnded: ended }));
   // A run that only marks the agent's place is not a turn.
-  const all = [...known, ...others].filter(({ id }) => !id.endsWith(placeMark));
+  const all = [...known, ...others].filter(({ id }) => !id.endsWith(positionSuffix));
   const gone = takenBack(all);
   if (turnId !== undefined && gone.has(turnId)) throw turnTakenBack();
   // A copy has neither turns that were taken back, nor the notices about that.
@@ -164,10 +164,10 @@ async function readUpTo({
   // Includes rewinds of files, since the files are now in that state.
   while (runs[at + 1]?.isRewind === true) at += 1;
   if (last?.hasEnded === true) {
-    const kept = runs.slice(0, at + 1).filter(({ hasEnded }) => hasEnded);
+    const copied = runs.slice(0, at + 1).filter(({ hasEnded }) => hasEnded);
     const later = runs.slice(at + 1);
     const hasLaterTurns = later.some(({ isOurs }) => isOurs !== true);
-    return { runs: kept, hasLater: later.length > 0, hasLaterTurns };
+    return { runs: copied, hasLater: later.length > 0, hasLaterTurns };
   }
   if (last !== undefined) {
     const message = 'This turn has not ended. Wait for its end, or fork after an earlier turn.';
@@ -182,7 +182,7 @@ async function readUpTo({
  * where it follows the same turn.
  */
 async function storedIdOf(
-  runs: readonly Run[],
+  runs: readonly ForkedRun[],
   provider: CliProvider,
   agentSessionId: string,
   projectDir: string,
@@ -206,19 +206,19 @@ function isOwnAccord({ events }: StoredTurn): boolean {
 async function copyRuns(
   { sessionId, log, store, blobs, confirmOwned }: Forking,
   { copies, left }: StoredFork,
-  runs: readonly Run[],
+  runs: readonly ForkedRun[],
   notice: string | undefined,
 ): Promise<void> {
   // Leaves out turns that the agent does not know: they belong to another branch of the conversation.
   const own = runs.filter(({ turnId }) => !left.has(turnId));
-  for (let at = 0; at < own.length; at += COPIED) {
-    const read = own.slice(at, at + COPIED).map(async ({ id, turnId }) => {
+  for (let at = 0; at < own.length; at += runsAtOnce) {
+    const read = own.slice(at, at + runsAtOnce).map(async ({ id, turnId }) => {
       const run = toResponse(await readRun({ log, store }, id));
       return run ? [copyOf(run, sessionId, copies.get(turnId) ?? randomUUID())] : [];
     });
     const copied = (await Promise.all(read)).flat();
-    const isEnd = at + COPIED >= own.length;
-    if (isEnd) copied.push(...copied.splice(-1).map((run) => endingWith(run, notice)));
+    const isEnd = at + runsAtOnce >= own.length;
+    if (isEnd) copied.push(...copied.splice(-1).map((run) => withFinalNotice(run, notice)));
     await confirmOwned();
     await holdAgain(blobs, sessionId, copied);
     await store.importResponses(copied);

@@ -4,6 +4,6 @@
  */
 export { AgentStores, describeAgent } from './agent-stores.ts';
 export { Directory } from './directory.ts';
-export type { LearntStores } from './learnt-sessions.ts';
+export type { SessionListStorage } from './listed-sessions.ts';
 export { groupByProject, projectFolders } from './projects.ts';
 export { searchHistory } from './search.ts';

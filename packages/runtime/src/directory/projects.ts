@@ -2,8 +2,8 @@ import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import type { Project, SessionSummary } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
-import type { FoundSession } from './learnt-sessions.ts';
-import { nameOf } from '../session/index.ts';
+import type { FoundSession } from './listed-sessions.ts';
+import { sessionName } from '../session/index.ts';
 
 export function summarizeFound(found: FoundSession): SessionSummary {
   const { sessionId, cliType, projectDir, createdAt, updatedAt } = found;
@@ -12,7 +12,7 @@ export function summarizeFound(found: FoundSession): SessionSummary {
     cliType,
     projectId: projectDir,
     projectDir,
-    title: nameOf(found),
+    title: sessionName(found),
     createdAt,
     updatedAt,
     state: 'idle',

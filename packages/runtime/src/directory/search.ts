@@ -1,6 +1,6 @@
 import { type SearchResult, takenBack } from '@liminal/protocol';
 import type { ResponseStore, SearchQuery, SessionRecord } from '@liminal/storage';
-import { nameOf } from '../session/index.ts';
+import { sessionName } from '../session/index.ts';
 
 /** The store's hits, each with the summary of its session. */
 export async function searchHistory(
@@ -21,7 +21,7 @@ export async function searchHistory(
     const { cliType, projectId } = session;
     const isGone = item !== undefined && gone.has(item.runId);
     const marked = item && { item: { ...item, ...(isGone && { takenBack: true }) } };
-    return { ...hit, ...marked, cliType, projectId, title: nameOf(session) };
+    return { ...hit, ...marked, cliType, projectId, title: sessionName(session) };
   });
   return { hits };
 }

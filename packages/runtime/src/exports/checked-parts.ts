@@ -8,7 +8,7 @@ export type CheckedPart =
   | Exclude<ExportPart, { type: 'blob' }>
   | { type: 'blob'; hash: string; mimeType: string; bytes: Buffer };
 
-const FILE_MAX = 4 * 1024 ** 3;
+const fileMax = 4 * 1024 ** 3;
 
 /**
  * As `readExport`, for the bytes of a file that may be compressed with gzip; also checks each blob's hash. Throws
@@ -17,9 +17,9 @@ const FILE_MAX = 4 * 1024 ** 3;
  */
 export async function* checkedParts(
   file: AsyncIterable<Uint8Array>,
-  maxBytes = FILE_MAX,
+  maxBytes = fileMax,
 ): AsyncGenerator<CheckedPart, void> {
-  for await (const part of readExport(decoded(file, maxBytes))) {
+  for await (const part of readExport(decodeUtf8(file, maxBytes))) {
     if (part.type !== 'blob') {
       yield part;
       continue;
@@ -33,7 +33,7 @@ export async function* checkedParts(
   }
 }
 
-async function* decoded(
+async function* decodeUtf8(
   file: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): AsyncGenerator<string, void> {
@@ -67,10 +67,10 @@ export async function* unpacked(file: AsyncIterable<Uint8Array>): AsyncGenerator
     begun.push(step.value);
   }
   const first = Buffer.concat(begun);
-  const whole = Readable.from(following(first, all));
-  if (first[0] !== 0x1f || first[1] !== 0x8b) return yield* whole;
+  const allBytes = Readable.from(following(first, all));
+  if (first[0] !== 0x1f || first[1] !== 0x8b) return yield* allBytes;
   // Errors are thrown where the pieces are read.
-  const unpacking = pipeline(whole, createGunzip(), () => {});
+  const unpacking = pipeline(allBytes, createGunzip(), () => {});
   try {
     yield* unpacking;
   } catch (cause) {

@@ -3,7 +3,7 @@ import {
   blobIn,
   type ContentBlock,
   emptyResponse,
-  EXPORT_VERSION,
+  exportFormatVersion,
   type ExportedSession,
   type ExportHeader,
   type ExportLine,
@@ -18,11 +18,11 @@ import {
   type BlobStore,
   type EventArchive,
   type EventLog,
-  othersFirst,
+  yieldToEventLoop,
   type ResponseStore,
   type SessionRecord,
 } from '@liminal/storage';
-import { textOf } from '../blobs/index.ts';
+import { decodeText } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
 import { readRun } from '../history/index.ts';
 
@@ -30,7 +30,7 @@ export interface ExportStorage {
   log: EventLog;
   store: ResponseStore;
   blobs: BlobStore;
-  archive?: EventArchive;
+  eventArchive?: EventArchive;
 }
 
 export interface ExportOptions {
@@ -42,7 +42,7 @@ export interface ExportOptions {
 }
 
 /** Lines are combined into pieces of up to about so many characters. */
-const PIECE = 64 * 1024;
+const pieceMax = 64 * 1024;
 
 /**
  * The text of a session's file, in pieces, with one run at a time in memory. Throws `SESSION_NOT_FOUND` before the
@@ -81,7 +81,7 @@ class Export {
 
   async *lines(): AsyncGenerator<ExportHeader | ExportLine, void> {
     const { exportedAt, versions } = this.#options;
-    yield { liminal: 'export', version: EXPORT_VERSION, exportedAt, versions };
+    yield { liminal: 'export', version: exportFormatVersion, exportedAt, versions };
     yield this.#redactor.value(sessionLine(this.#record));
     for (const runId of await this.#runIds()) yield* this.#run(runId);
     const [runs, blobs, secrets] = [this.#runs, this.#blobs, this.#redactor.counts];
@@ -134,7 +134,7 @@ class Export {
     bytes: Uint8Array;
     mimeType: string;
   }): Promise<Uint8Array> {
-    const text = textOf({ mimeType }, bytes);
+    const text = decodeText({ mimeType }, bytes);
     if (text === undefined) return bytes;
     const redacted = await inSteps(this.#redactor.textInSteps(text));
     return redacted === text ? bytes : Buffer.from(redacted);
@@ -145,7 +145,7 @@ class Export {
 async function inSteps<T>(steps: Generator<void, T, void>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next();
-    await othersFirst();
+    await yieldToEventLoop();
     if (done === true) return value;
   }
 }
@@ -169,19 +169,21 @@ function sessionLine(record: SessionRecord): ExportedSession {
 
 /** A run so far, with all its events if the log or the archive has them. */
 async function readWholeRun(
-  { log, store, archive }: ExportStorage,
+  { log, store, eventArchive: archive }: ExportStorage,
   runId: string,
 ): Promise<{ run: Response | undefined; events?: StreamEvent[] }> {
-  const logged = wholeRun(await log.read(runId));
+  const logged = completeRun(await log.read(runId));
   if (logged) return logged;
   const run = toResponse(await readRun({ log, store }, runId));
-  const kept = wholeRun((await archive?.read(runId)) ?? []);
+  const archived = completeRun((await archive?.read(runId)) ?? []);
   // History may still have events that the log has lost: then the events are incomplete.
-  return kept && kept.run.lastSeq === run?.lastSeq ? { run, events: kept.events } : { run };
+  return archived && archived.run.lastSeq === run?.lastSeq
+    ? { run, events: archived.events }
+    : { run };
 }
 
 /** Events and the run that they fold to; undefined if events are missing, or there are none. */
-function wholeRun(events: StreamEvent[]): { run: Response; events: StreamEvent[] } | undefined {
+function completeRun(events: StreamEvent[]): { run: Response; events: StreamEvent[] } | undefined {
   if (events.length === 0 || !events.every(({ seq }, index) => seq === index)) return undefined;
   const run = toResponse(events.reduce(foldResponse, emptyResponse()));
   return run && { run, events };
@@ -203,7 +205,7 @@ async function* inPieces(lines: AsyncIterable<object>): AsyncGenerator<string, v
   let piece = '';
   for await (const line of lines) {
     piece += `${JSON.stringify(line)}\n`;
-    if (piece.length < PIECE) continue;
+    if (piece.length < pieceMax) continue;
     yield piece;
     piece = '';
   }

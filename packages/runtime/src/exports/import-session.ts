@@ -17,7 +17,7 @@ import {
   withinSize,
 } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
-import { nameOf } from '../session/index.ts';
+import { sessionName } from '../session/index.ts';
 import { checkedParts } from './checked-parts.ts';
 import type { ExportStorage } from './export-session.ts';
 
@@ -28,7 +28,7 @@ export interface ImportOptions {
   underWay: Set<string>;
 }
 
-const EXPORTED_EARLY: ErrorObject = {
+const exportedEarly: ErrorObject = {
   code: 'EXPORTED_EARLY',
   message: 'The session was exported while this turn ran. Everything up to then is here.',
 };
@@ -47,21 +47,21 @@ export async function importSession(
   const header = (await parts.next()).value;
   const session = (await parts.next()).value;
   if (header?.type !== 'header' || session?.type !== 'session') throw cutOff();
-  const known = await importedBefore(storage.store, header.header, session.session);
+  const known = await findEarlierImport(storage.store, header.header, session.session);
   if (known) {
     // The file is read to its end, so that the sender gets a report of damage.
     let runs = 0;
     for await (const { type } of parts) if (type === 'run') runs += 1;
-    return { result: { ...resultOf(known), runs, wasThere: true }, record: known };
+    return { result: { ...importSummary(known), runs, wasThere: true }, record: known };
   }
   const sessionId = await freeId(storage, session.session.sessionId, options);
   options.underWay.add(sessionId);
   try {
     const runs = await new Import(storage, sessionId, session.session).take(parts);
-    const record = recordOf(header.header, session.session, sessionId);
+    const record = importedRecord(header.header, session.session, sessionId);
     // Stored last: until then nothing of the session is visible.
     await storage.store.saveSession(record);
-    return { result: { ...resultOf(record), runs, wasThere: false }, record };
+    return { result: { ...importSummary(record), runs, wasThere: false }, record };
   } catch (error) {
     await storage.store.deleteSession(sessionId);
     throw error;
@@ -74,14 +74,14 @@ class Import {
   readonly #storage: ExportStorage;
   readonly #sessionId: string;
   /** Whether the session keeps the id that it has in the file. */
-  readonly #keepsId: boolean;
+  readonly #reusesIds: boolean;
   /** The ids of runs and turns here, by their ids in the file. */
   readonly #ids = new Map<string, string>();
 
   constructor(storage: ExportStorage, sessionId: string, session: ExportedSession) {
     this.#storage = storage;
     this.#sessionId = sessionId;
-    this.#keepsId = sessionId === session.sessionId;
+    this.#reusesIds = sessionId === session.sessionId;
   }
 
   /** Stores all parts; resolves with the number of runs. */
@@ -93,10 +93,11 @@ class Import {
         await blobs.put(part.bytes, { mimeType: part.mimeType, sessionId: this.#sessionId });
       } else if (part.type === 'run') {
         runs += 1;
-        const run = await this.#own(part.run);
+        const run = await this.#withNewIds(part.run);
         await store.saveResponse(run);
         // The events of a run that was open in the file are incomplete.
-        if (part.events && run.lastSeq === part.run.lastSeq) await this.#keep(run, part.events);
+        if (part.events && run.lastSeq === part.run.lastSeq)
+          await this.#archiveEvents(run, part.events);
       } else hasEnd = part.type === 'end';
     }
     if (!hasEnd) throw cutOff();
@@ -104,24 +105,24 @@ class Import {
   }
 
   /** A run under its new ids, and ended: an imported run never continues. */
-  async #own(run: Response): Promise<Response> {
+  async #withNewIds(run: Response): Promise<Response> {
     const outputItems = run.outputItems.map((item) => withinSize(item, maxItemSize));
     const id = await this.#idOf(run.id);
     const turnId = run.turnId === run.id ? id : await this.#idOf(run.turnId);
     const { rewoundTo } = run;
     const rewound = rewoundTo !== undefined && { rewoundTo: await this.#idOf(rewoundTo) };
-    return ended({ ...run, outputItems, id, turnId, sessionId: this.#sessionId, ...rewound });
+    return withEnd({ ...run, outputItems, id, turnId, sessionId: this.#sessionId, ...rewound });
   }
 
   /**
    * Archives the events whatever the settings say for runs that are made here, because the file has them and nothing of
    * it may be lost.
    */
-  async #keep(run: Response, events: readonly StreamEvent[]): Promise<void> {
+  async #archiveEvents(run: Response, events: readonly StreamEvent[]): Promise<void> {
     const { id: runId, sessionId, turnId, rewoundTo } = run;
     const own = (payload: EventPayload): EventPayload =>
       'rewoundTo' in payload && rewoundTo !== undefined ? { ...payload, rewoundTo } : payload;
-    await this.#storage.archive?.keep(
+    await this.#storage.eventArchive?.store(
       runId,
       events.map(({ timestamp, payload, traceContext, seq }) => {
         const draft = { turnId, timestamp, payload: own(payload) };
@@ -134,7 +135,7 @@ class Import {
   async #idOf(id: string): Promise<string> {
     const known = this.#ids.get(id);
     if (known !== undefined) return known;
-    const isFree = this.#keepsId && (await this.#isFree(id));
+    const isFree = this.#reusesIds && (await this.#isFree(id));
     const own = isFree ? id : randomUUID();
     this.#ids.set(id, own);
     return own;
@@ -148,12 +149,12 @@ class Import {
   }
 }
 
-function ended(run: Response): Response {
+function withEnd(run: Response): Response {
   if (run.status !== 'in_progress' && run.status !== 'queued') return run;
   const state = resumeResponse({ ...run, status: 'in_progress' });
   const payloads: EventPayload[] = [
-    ...closeOpenItems(state, { status: 'error', error: EXPORTED_EARLY }),
-    { type: 'response_error', error: EXPORTED_EARLY },
+    ...closeOpenItems(state, { status: 'error', error: exportedEarly }),
+    { type: 'response_error', error: exportedEarly },
   ];
   const timestamp = new Date(run.updatedAt).toISOString();
   const { id: runId, sessionId, turnId, traceContext = { traceparent: '' } } = run;
@@ -168,7 +169,7 @@ function ended(run: Response): Response {
 }
 
 /** The session from the same file, if it is here. */
-async function importedBefore(
+async function findEarlierImport(
   store: ResponseStore,
   { exportedAt }: ExportHeader,
   { sessionId }: ExportedSession,
@@ -193,7 +194,7 @@ async function freeId(
   return isHere || underWay.has(sessionId) ? randomUUID() : sessionId;
 }
 
-function recordOf(
+function importedRecord(
   { exportedAt }: ExportHeader,
   session: ExportedSession,
   sessionId: string,
@@ -219,8 +220,10 @@ function recordOf(
   };
 }
 
-function resultOf(record: SessionRecord): Pick<ImportResult, 'sessionId' | 'cliType' | 'title'> {
-  return { sessionId: record.sessionId, cliType: record.cliType, title: nameOf(record) };
+function importSummary(
+  record: SessionRecord,
+): Pick<ImportResult, 'sessionId' | 'cliType' | 'title'> {
+  return { sessionId: record.sessionId, cliType: record.cliType, title: sessionName(record) };
 }
 
 function cutOff(): LiminalError {

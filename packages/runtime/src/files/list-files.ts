@@ -5,7 +5,7 @@ import { changedFiles, gitFiles } from './git-files.ts';
 import { walkFiles } from './walk-files.ts';
 
 /** The most changed files that are listed. If there are more, these need not be the newest. */
-const CHANGED_MAX = 500;
+const changedMax = 500;
 
 /** The files of a folder, with paths relative to it. */
 export interface Listing {
@@ -37,7 +37,7 @@ export async function listFiles(
   const files = found.paths.filter(isShown);
   const there = new Set(files);
   const all = [...new Set([...found.untracked, ...changed])].filter((path) => there.has(path));
-  const newest = await newestFirst(folder, all.slice(0, CHANGED_MAX));
+  const newest = await newestFirst(folder, all.slice(0, changedMax));
   return { files, changed: newest, isWhole: found.isWhole };
 }
 

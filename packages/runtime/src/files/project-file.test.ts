@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, truncate, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { IMAGE_MAX, readProjectFile, TEXT_MAX } from './project-file.ts';
+import { imageMax, readProjectFile, textMax } from './project-file.ts';
 import { Roots } from '../roots.ts';
 
 const png = Buffer.from(
@@ -143,11 +143,11 @@ describe('a path without content to show', () => {
 
 describe('content', () => {
   test('long text is cut between characters and marked as cut', async () => {
-    await writeFile(join(shop, 'long'), `a${'é'.repeat(TEXT_MAX)}`);
+    await writeFile(join(shop, 'long'), `a${'é'.repeat(textMax)}`);
     const result = await read('long');
-    expect(result).toMatchObject({ kind: 'text', isCut: true, size: 2 * TEXT_MAX + 1 });
-    expect('text' in result && result.text).toBe(`a${'é'.repeat((TEXT_MAX - 2) / 2)}`);
-    await writeFile(join(shop, 'fits'), 'b'.repeat(TEXT_MAX));
+    expect(result).toMatchObject({ kind: 'text', isCut: true, size: 2 * textMax + 1 });
+    expect('text' in result && result.text).toBe(`a${'é'.repeat((textMax - 2) / 2)}`);
+    await writeFile(join(shop, 'fits'), 'b'.repeat(textMax));
     expect(await read('fits')).toMatchObject({ isCut: false });
   });
 
@@ -156,7 +156,7 @@ describe('content', () => {
     await truncate(join(shop, 'huge'), 50 * 1024 ** 3);
     const result = await read('huge');
     expect(result).toMatchObject({ kind: 'text', isCut: true, size: 50 * 1024 ** 3 });
-    expect('text' in result && result.text.length).toBe(TEXT_MAX);
+    expect('text' in result && result.text.length).toBe(textMax);
   });
 
   test('an image is recognised by its content; the content of a big image is left out', async () => {
@@ -167,8 +167,8 @@ describe('content', () => {
     expect(await read('page.png')).toMatchObject({ kind: 'text' });
     await writeFile(join(shop, 'logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
     expect(await read('logo.svg')).toMatchObject({ kind: 'image', mimeType: 'image/svg+xml' });
-    await truncate(join(shop, 'shot'), IMAGE_MAX + 1);
-    expect(await read('shot')).toMatchObject({ kind: 'binary', size: IMAGE_MAX + 1 });
+    await truncate(join(shop, 'shot'), imageMax + 1);
+    expect(await read('shot')).toMatchObject({ kind: 'binary', size: imageMax + 1 });
   });
 
   test('the content of a binary file is left out', async () => {

@@ -7,30 +7,30 @@ import {
   notAllowed,
   notFound,
   openShown,
-  type Place,
+  type FileScope,
   readUpTo,
 } from '../shown-files.ts';
 
 /** Only the first part of a longer text is shown (bytes). */
-export const TEXT_MAX = 2 * 1024 * 1024;
+export const textMax = 2 * 1024 * 1024;
 /** The content of a bigger image is left out (bytes). */
-export const IMAGE_MAX = 8 * 1024 * 1024;
+export const imageMax = 8 * 1024 * 1024;
 /** How much of a file's start decides whether it is text (bytes), as in git. */
-const START = 8000;
+const startMax = 8000;
 
 /**
  * Reads a file of a session's project for showing: regular files only; symbolic links are followed and checked. `path`
  * is absolute, below the home folder (`~/`), or relative to the project folder. Throws `FILE_NOT_ALLOWED`,
  * `FILE_NOT_FOUND`, `FILE_UNREADABLE`.
  */
-export async function readProjectFile(path: string, place: Place): Promise<FileResult> {
+export async function readProjectFile(path: string, scope: FileScope): Promise<FileResult> {
   if (path.includes('\0')) throw notFound(path);
-  const named = resolve(place.projectDir, path.replace(/^~(?=\/)/, homedir()));
+  const named = resolve(scope.projectDir, path.replace(/^~(?=\/)/, homedir()));
   const real = await realpath(named).catch(() => undefined);
   // A path outside gets the same answer whether or not it exists, so that the answer reveals nothing about it.
-  if (!mayBeShown(real ?? (await wouldBe(named)), place)) throw notAllowed(path);
+  if (!mayBeShown(real ?? (await wouldBe(named)), scope)) throw notAllowed(path);
   if (real === undefined) throw notFound(path);
-  const { file, opened } = await openShown(path, real, place);
+  const { file, opened } = await openShown(path, real, scope);
   try {
     const { size, mtimeMs } = opened;
     const content = await readContent(file, real, size);
@@ -48,25 +48,25 @@ async function wouldBe(path: string): Promise<string> {
   return join(real ?? (await wouldBe(parent)), basename(path));
 }
 
-type Content =
+type FileContent =
   | Pick<Extract<FileResult, { kind: 'text' }>, 'kind' | 'text' | 'isCut'>
   | Pick<Extract<FileResult, { kind: 'image' }>, 'kind' | 'mimeType' | 'data'>
   | Pick<Extract<FileResult, { kind: 'binary' }>, 'kind'>;
 
-async function readContent(file: FileHandle, path: string, size: number): Promise<Content> {
-  const start = await readUpTo(file, 0, START);
+async function readContent(file: FileHandle, path: string, size: number): Promise<FileContent> {
+  const start = await readUpTo(file, 0, startMax);
   const mimeType = typeOfImage(start, path);
   if (mimeType !== undefined) {
-    if (size > IMAGE_MAX) return { kind: 'binary' };
-    const rest = await readUpTo(file, start.length, IMAGE_MAX - start.length);
+    if (size > imageMax) return { kind: 'binary' };
+    const rest = await readUpTo(file, start.length, imageMax - start.length);
     return { kind: 'image', mimeType, data: Buffer.concat([start, rest]).toString('base64') };
   }
   if (start.includes(0)) return { kind: 'binary' };
-  const rest = await readUpTo(file, start.length, TEXT_MAX + 1 - start.length);
+  const rest = await readUpTo(file, start.length, textMax + 1 - start.length);
   const bytes = Buffer.concat([start, rest]);
-  const isCut = bytes.length > TEXT_MAX;
+  const isCut = bytes.length > textMax;
   // A character that is cut in the middle is left out.
-  const text = new TextDecoder().decode(bytes.subarray(0, TEXT_MAX), { stream: isCut });
+  const text = new TextDecoder().decode(bytes.subarray(0, textMax), { stream: isCut });
   return { kind: 'text', text, isCut };
 }
 

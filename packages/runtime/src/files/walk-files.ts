@@ -8,11 +8,11 @@ import ignore, { type Ignore } from 'ignore';
 import type { Bounds, Scan } from './bounds.ts';
 
 /** Longer rule files are not read (bytes). */
-const RULES_MAX = 1024 * 1024;
+const rulesMax = 1024 * 1024;
 
 /** Folders that are never searched. */
-const leftOut = new Set(['.git', '.hg', '.svn', 'node_modules']);
-const madeUp = new Set(['/proc/', '/sys/', '/dev/']);
+const skippedFolders = new Set(['.git', '.hg', '.svn', 'node_modules']);
+const virtualFolders = new Set(['/proc/', '/sys/', '/dev/']);
 
 export async function walkFiles(
   folder: string,
@@ -20,12 +20,14 @@ export async function walkFiles(
   signal: AbortSignal,
 ): Promise<Scan> {
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(bounds.time)]);
-  const rules = new Rules(folder);
+  const rules = new IgnoreRules(folder);
   const paths = await new fdir()
     .withRelativePaths()
     .withMaxFiles(bounds.files)
     .withAbortSignal(inTime)
-    .exclude((name, path) => leftOut.has(name) || madeUp.has(path) || !rules.enter(path))
+    .exclude(
+      (name, path) => skippedFolders.has(name) || virtualFolders.has(path) || !rules.enter(path),
+    )
     .filter((path) => !rules.ignores(path))
     .crawl(folder)
     .withPromise();
@@ -33,7 +35,7 @@ export async function walkFiles(
 }
 
 /** The `.gitignore` files of a folder and of the folders below it. */
-class Rules {
+class IgnoreRules {
   readonly #root: string;
   /** By folder, relative to the root and with a trailing slash; only folders that have rules. */
   readonly #byFolder = new Map<string, Ignore>();
@@ -53,10 +55,14 @@ class Rules {
 
   /** Whether a path is ignored: the rules nearest to the path that mention it decide. */
   ignores(path: string): boolean {
-    for (let cut = end(path); cut >= 0; cut = cut === 0 ? -1 : end(path.slice(0, cut))) {
-      const said = this.#byFolder.get(path.slice(0, cut))?.test(path.slice(cut));
-      if (said?.ignored === true) return true;
-      if (said?.unignored === true) return false;
+    for (
+      let cut = lastPartIndex(path);
+      cut >= 0;
+      cut = cut === 0 ? -1 : lastPartIndex(path.slice(0, cut))
+    ) {
+      const result = this.#byFolder.get(path.slice(0, cut))?.test(path.slice(cut));
+      if (result?.ignored === true) return true;
+      if (result?.unignored === true) return false;
     }
     return false;
   }
@@ -68,7 +74,7 @@ class Rules {
 }
 
 /** The index at which the last part of a path begins. */
-const end = (path: string): number => path.lastIndexOf('/', path.length - 2) + 1;
+const lastPartIndex = (path: string): number => path.lastIndexOf('/', path.length - 2) + 1;
 
 /** The text of a regular file; does not block on a pipe. */
 function readRules(path: string): string | undefined {
@@ -76,7 +82,7 @@ function readRules(path: string): string | undefined {
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const { size, isFile } = statOf(file);
-    return isFile && size <= RULES_MAX ? readFileSync(file, 'utf8') : undefined;
+    return isFile && size <= rulesMax ? readFileSync(file, 'utf8') : undefined;
   } catch {
     return undefined;
   } finally {

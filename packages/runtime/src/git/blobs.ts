@@ -12,7 +12,7 @@ export async function readBlobs(
   signal: AbortSignal,
 ): Promise<Map<string, Committed>> {
   const blobs = new Map<string, Committed>();
-  const sizes = await ask(top, '--batch-check', [...new Set(ids)], signal);
+  const sizes = await catFile(top, '--batch-check', [...new Set(ids)], signal);
   const wanted: string[] = [];
   let total = 0;
   for (const line of sizes.toString('latin1').split('\n')) {
@@ -25,7 +25,7 @@ export async function readBlobs(
       wanted.push(id);
     }
   }
-  const content = await ask(top, '--batch', wanted, signal);
+  const content = await catFile(top, '--batch', wanted, signal);
   let at = 0;
   while (at < content.length) {
     const end = content.indexOf('\n', at);
@@ -38,7 +38,7 @@ export async function readBlobs(
   return blobs;
 }
 
-async function ask(
+async function catFile(
   top: string,
   how: '--batch' | '--batch-check',
   ids: readonly string[],
@@ -46,9 +46,9 @@ async function ask(
 ): Promise<Buffer> {
   if (ids.length === 0) return Buffer.alloc(0);
   const input = `${ids.join('\n')}\n`;
-  const answer = await gitOutput(top, ['cat-file', how], { signal, input }, OUTPUT_MAX);
+  const answer = await gitOutput(top, ['cat-file', how], { signal, input }, outputMax);
   return answer.kind === 'done' ? answer.output : Buffer.alloc(0);
 }
 
 /** Bytes; `all` and a line for each blob are less. */
-const OUTPUT_MAX = 64 * 1024 * 1024;
+const outputMax = 64 * 1024 * 1024;

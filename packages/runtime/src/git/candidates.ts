@@ -21,10 +21,10 @@ export interface Candidate {
 }
 
 /** The most recently written files that are compared; others count as unchanged. */
-const RECENT_MAX = 5_000;
+const recentMax = 5_000;
 /** Files that are examined at the same time. */
 const together = 256;
-const none = /^0+$/;
+const zeroId = /^0+$/;
 
 /** Returns tracked files first, then files that git would add. */
 export async function findCandidates(
@@ -89,9 +89,9 @@ function trackedCandidate(about: readonly string[], name: Buffer): Candidate {
   const [oldMode = '', mode = '', id = '', staged = ''] = about;
   return {
     ...named(name),
-    ...(!none.test(oldMode) && { old: { mode: oldMode, id } }),
-    ...(!none.test(mode) && { mode }),
-    ...(!none.test(staged) && { staged }),
+    ...(!zeroId.test(oldMode) && { old: { mode: oldMode, id } }),
+    ...(!zeroId.test(mode) && { mode }),
+    ...(!zeroId.test(staged) && { staged }),
     isUntracked: false,
   };
 }
@@ -140,7 +140,7 @@ async function recentFiles(asked: RecentFiles): Promise<Candidate[]> {
   });
   const recent: Candidate[] = [];
   const since = Math.floor(time / 1_000);
-  for (let at = 0; at < all.length && recent.length < RECENT_MAX; at += together) {
+  for (let at = 0; at < all.length && recent.length < recentMax; at += together) {
     if (signal.aborted) throw tooSlow();
     const looked = all.slice(at, at + together).map(async (candidate) => {
       const stat = await lstat(join(repository.top, candidate.path)).catch(() => undefined);

@@ -2,14 +2,14 @@
 import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
 import type { ChangedFile, Unshown } from '@liminal/protocol';
-import { mayBeShown, type Place } from '../shown-files.ts';
+import { mayBeShown, type FileScope } from '../shown-files.ts';
 import { readAttributes } from './attributes.ts';
 import { type Committed, readBlobs } from './blobs.ts';
 import { type Candidate, findCandidates, submoduleCommit } from './candidates.ts';
 import type { Sides } from './hunks.ts';
 import { findRenames } from './renames.ts';
 import type { Repository } from './repository.ts';
-import { blobId, CONTENT_MAX, lookAt, type WorkFile } from './work-file.ts';
+import { blobId, contentMax, readWorkFile, type WorkFile } from './work-file.ts';
 
 export interface DiffBounds {
   /** The most files that are listed. */
@@ -36,15 +36,15 @@ export interface Comparison {
   hidden: number;
 }
 
-interface Compared {
+interface CompareOptions {
   repository: Repository;
-  place: Place;
+  place: FileScope;
   bounds: DiffBounds;
   signal: AbortSignal;
 }
 
 /** A file that differs, with its state in the work tree. */
-interface Found {
+interface WorkTreeChange {
   candidate: Candidate;
   /** Undefined for a deleted file. */
   mode?: string | undefined;
@@ -55,7 +55,7 @@ interface Found {
 }
 
 /** A file that differs, with its committed content. */
-interface Both extends Found {
+interface ChangeWithBase extends WorkTreeChange {
   before?: Buffer | undefined;
 }
 
@@ -63,24 +63,24 @@ interface Both extends Found {
 const together = 8;
 
 /** @throws `DIFF_UNAVAILABLE`. */
-export async function compare(compared: Compared): Promise<Comparison> {
+export async function compareWorkTree(compared: CompareOptions): Promise<Comparison> {
   const candidates = await findCandidates(compared.repository, compared.signal);
-  const { found, hidden, unlisted } = await lookAtAll(candidates, compared);
+  const { found, hidden, unlisted } = await inspectAll(candidates, compared);
   const differences = withRenames(await withCommitted(found, compared));
   return { differences, unlisted, hidden };
 }
 
 /** Compares candidates until enough files differ, or until the time is over. */
-async function lookAtAll(
+async function inspectAll(
   candidates: readonly Candidate[],
-  { repository, place, bounds, signal }: Compared,
-): Promise<{ found: Found[]; hidden: number; unlisted: number }> {
-  const found: Found[] = [];
+  { repository, place, bounds, signal }: CompareOptions,
+): Promise<{ found: WorkTreeChange[]; hidden: number; unlisted: number }> {
+  const found: WorkTreeChange[] = [];
   let [hidden, content, at] = [0, 0, 0];
   for (; at < candidates.length && found.length < bounds.files && !signal.aborted; at += together) {
     const batch = candidates.slice(at, at + together);
     const looks = await Promise.all(
-      batch.map(async (candidate) => look(candidate, repository, place, signal)),
+      batch.map(async (candidate) => inspect(candidate, repository, place, signal)),
     );
     for (const one of looks) {
       if (one === 'hidden') hidden += 1;
@@ -93,12 +93,12 @@ async function lookAtAll(
   return { found, hidden, unlisted: Math.max(0, candidates.length - at) };
 }
 
-async function look(
+async function inspect(
   candidate: Candidate,
   { top, algorithm }: Repository,
-  place: Place,
+  place: FileScope,
   signal: AbortSignal,
-): Promise<Found | 'same' | 'hidden'> {
+): Promise<WorkTreeChange | 'same' | 'hidden'> {
   const { path, old, mode } = candidate;
   if (candidate.isOddName) {
     return { candidate, mode: old === undefined ? '100644' : mode, unshown: 'name' };
@@ -109,7 +109,7 @@ async function look(
       ? { candidate, mode: '160000', unshown: 'repository' }
       : 'hidden';
   }
-  const seen = await lookAt(path, { ...place, top, algorithm });
+  const seen = await readWorkFile(path, { ...place, top, algorithm });
   switch (seen) {
     case 'hidden':
       return 'hidden';
@@ -126,14 +126,17 @@ async function look(
   }
 }
 
-function lookAtGone(candidate: Candidate): Found | 'same' {
+function lookAtGone(candidate: Candidate): WorkTreeChange | 'same' {
   const { old, mode, staged } = candidate;
   // A file that a sparse checkout leaves out counts as staged.
   if (mode !== undefined && staged !== undefined) return { candidate, mode, id: staged };
   return old === undefined ? 'same' : { candidate };
 }
 
-function lookAtSubmodule(candidate: Candidate, commit: string | undefined): Found | 'same' {
+function lookAtSubmodule(
+  candidate: Candidate,
+  commit: string | undefined,
+): WorkTreeChange | 'same' {
   // A submodule without a commit is not checked out.
   const now = commit ?? candidate.staged ?? candidate.old?.id;
   if (now === undefined || now === candidate.old?.id) return 'same';
@@ -143,36 +146,37 @@ function lookAtSubmodule(candidate: Candidate, commit: string | undefined): Foun
 /** The form in which git's own patches show the commit of a submodule. */
 const asText = (commit: string): Buffer => Buffer.from(`Subproject commit ${commit}\n`);
 
-function lookAtFile(candidate: Candidate, seen: WorkFile): Found | 'same' {
+function lookAtFile(candidate: Candidate, seen: WorkFile): WorkTreeChange | 'same' {
   const { old } = candidate;
   // The executable bit counts only if it counts in this repository, which git reports.
   const expected = candidate.mode ?? old?.mode;
-  const mode = kindOf(expected) === kindOf(seen.mode) ? expected : seen.mode;
+  const mode = fileTypeOf(expected) === fileTypeOf(seen.mode) ? expected : seen.mode;
   if (old !== undefined && seen.id === old.id && mode === old.mode) return 'same';
   const { id, content } = seen;
   return { candidate, mode, id, content, ...(content === undefined && { unshown: 'large' }) };
 }
 
 /** The mode of a file, a link or a submodule. */
-const kindOf = (mode: string | undefined): string | undefined => mode?.slice(0, 3);
-const isFile = (mode: string | undefined): boolean => kindOf(mode) === '100';
+const fileTypeOf = (mode: string | undefined): string | undefined => mode?.slice(0, 3);
+const isFile = (mode: string | undefined): boolean => fileTypeOf(mode) === '100';
 
 /** Adds the committed content, and leaves out files that git would store unchanged. */
 async function withCommitted(
-  found: readonly Found[],
-  { repository, bounds, signal }: Compared,
-): Promise<Both[]> {
-  const isModified = ({ candidate: { old }, mode }: Found) => isFile(mode) && isFile(old?.mode);
+  found: readonly WorkTreeChange[],
+  { repository, bounds, signal }: CompareOptions,
+): Promise<ChangeWithBase[]> {
+  const isModified = ({ candidate: { old }, mode }: WorkTreeChange) =>
+    isFile(mode) && isFile(old?.mode);
   const paths = found.filter(isModified).map(({ candidate }) => candidate.path);
   const storing = await readAttributes(repository, paths, signal);
-  const judged = found.flatMap((one): Found[] => {
+  const judged = found.flatMap((one): WorkTreeChange[] => {
     const { path, isRecent = false } = one.candidate;
     if (!isModified(one) || !storing(path).isFiltered) return [one];
     return isRecent ? [] : [{ ...one, unshown: 'filtered' }];
   });
-  const bytes = { each: CONTENT_MAX, all: bounds.content };
+  const bytes = { each: contentMax, all: bounds.content };
   const blobs = await readBlobs(repository, judged.flatMap(blobsOf), bytes, signal);
-  return judged.flatMap((one): Both[] => {
+  return judged.flatMap((one): ChangeWithBase[] => {
     const both = withBlobs(one, blobs);
     const { before, content, candidate } = both;
     if (both.unshown !== undefined || !isModified(one) || !content?.includes('\r\n')) return [both];
@@ -185,7 +189,7 @@ async function withCommitted(
 }
 
 /** The ids of the blobs that are read for a file. */
-function blobsOf({ candidate: { old }, mode, id, content, unshown }: Found): string[] {
+function blobsOf({ candidate: { old }, mode, id, content, unshown }: WorkTreeChange): string[] {
   if (unshown !== undefined) return [];
   const isStagedOnly = mode !== undefined && content === undefined;
   return [
@@ -194,7 +198,7 @@ function blobsOf({ candidate: { old }, mode, id, content, unshown }: Found): str
   ];
 }
 
-function withBlobs(found: Found, blobs: ReadonlyMap<string, Committed>): Both {
+function withBlobs(found: WorkTreeChange, blobs: ReadonlyMap<string, Committed>): ChangeWithBase {
   const { candidate, mode, id, unshown } = found;
   if (unshown !== undefined) return found;
   const { old } = candidate;
@@ -208,7 +212,7 @@ function withBlobs(found: Found, blobs: ReadonlyMap<string, Committed>): Both {
 }
 
 /** Returns all differences by path; the two entries of a renamed file become one. */
-function withRenames(all: readonly Both[]): Difference[] {
+function withRenames(all: readonly ChangeWithBase[]): Difference[] {
   const deleted = all
     .filter(({ candidate: { old }, mode }) => mode === undefined && isFile(old?.mode))
     .map((both) => ({ both, id: both.candidate.old?.id, content: both.before }));
@@ -224,7 +228,7 @@ function withRenames(all: readonly Both[]): Difference[] {
     .toSorted((a, b) => (a.file.path < b.file.path ? -1 : 1));
 }
 
-function difference(both: Both, from: Both | undefined): Difference {
+function difference(both: ChangeWithBase, from: ChangeWithBase | undefined): Difference {
   const { candidate, mode, content } = both;
   const old = (from ?? both).candidate.old;
   const before = (from ?? both).before;
@@ -244,7 +248,10 @@ function modes(oldMode: string | undefined, newMode: string | undefined) {
   return { ...(oldMode !== undefined && { oldMode }), ...(newMode !== undefined && { newMode }) };
 }
 
-function changeOf({ candidate, mode }: Both, from: Both | undefined): ChangedFile['change'] {
+function changeOf(
+  { candidate, mode }: ChangeWithBase,
+  from: ChangeWithBase | undefined,
+): ChangedFile['change'] {
   if (from !== undefined) return 'renamed';
   if (mode === undefined) return 'deleted';
   if (candidate.old !== undefined) return 'modified';
@@ -252,10 +259,10 @@ function changeOf({ candidate, mode }: Both, from: Both | undefined): ChangedFil
 }
 
 /** The number of bytes at a file's start that decide whether it is text, as in git. */
-const START = 8_000;
+const start = 8_000;
 
 function binary(...sides: (Buffer | undefined)[]): 'binary' | undefined {
-  return sides.some((side) => side?.subarray(0, START).includes(0)) ? 'binary' : undefined;
+  return sides.some((side) => side?.subarray(0, start).includes(0)) ? 'binary' : undefined;
 }
 
 /** Decodes both sides in the same encoding, so that each changed byte changes the text. */

@@ -34,10 +34,10 @@ export function makeHunks(files: readonly Sides[], bounds = hunkBounds): FileHun
     if (lines >= bounds.allLines || characters >= bounds.allCharacters) {
       return { hunks: [], unshown: 'limit' };
     }
-    const whole = compare(sides);
-    const all = whole.flatMap((hunk) => hunk.lines);
+    const allHunks = diffLines(sides);
+    const all = allHunks.flatMap((hunk) => hunk.lines);
     const room = Math.min(bounds.lines, bounds.allLines - lines);
-    const hunks = firstLines(whole, room, bounds.allCharacters - characters);
+    const hunks = firstLines(allHunks, room, bounds.allCharacters - characters);
     const shown = hunks.flatMap((hunk) => hunk.lines);
     lines += shown.length;
     characters += shown.reduce((sum, line) => sum + line.length, 0);
@@ -50,7 +50,7 @@ export function makeHunks(files: readonly Sides[], bounds = hunkBounds): FileHun
   });
 }
 
-function compare({ before, after }: Sides): DiffHunk[] {
+function diffLines({ before, after }: Sides): DiffHunk[] {
   const isLong = countLines(before) + countLines(after) > comparable.lines;
   const patch =
     isLong || before === '' || after === ''
@@ -60,11 +60,11 @@ function compare({ before, after }: Sides): DiffHunk[] {
           maxEditLength: comparable.changes,
         });
   return patch === undefined
-    ? replaced(before, after)
+    ? replacementHunks(before, after)
     : patch.hunks.map(({ oldStart, newStart, lines }) => ({ oldStart, newStart, lines }));
 }
 
-function replaced(before: string, after: string): DiffHunk[] {
+function replacementHunks(before: string, after: string): DiffHunk[] {
   const lines = [...signed('-', before), ...signed('+', after)];
   return lines.length === 0 ? [] : [{ oldStart: 1, newStart: 1, lines }];
 }

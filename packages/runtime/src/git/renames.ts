@@ -1,19 +1,19 @@
 /** One side of a change whose other side is missing: a deleted file, or a new one. */
-export interface Side {
+export interface RenameSide {
   id: string | undefined;
   content: Buffer | undefined;
 }
 
 /** The most pairs that are compared by content. */
-const PAIRS_MAX = 2_500;
+const pairsMax = 2_500;
 /** The least share of a file that must be the same, as in git. */
-const alike = 0.5;
+const minSimilarity = 0.5;
 
 /**
  * Pairs deleted files with new files: first by equal content, then by content of which at least half is the same. Each
  * file is in at most one pair.
  */
-export function findRenames<D extends Side, N extends Side>(
+export function findRenames<D extends RenameSide, N extends RenameSide>(
   deleted: readonly D[],
   added: readonly N[],
 ): Map<N, D> {
@@ -26,14 +26,14 @@ export function findRenames<D extends Side, N extends Side>(
     gone.delete(equal);
   }
   const left = added.filter((one) => hasContent(one) && !renames.has(one));
-  if (left.length * gone.size > PAIRS_MAX) return renames;
+  if (left.length * gone.size > pairsMax) return renames;
   const linesOfGone = new Map([...gone].map((one) => [one, countLines(one)] as const));
   const pairs = left.flatMap((one) => {
     const lines = countLines(one);
     return [...linesOfGone].map(([old, before]) => ({ one, old, share: shared(before, lines) }));
   });
   for (const { one, old, share } of pairs.toSorted((a, b) => b.share - a.share)) {
-    if (share < alike || renames.has(one) || !gone.has(old)) continue;
+    if (share < minSimilarity || renames.has(one) || !gone.has(old)) continue;
     renames.set(one, old);
     gone.delete(old);
   }
@@ -41,15 +41,16 @@ export function findRenames<D extends Side, N extends Side>(
 }
 
 /** All empty files are equal, which does not prove a rename. */
-const hasContent = ({ content }: Side): boolean => content === undefined || content.length > 0;
+const hasContent = ({ content }: RenameSide): boolean =>
+  content === undefined || content.length > 0;
 
-interface Lines {
+interface LineCounts {
   /** The number of occurrences of each line. */
   counts: ReadonlyMap<string, number>;
   size: number;
 }
 
-function countLines({ content }: Side): Lines {
+function countLines({ content }: RenameSide): LineCounts {
   const counts = new Map<string, number>();
   // Each character stands for a byte, because only equality counts.
   const text = content?.toString('latin1') ?? '';
@@ -58,9 +59,9 @@ function countLines({ content }: Side): Lines {
 }
 
 /** Returns the share of the larger text that both texts have in common, by whole lines, from 0 to 1. */
-function shared(before: Lines, after: Lines): number {
+function shared(before: LineCounts, after: LineCounts): number {
   const larger = Math.max(before.size, after.size);
-  if (larger === 0 || Math.min(before.size, after.size) / larger < alike) return 0;
+  if (larger === 0 || Math.min(before.size, after.size) / larger < minSimilarity) return 0;
   let same = 0;
   for (const [line, count] of after.counts) {
     same += Math.min(count, before.counts.get(line) ?? 0) * line.length;

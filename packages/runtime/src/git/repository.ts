@@ -3,7 +3,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { contains } from '@liminal/agents';
 import { RuntimeError } from '../errors.ts';
-import { mayBeShown, openShown, type Place, readUpTo } from '../shown-files.ts';
+import { mayBeShown, openShown, type FileScope, readUpTo } from '../shown-files.ts';
 import { type GitAnswer, gitOutput } from './run-git.ts';
 
 /** A work tree, and the commit that it is compared with. */
@@ -27,8 +27,8 @@ export interface Repository {
  * project could point to any other repository on the machine.
  * @throws `DIFF_UNAVAILABLE`.
  */
-export async function openRepository(place: Place, signal: AbortSignal): Promise<Repository> {
-  const { projectDir } = place;
+export async function openRepository(scope: FileScope, signal: AbortSignal): Promise<Repository> {
+  const { projectDir } = scope;
   const ask = async (...args: string[]) => gitOutput(projectDir, args, { signal });
   const paths = ['--show-toplevel', '--absolute-git-dir', '--git-common-dir'];
   const more = ['--git-path', 'objects', '--git-path', 'index', '--show-object-format'];
@@ -37,27 +37,27 @@ export async function openRepository(place: Place, signal: AbortSignal): Promise
     ask('rev-parse', '--verify', '-q', 'HEAD'),
     ask('symbolic-ref', '-q', '--short', 'HEAD'),
   ]);
-  const lines = lineOf(about).split('\n');
+  const lines = outputText(about).split('\n');
   const [tree = '', folder = '', shared = '', objects = '', index = '', algorithm = ''] = lines;
   if (lines.length !== 6)
     throw unavailable('has a name with a line break, or lies in such a folder');
   const top = await real(tree);
   // A repository's own settings can name any folder as its work tree.
   if (top === undefined || !contains(top, projectDir)) throw unavailable('is in no git work tree');
-  const parts = [folder, shared, ...(await objectPlaces(objects, place))];
+  const parts = [folder, shared, ...(await objectPlaces(objects, scope))];
   const places = await Promise.all(parts.map(real));
-  if (!places.every((each) => mayBeShown(each, place))) {
+  if (!places.every((each) => mayBeShown(each, scope))) {
     const why =
       'has its git repository outside the folders that sessions may work in: add the repository’s folder to "roots"';
     throw unavailable(why);
   }
-  const commit = head.kind === 'done' ? lineOf(head) : undefined;
+  const commit = head.kind === 'done' ? outputText(head) : undefined;
   return {
     top,
     index,
     algorithm,
     ...(commit !== undefined && { commit }),
-    ...(branch.kind === 'done' && { branch: lineOf(branch) }),
+    ...(branch.kind === 'done' && { branch: outputText(branch) }),
     base: commit ?? createHash(algorithm).update('tree 0\0').digest('hex'),
   };
 }
@@ -66,20 +66,20 @@ const real = async (path: string): Promise<string | undefined> =>
   realpath(path).catch(() => undefined);
 
 /** The most folders of objects that are followed, each of which may name others; git follows five. */
-const ALTERNATES_MAX = 20;
+const alternatesMax = 20;
 
 /** The folders besides its own in which a repository's objects may lie: links, and other folders that it names. */
-async function objectPlaces(objects: string, place: Place): Promise<string[]> {
+async function objectPlaces(objects: string, scope: FileScope): Promise<string[]> {
   const places = new Set([objects]);
   for (const folder of places) {
-    if (places.size > ALTERNATES_MAX) throw unavailable('has a git repository in too many parts');
+    if (places.size > alternatesMax) throw unavailable('has a git repository in too many parts');
     for (const below of [folder, join(folder, 'info'), join(folder, 'pack')]) {
       const entries = await readdir(below, { withFileTypes: true }).catch(() => []);
       const links = entries.filter((entry) => !entry.isDirectory() && !entry.isFile());
-      if (links.length > ALTERNATES_MAX) throw unavailable('has a git repository of links');
+      if (links.length > alternatesMax) throw unavailable('has a git repository of links');
       for (const { name } of links) places.add(join(below, name));
     }
-    for (const line of (await readAlternates(folder, place)).split('\n')) {
+    for (const line of (await readAlternates(folder, scope)).split('\n')) {
       // Git would decode this form.
       if (line.startsWith('"'))
         throw unavailable('has a git repository in a folder of an odd name');
@@ -90,23 +90,23 @@ async function objectPlaces(objects: string, place: Place): Promise<string[]> {
 }
 
 /** The most bytes that are read of the file that names other folders of objects. */
-const NAMED_MAX = 64 * 1024;
+const namedMax = 64 * 1024;
 
 /** The file that names further folders of objects; empty if the file is missing or must not be read. */
-async function readAlternates(folder: string, place: Place): Promise<string> {
+async function readAlternates(folder: string, scope: FileScope): Promise<string> {
   const path = await real(join(folder, 'info/alternates'));
   const opened =
-    path === undefined ? undefined : await openShown(path, path, place).catch(() => undefined);
+    path === undefined ? undefined : await openShown(path, path, scope).catch(() => undefined);
   if (opened === undefined) return '';
   try {
-    return (await readUpTo(opened.file, 0, NAMED_MAX)).toString();
+    return (await readUpTo(opened.file, 0, namedMax)).toString();
   } finally {
     await opened.file.close();
   }
 }
 
 /** The output of git without the last line end. Throws `DIFF_UNAVAILABLE` if there is none. */
-function lineOf(answer: GitAnswer): string {
+function outputText(answer: GitAnswer): string {
   switch (answer.kind) {
     case 'done':
       return answer.output.toString().replace(/\n$/, '');
@@ -115,11 +115,11 @@ function lineOf(answer: GitAnswer): string {
     case 'cut':
       throw tooSlow();
     case 'failed':
-      throw unavailable(reasonOf(answer.complaint));
+      throw unavailable(failureReason(answer.complaint));
   }
 }
 
-function reasonOf(complaint: string): string {
+function failureReason(complaint: string): string {
   if (/not a git repository/i.test(complaint)) return 'is not in a git repository';
   if (/must be run in a work tree/i.test(complaint)) return 'is in no git work tree';
   if (/dubious ownership/i.test(complaint)) {

@@ -10,13 +10,13 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /** The longest list of paths, in bytes. */
-const LIST_MAX = 32 * 1024 * 1024;
+const listMax = 32 * 1024 * 1024;
 /** The longest path, in bytes: no file system has longer paths. */
-const PATH_MAX = 8192;
+const pathMax = 8192;
 /** The largest index that is copied, in bytes: about a million files. */
-const INDEX_MAX = 128 * 1024 * 1024;
+const indexMax = 128 * 1024 * 1024;
 /** The most characters of git's error output that are kept. */
-const COMPLAINT_MAX = 2_000;
+const complaintMax = 2_000;
 
 export interface GitOptions {
   signal: AbortSignal;
@@ -39,7 +39,7 @@ export async function gitParts(
 ): Promise<boolean | undefined> {
   if (signal.aborted) return false;
   const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
-  const child = start(folder, args, env, input);
+  const child = spawnGit(folder, args, env, input);
   let rest: Buffer = Buffer.alloc(0);
   const end = (outcome: boolean | undefined): void => {
     rest = Buffer.alloc(0);
@@ -56,7 +56,7 @@ export async function gitParts(
   child.stdout.on('data', (chunk: Buffer) => {
     size += chunk.length;
     const left = eachPart(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), take);
-    if (left === undefined || left.length > PATH_MAX || size > LIST_MAX) return end(false);
+    if (left === undefined || left.length > pathMax || size > listMax) return end(false);
     rest = left;
   });
   child.on('close', (code) => {
@@ -82,7 +82,7 @@ export async function gitOutput(
 ): Promise<GitAnswer> {
   if (signal.aborted) return { kind: 'cut' };
   const { promise, resolve } = Promise.withResolvers<GitAnswer>();
-  const child = start(folder, args, env, input);
+  const child = spawnGit(folder, args, env, input);
   const chunks: Buffer[] = [];
   let [size, complaint] = [0, ''];
   const end = (answer: GitAnswer): void => {
@@ -99,7 +99,7 @@ export async function gitOutput(
     else chunks.push(chunk);
   });
   child.stderr.on('data', (chunk: Buffer) => {
-    complaint = (complaint + chunk.toString()).slice(0, COMPLAINT_MAX);
+    complaint = (complaint + chunk.toString()).slice(0, complaintMax);
   });
   child.on('close', (code) =>
     end(
@@ -109,7 +109,7 @@ export async function gitOutput(
   return promise;
 }
 
-function start(
+function spawnGit(
   folder: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -155,9 +155,9 @@ export async function copyIndex(path: string, to: string, signal: AbortSignal): 
   let time: number;
   try {
     const about = await file.stat();
-    if (!about.isFile() || about.size > INDEX_MAX) throw new Error('no index to compare with');
+    if (!about.isFile() || about.size > indexMax) throw new Error('no index to compare with');
     time = about.mtimeMs;
-    await pipeline(file.createReadStream({ end: INDEX_MAX }), createWriteStream(to), { signal });
+    await pipeline(file.createReadStream({ end: indexMax }), createWriteStream(to), { signal });
   } finally {
     await file.close();
   }

@@ -1,15 +1,15 @@
 import type { SessionDiff } from '@liminal/protocol';
 import { Tinypool } from 'tinypool';
-import { FewAtOnce } from '../few-at-once.ts';
+import { FairSemaphore } from '../fair-semaphore.ts';
 import type { Roots } from '../roots.ts';
-import { compare, type DiffBounds, diffBounds } from './compare.ts';
+import { compareWorkTree, type DiffBounds, diffBounds } from './compare.ts';
 import type { FileHunks, Sides } from './hunks.ts';
 import { openRepository } from './repository.ts';
 
 /** The time limit of a whole comparison, in ms. */
-const TIME_MAX = 20_000;
+const timeMax = 20_000;
 /** Comparisons at the same time: each has up to 32 MiB of content in memory. */
-const AT_ONCE = 2;
+const atOnce = 2;
 /** The time after which an unused thread ends, in ms. */
 const idleMs = 60_000;
 
@@ -20,7 +20,7 @@ const idleMs = 60_000;
 export class WorkTreeDiffs {
   readonly #roots: Roots;
   readonly #bounds: DiffBounds;
-  readonly #few = new FewAtOnce(AT_ONCE);
+  readonly #semaphore = new FairSemaphore(atOnce);
   readonly #closing = new AbortController();
   #pool: Tinypool | undefined;
 
@@ -32,12 +32,12 @@ export class WorkTreeDiffs {
   /** Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`, `DIFF_UNAVAILABLE`. */
   async read(projectDir: string): Promise<SessionDiff> {
     const folder = await this.#roots.admit(projectDir);
-    return this.#few.run(async () => {
-      const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TIME_MAX)]);
+    return this.#semaphore.run(async () => {
+      const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeMax)]);
       const place = { projectDir: folder, roots: this.#roots };
       const repository = await openRepository(place, signal);
       const compared = { repository, place, bounds: this.#bounds, signal };
-      const { differences, unlisted, hidden } = await compare(compared);
+      const { differences, unlisted, hidden } = await compareWorkTree(compared);
       const hunks = await this.#hunks(differences.flatMap(({ sides }) => sides ?? []));
       const files = differences.map(({ file, sides }) => {
         const made = sides === undefined ? undefined : hunks.shift();

@@ -1,4 +1,4 @@
-import { steeredItem } from '@liminal/protocol';
+import { steeredItemId } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 import { RuntimeError } from '../errors.ts';
 import type { Storage } from './read-run.ts';
@@ -23,14 +23,14 @@ export async function hasBegun(
 }
 
 /** How far back in history a repeated steered message is searched: in items, and in bytes of JSON. */
-const lookedAt = { limit: 1_000, size: 1_000_000 };
+const searchBounds = { limit: 1_000, size: 1_000_000 };
 
 /** The turn into which a message was steered, from history. */
-export async function turnSaidIn(
+export async function findSteeredTurn(
   store: ResponseStore,
   sessionId: string,
   messageId: string,
 ): Promise<string | undefined> {
-  const { items } = await store.readItems(sessionId, lookedAt);
-  return items.findLast(({ runId, item }) => item.id === steeredItem(runId, messageId))?.runId;
+  const { items } = await store.readItems(sessionId, searchBounds);
+  return items.findLast(({ runId, item }) => item.id === steeredItemId(runId, messageId))?.runId;
 }

@@ -8,41 +8,47 @@ import {
 } from '@liminal/protocol';
 import {
   type ItemPage,
-  othersFirst,
+  yieldToEventLoop,
   type ResponseHead,
   type ResponseStore,
   type StoredItem,
 } from '@liminal/storage';
 import { isLargeRun } from '../turn/index.ts';
-import { FewAtOnce } from '../few-at-once.ts';
-import { newestThatFit, type PageRoom, runsBefore } from './open-page.ts';
-import { type Beyond, type Edges, keysBeyond, type PageOfRun, pageOfRun } from './page-calls.ts';
+import { FairSemaphore } from '../fair-semaphore.ts';
+import { newestPage, type PageRoom, runsBefore } from './open-page.ts';
+import {
+  type OutsideCallKeys,
+  type PageEdges,
+  keysBeyond,
+  type RunPage,
+  pageOfRun,
+} from './page-calls.ts';
 
 /** The most entries of one page, and the most bytes of its items; a larger item is a page of its own. */
-const PAGE_MAX = 200;
-const PAGE_BYTES = 8 * 1024 * 1024;
+const pageMax = 200;
+const pageBytes = 8 * 1024 * 1024;
 /** The most items of a tail for a subscriber that missed turns; a call and its result are two items. */
-const TAIL_ITEMS_MAX = 2 * PAGE_MAX;
+const tailItemsMax = 2 * pageMax;
 /** How many subscribers of one session load at the same time: each load keeps a page in memory. */
-const LOADS_AT_ONCE = 4;
+const loadsAtOnce = 4;
 /** A subscriber that has missed more turns than this gets a snapshot. */
-const TAIL_TURNS_MAX = 50;
+const tailTurnsMax = 50;
 
-export type Resumed = Omit<HistoryMessage, 'type' | 'sessionId'>;
-type Place = Pick<StoredItem, 'runId' | 'index'>;
+export type ResumedHistory = Omit<HistoryMessage, 'type' | 'sessionId'>;
+type StoredPosition = Pick<StoredItem, 'runId' | 'index'>;
 
 /** Runs from the store; runs from a page have only the items on that page. */
-interface Stored {
+interface StoredRuns {
   runs: readonly Response[];
   page?: ItemPage;
   /** Items before the page that the first run shows. */
-  earlier?: PageOfRun['earlier'];
+  earlier?: RunPage['earlier'];
   /** Whether the store has more of the first run. */
   isCut?: boolean;
 }
 
 /** Stored runs, and the stored heads of open runs that come before those runs. */
-interface Read extends Stored {
+interface ReadRuns extends StoredRuns {
   runsBefore: readonly ResponseHead[];
 }
 
@@ -55,14 +61,14 @@ export interface LiveRuns {
   /** Runs whose final state the store may lack, oldest first; they replace their stored states. */
   readonly openRuns: Response[];
   /** How many runs have left `openRuns` for the store. */
-  readonly forgotten: number;
+  readonly version: number;
 }
 
-type Take = (resumed: Resumed) => void;
+type Take = (resumed: ResumedHistory) => void;
 /** Waits until the open runs have reached a place; returns whether they have. */
 type Reach = (place: Position) => Promise<boolean>;
 
-interface ResumingReader {
+interface ResumingSubscriber {
   take: Take;
   hasLeft: () => boolean;
 }
@@ -83,7 +89,7 @@ interface HistoryOptions {
 
 /** A session's conversation for subscribers: stored runs, then open runs. */
 export class HistoryReader {
-  readonly #loads = new FewAtOnce(LOADS_AT_ONCE);
+  readonly #loads = new FairSemaphore(loadsAtOnce);
   readonly #options: HistoryOptions;
 
   constructor(options: HistoryOptions) {
@@ -91,8 +97,8 @@ export class HistoryReader {
   }
 
   /** The newest page, or the page before a place. */
-  async page({ before, limit = PAGE_MAX }: PageOptions = {}): Promise<HistoryPage> {
-    const wanted = Math.max(1, Math.min(limit, PAGE_MAX));
+  async page({ before, limit = pageMax }: PageOptions = {}): Promise<HistoryPage> {
+    const wanted = Math.max(1, Math.min(limit, pageMax));
     const place = before === undefined ? undefined : decodeCursor(before);
     if (place) {
       const open = runsBefore(this.#live.openRuns, place);
@@ -100,9 +106,9 @@ export class HistoryReader {
       const older = await this.#readPage({ runId: place.runId, index: place.seq }, wanted);
       return this.#render(older);
     }
-    return this.#unlessRunsMove(
+    return this.#readConsistently(
       () => this.#readPage(undefined, wanted),
-      (read) => this.#renderNewest(this.#newest(read), wanted, read),
+      (read) => this.#renderNewest(this.#withNewestStates(read), wanted, read),
     );
   }
 
@@ -111,7 +117,7 @@ export class HistoryReader {
     const [first] = open;
     const start = first && { runId: first.id, seq: 0 };
     if (start && open.some(({ outputItems }) => outputItems.length > 0)) {
-      const { before, ...fitting } = newestThatFit(open, this.#live.openRuns, roomFor(wanted));
+      const { before, ...fitting } = newestPage(open, this.#live.openRuns, roomFor(wanted));
       return withMore(this.#render(fitting), before ?? start);
     }
     const { store, sessionId } = this.#options;
@@ -122,14 +128,18 @@ export class HistoryReader {
   }
 
   /** The newest page; the runs in memory alone may be larger than a page. */
-  #renderNewest(all: readonly Response[], wanted: number, { page, earlier }: Stored): HistoryPage {
+  #renderNewest(
+    all: readonly Response[],
+    wanted: number,
+    { page, earlier }: StoredRuns,
+  ): HistoryPage {
     const open = this.#live.openRuns;
-    const { before, ...fitting } = newestThatFit(all, open, roomFor(wanted));
+    const { before, ...fitting } = newestPage(all, open, roomFor(wanted));
     if (before !== undefined) return withMore(this.#render(fitting), before);
     // A run in memory is complete, so the items before the stored page are in their places.
     const isWhole = open.some(({ id }) => id === all[0]?.id);
-    const kept = !isWhole && earlier !== undefined && { earlier };
-    return this.#render({ runs: all, ...(page && { page }), ...kept });
+    const shownEarlier = !isWhole && earlier !== undefined && { earlier };
+    return this.#render({ runs: all, ...(page && { page }), ...shownEarlier });
   }
 
   /**
@@ -137,7 +147,10 @@ export class HistoryReader {
    * synchronously with the newest state, so that it lacks only events logged later. For a subscriber that has left,
    * nothing is read.
    */
-  async resume(cursor: () => string | undefined, { take, hasLeft }: ResumingReader): Promise<void> {
+  async resume(
+    cursor: () => string | undefined,
+    { take, hasLeft }: ResumingSubscriber,
+  ): Promise<void> {
     const reach = async (place: Position): Promise<boolean> => {
       const isReached = await this.#reach(place);
       if (hasLeft()) throw new Error('The subscriber has left.');
@@ -149,16 +162,16 @@ export class HistoryReader {
   }
 
   async #resume(cursor: string | undefined, take: Take, reach: Reach): Promise<void> {
-    await othersFirst();
+    await yieldToEventLoop();
     const from = cursor === undefined ? undefined : decodeCursor(cursor);
     if (from && (await this.#tail(from, take, reach))) return;
     // Another server may have shown the subscriber more than this server knows.
     const isReached = from && (await reach(from));
     if (isReached && (await this.#tail(from, take, reach))) return;
-    await this.#unlessRunsMove(
-      () => this.#readPage(undefined, PAGE_MAX),
+    await this.#readConsistently(
+      () => this.#readPage(undefined, pageMax),
       (read) =>
-        take({ ...this.#renderNewest(this.#withOpen(read), PAGE_MAX, read), resumed: 'snapshot' }),
+        take({ ...this.#renderNewest(this.#withOpen(read), pageMax, read), resumed: 'snapshot' }),
       reach,
     );
   }
@@ -171,7 +184,7 @@ export class HistoryReader {
 
   /** Passes the tail to `take` if there is one and it is short enough; otherwise returns false. */
   async #tail(from: Position, take: Take, reach: Reach): Promise<boolean> {
-    return this.#unlessRunsMove(
+    return this.#readConsistently(
       () => this.#readFrom(from.runId),
       (read) => {
         const runs = this.#withOpen(read);
@@ -180,10 +193,10 @@ export class HistoryReader {
         if (!own || from.seq > own.lastSeq) return false;
         if (read.isCut && first === 0 && own.lastSeq !== from.seq) return false;
         const lacked = runs.slice(own.lastSeq === from.seq ? first + 1 : first);
-        if (lacked.flatMap((run) => run.outputItems).length > TAIL_ITEMS_MAX) return false;
+        if (lacked.flatMap((run) => run.outputItems).length > tailItemsMax) return false;
         const page = this.#render({ runs: lacked });
-        if (page.entries.length > PAGE_MAX) return false;
-        if (sizeOf(page.entries, PAGE_BYTES) > PAGE_BYTES) return false;
+        if (page.entries.length > pageMax) return false;
+        if (sizeOf(page.entries, pageBytes) > pageBytes) return false;
         take({ ...page, cursor: page.cursor || encodeCursor(from), resumed: 'tail' });
         return true;
       },
@@ -197,9 +210,9 @@ export class HistoryReader {
    * continues with the open runs, waits first until the open runs have the ends that the store has; the earlier read is
    * not kept in memory meanwhile.
    */
-  async #unlessRunsMove<T>(
-    read: () => Promise<Stored>,
-    use: (read: Read) => T,
+  async #readConsistently<T>(
+    read: () => Promise<StoredRuns>,
+    use: (read: ReadRuns) => T,
     reach?: Reach,
   ): Promise<T> {
     const awaited = new Set<string>();
@@ -215,17 +228,17 @@ export class HistoryReader {
 
   /** @param awaited - Runs whose ends were already waited for; if not given, no end is waited for. */
   async #tryToUse<T>(
-    read: () => Promise<Stored>,
-    use: (read: Read) => T,
+    read: () => Promise<StoredRuns>,
+    use: (read: ReadRuns) => T,
     awaited?: ReadonlySet<string>,
   ): Promise<{ used: T } | { unread: Position[] }> {
-    const before = this.#live.forgotten;
+    const before = this.#live.version;
     const found = await this.#withEarlier(await read());
-    if (found.runs.some(isLargeRun)) await othersFirst();
+    if (found.runs.some(isLargeRun)) await yieldToEventLoop();
     const unread = awaited
       ? this.#unreadEnds(found).filter(({ runId }) => !awaited.has(runId))
       : [];
-    const isUsable = unread.length === 0 && this.#live.forgotten === before;
+    const isUsable = unread.length === 0 && this.#live.version === before;
     return isUsable ? { used: use(found) } : { unread };
   }
 
@@ -233,7 +246,7 @@ export class HistoryReader {
    * Adds the heads of open runs that come earlier. An open run is earlier if the store lists the first run after it; a
    * run that begins now is later.
    */
-  async #withEarlier(stored: Stored): Promise<Read> {
+  async #withEarlier(stored: StoredRuns): Promise<ReadRuns> {
     const { store, sessionId } = this.#options;
     const [first] = stored.runs;
     const known = new Set(stored.runs.map(({ id }) => id));
@@ -245,7 +258,7 @@ export class HistoryReader {
     return { ...stored, runsBefore: (await Promise.all(before)).flat() };
   }
 
-  #unreadEnds({ runs, runsBefore: before }: Read): Position[] {
+  #unreadEnds({ runs, runsBefore: before }: ReadRuns): Position[] {
     return [...before, ...runs]
       .filter((run) => this.#live.openRuns.some((one) => isPast(run, one)))
       .map(({ id, lastSeq }) => ({ runId: id, seq: lastSeq }));
@@ -256,7 +269,7 @@ export class HistoryReader {
   }
 
   /** Each run in its newest known state. */
-  #newest(read: Read): Response[] {
+  #withNewestStates(read: ReadRuns): Response[] {
     const open = this.#live.openRuns;
     return this.#withOpen(
       read,
@@ -265,7 +278,7 @@ export class HistoryReader {
   }
 
   /** Replaces stored runs with their open states. An open run need not be the newest, nor one of these runs. */
-  #withOpen({ runs, runsBefore: before }: Read, openRuns = this.#live.openRuns): Response[] {
+  #withOpen({ runs, runsBefore: before }: ReadRuns, openRuns = this.#live.openRuns): Response[] {
     const open = new Map(openRuns.map((run) => [run.id, run]));
     const known = new Set([...before, ...runs].map(({ id }) => id));
     const unknown = openRuns.filter(({ id }) => !known.has(id));
@@ -273,13 +286,13 @@ export class HistoryReader {
   }
 
   /** Stored runs from a cursor's run on; none if that run is unknown or too far back. */
-  async #readFrom(runId: string): Promise<Stored> {
+  async #readFrom(runId: string): Promise<StoredRuns> {
     const { store, sessionId } = this.#options;
-    const wanted = { limit: TAIL_ITEMS_MAX, size: PAGE_BYTES };
+    const wanted = { limit: tailItemsMax, size: pageBytes };
     const page = await store.readItems(sessionId, wanted);
     const all = toRuns(page);
     const first = all.findIndex((run) => run.id === runId);
-    if (first === -1 || all.length - first > TAIL_TURNS_MAX) return { runs: [] };
+    if (first === -1 || all.length - first > tailTurnsMax) return { runs: [] };
     const [oldest] = page.items;
     return {
       runs: all.slice(first),
@@ -288,9 +301,9 @@ export class HistoryReader {
   }
 
   /** Reads a page, and the calls and answers beyond its edges that belong to its items. */
-  async #readPage(before: Place | undefined, limit: number): Promise<Stored> {
+  async #readPage(before: StoredPosition | undefined, limit: number): Promise<StoredRuns> {
     const { store, sessionId } = this.#options;
-    const wanted = { ...(before && { before }), limit, size: PAGE_BYTES };
+    const wanted = { ...(before && { before }), limit, size: pageBytes };
     const page = await store.readItems(sessionId, wanted);
     const { items } = page;
     const [first, last] = [items[0], items.at(-1)];
@@ -303,7 +316,7 @@ export class HistoryReader {
     const cut = new Map((await Promise.all(ends)).filter((end) => end !== undefined));
     const size = [...cut.values()].reduce((sum, end) => sum + end.size, 0);
     // Fewer items have fewer calls and answers beyond the edges.
-    if (size > PAGE_BYTES && items.length > 1) {
+    if (size > pageBytes && items.length > 1) {
       return this.#readPage(before, Math.ceil(items.length / 2));
     }
     const runs = toRuns(page).map((run) => ({
@@ -314,7 +327,7 @@ export class HistoryReader {
   }
 
   /** One run's items on a page, and the calls and answers before and after the page that belong to them. */
-  async #withCalls(run: ResponseHead, onPage: readonly StoredItem[]): Promise<PageOfRun> {
+  async #withCalls(run: ResponseHead, onPage: readonly StoredItem[]): Promise<RunPage> {
     const edges = { from: onPage[0]?.index ?? 0, to: (onPage.at(-1)?.index ?? -1) + 1 };
     const known = [...onPage];
     const asked = { before: new Set<string>(), from: new Set<string>() };
@@ -332,7 +345,11 @@ export class HistoryReader {
     return pageOfRun(run, inOrder, edges);
   }
 
-  async #readCalls(runId: string, keys: Beyond, { from, to }: Edges): Promise<StoredItem[]> {
+  async #readCalls(
+    runId: string,
+    keys: OutsideCallKeys,
+    { from, to }: PageEdges,
+  ): Promise<StoredItem[]> {
     const { store } = this.#options;
     const wanted = [
       { runId, keys: [...keys.before], side: 'before', index: from } as const,
@@ -341,7 +358,7 @@ export class HistoryReader {
     return (await Promise.all(wanted.map(async (one) => store.readCalls(one)))).flat();
   }
 
-  #render({ runs, page, earlier = [] }: Stored): HistoryPage {
+  #render({ runs, page, earlier = [] }: StoredRuns): HistoryPage {
     const now = this.#options.iso();
     const last = runs.at(-1);
     const first = page?.items[0];
@@ -357,7 +374,7 @@ export class HistoryReader {
   }
 }
 
-const roomFor = (items: number): PageRoom => ({ items, size: PAGE_BYTES });
+const roomFor = (items: number): PageRoom => ({ items, size: pageBytes });
 
 /** Marks that items precede the page. */
 function withMore(page: HistoryPage, before: Position): HistoryPage {

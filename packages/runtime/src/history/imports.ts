@@ -5,11 +5,11 @@ import { emptyResponse, foldResponse, stampEvent, toResponse } from '@liminal/pr
 /** Converts turns from an agent's own store to history. They were never in the log, so they have no trace. */
 export function importTurns(sessionId: string, turns: readonly StoredTurn[]): Response[] {
   return turns.flatMap(({ turnId, events }) => {
-    const run = { sessionId, runId: turnId, traceContext: { traceparent: NO_TRACE } };
+    const run = { sessionId, runId: turnId, traceContext: { traceparent: noTrace } };
     const stamped = events.map((draft, seq) => stampEvent(draft, run, seq));
     const response = toResponse(stamped.reduce(foldResponse, emptyResponse()));
     return response ? { ...response, madeElsewhere: true } : [];
   });
 }
 
-const NO_TRACE = `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00`;
+const noTrace = `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00`;

@@ -1,6 +1,6 @@
 /** Pages of runs that are in memory: a running turn may be far larger than a page. */
 import { type Position, type Response, sizeOf } from '@liminal/protocol';
-import { type PageOfRun, pageOfRun } from './page-calls.ts';
+import { type RunPage, pageOfRun } from './page-calls.ts';
 
 export interface PageRoom {
   items: number;
@@ -13,14 +13,14 @@ export interface OpenPage {
   runs: Response[];
   /** The place of the first item on the page, if earlier items were left out. */
   before?: Position;
-  earlier?: PageOfRun['earlier'];
+  earlier?: RunPage['earlier'];
 }
 
 /**
  * The newest items of runs, oldest first, that fit on one page. `inMemory` are the complete runs in memory: the last of
  * `runs` may have only its first items. Runs that are not in memory are taken completely.
  */
-export function newestThatFit(
+export function newestPage(
   runs: readonly Response[],
   inMemory: readonly Response[],
   room: PageRoom,
@@ -28,8 +28,8 @@ export function newestThatFit(
   let { items, size } = room;
   const newer: Response[] = [];
   for (const run of runs.toReversed()) {
-    const whole = inMemory.find(({ id }) => id === run.id);
-    if (whole === undefined) {
+    const complete = inMemory.find(({ id }) => id === run.id);
+    if (complete === undefined) {
       newer.unshift(run);
       continue;
     }
@@ -41,10 +41,10 @@ export function newestThatFit(
       items -= 1;
       from -= 1;
     }
-    const isWhole = from === 0 && to === whole.outputItems.length;
-    const page = isWhole ? undefined : pageOfRun(whole, placed(whole), { from, to });
+    const isWhole = from === 0 && to === complete.outputItems.length;
+    const page = isWhole ? undefined : pageOfRun(complete, withIndexes(complete), { from, to });
     if (page && page.size > room.size && room.items > 1 && to - from > 1) {
-      return newestThatFit(runs, inMemory, { ...room, items: Math.ceil((to - from) / 2) });
+      return newestPage(runs, inMemory, { ...room, items: Math.ceil((to - from) / 2) });
     }
     newer.unshift(page ? { ...run, outputItems: page.items } : run);
     if (page && from > 0) {
@@ -62,4 +62,5 @@ export function runsBefore(runs: readonly Response[], { runId, seq }: Position):
   return [...runs.slice(0, at), { ...own, outputItems: own.outputItems.slice(0, seq) }];
 }
 
-const placed = ({ outputItems }: Response) => outputItems.map((item, index) => ({ item, index }));
+const withIndexes = ({ outputItems }: Response) =>
+  outputItems.map((item, index) => ({ item, index }));

@@ -21,12 +21,12 @@ export interface PlacedItem {
 }
 
 /** A page of one run: the items from index `from` up to (not including) `to`. */
-export interface Edges {
+export interface PageEdges {
   from: number;
   to: number;
 }
 
-export interface PageOfRun {
+export interface RunPage {
   /** The items of the run that the page shows, in order. */
   items: OutputItem[];
   /** Those of `items` that come from before the page, in order. */
@@ -36,7 +36,7 @@ export interface PageOfRun {
 }
 
 /** The keys of calls for which items beyond each edge may belong to the page. */
-export interface Beyond {
+export interface OutsideCallKeys {
   before: Set<string>;
   from: Set<string>;
 }
@@ -45,8 +45,8 @@ export interface Beyond {
  * The keys to look up beyond the edges, given the items known so far: those of the page, and those already found. A
  * found call may belong to another call, so the caller repeats this until no new keys appear.
  */
-export function keysBeyond(known: readonly PlacedItem[], { from, to }: Edges): Beyond {
-  const beyond: Beyond = { before: new Set(), from: new Set() };
+export function keysBeyond(known: readonly PlacedItem[], { from, to }: PageEdges): OutsideCallKeys {
+  const beyond: OutsideCallKeys = { before: new Set(), from: new Set() };
   const families = Map.groupBy(known, ({ item }) => callKeyOf(item) ?? '');
   families.delete('');
   for (const [key, items] of families) {
@@ -74,8 +74,8 @@ export function keysBeyond(known: readonly PlacedItem[], { from, to }: Edges): B
 export function pageOfRun(
   run: Pick<Response, 'status' | 'error'>,
   known: readonly PlacedItem[],
-  { from, to }: Edges,
-): PageOfRun {
+  { from, to }: PageEdges,
+): RunPage {
   const places = new Map(known.map(({ item, index }) => [item.id, index]));
   const placeOf = ({ id }: OutputItem): number => places.get(id) ?? 0;
   const isOnPage = (item: OutputItem): boolean => placeOf(item) >= from && placeOf(item) < to;

@@ -4,23 +4,23 @@ import type { EventArchive, EventLog, ResponseStore } from '@liminal/storage';
 import type { Meter } from '../meter.ts';
 
 /** The other servers that show a run. */
-export interface RunWatchers {
+export interface RunEndNotifier {
   /** Notifies the other servers that history has the run's end, which the log will not report. */
-  endInHistory(run: { runId: string; sessionId: string }): Promise<void>;
+  notifyEndInHistory(run: { runId: string; sessionId: string }): Promise<void>;
   /**
    * Whether this server must count the end of a run. Several servers may end the same run: only the first call returns
    * true.
    */
-  countsEnd(runId: string): Promise<boolean>;
+  claimEndCount(runId: string): Promise<boolean>;
 }
 
 export interface Storage {
   log: EventLog;
   store: ResponseStore;
   /** The archive for events of finished runs; undefined if they are not kept. */
-  keeps?: Pick<EventArchive, 'keep'>;
+  enabledArchive?: Pick<EventArchive, 'store'>;
   /** Set only in a cluster. */
-  cluster?: RunWatchers;
+  cluster?: RunEndNotifier;
   meter?: Pick<Meter, 'turnEnded'> | undefined;
 }
 
@@ -35,8 +35,11 @@ export async function readRun({ log, store }: Storage, runId: string): Promise<R
 }
 
 /** Archives the events of a run that the log has, if events are archived. Call it before the log drops them. */
-export async function keepEvents({ log, keeps }: Storage, runId: string): Promise<void> {
-  if (keeps) await keeps.keep(runId, await log.read(runId));
+export async function archiveEvents(
+  { log, enabledArchive }: Storage,
+  runId: string,
+): Promise<void> {
+  if (enabledArchive) await enabledArchive.store(runId, await log.read(runId));
 }
 
 /** Whether history has a run up to its end. */

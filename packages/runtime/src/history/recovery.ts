@@ -14,25 +14,25 @@ import {
   foldResponse,
   stampEvent,
   toResponse,
-  steeredItem,
+  steeredItemId,
 } from '@liminal/protocol';
 import type { LoggedRun, SessionRecord } from '@liminal/storage';
 import { errorCode } from '../errors.ts';
 import { meterTurn } from '../meter.ts';
-import { hasEndInHistory, keepEvents, readRun, type Storage } from './read-run.ts';
+import { hasEndInHistory, archiveEvents, readRun, type Storage } from './read-run.ts';
 import { backInQueue, openSteered, type WrittenRun } from '../turn/index.ts';
 
 /** Why a turn was cut off. */
-const STOPPED: ErrorObject = {
+const stopped: ErrorObject = {
   code: 'OWNER_LOST',
   message: 'The server stopped while this turn was running. Everything up to then is kept.',
 };
-const FORGOTTEN: ErrorObject = {
+const forgotten: ErrorObject = {
   code: 'OWNER_LOST',
   message:
     'The log lost a part of this turn, so the turn was ended. Everything known up to then is kept.',
 };
-const BROKEN: ErrorObject = {
+const broken: ErrorObject = {
   code: 'INTERNAL',
   message:
     'Liminal could not process an event of this turn, so the turn was ended. Everything up to then is kept; the server’s log has details.',
@@ -52,7 +52,7 @@ export async function recover(storage: Storage, now: () => string): Promise<stri
   const waiting: string[] = [];
   for (const record of await storage.store.listSessions()) {
     const { sessionId } = record;
-    const { awaits } = await mend(storage, record, bySession.get(sessionId) ?? []);
+    const { awaits } = await repairSession(storage, record, bySession.get(sessionId) ?? []);
     if (awaits === true) waiting.push(sessionId);
   }
   // Settled last: if recovery fails before this, the next try finds the remaining runs in the log.
@@ -86,7 +86,7 @@ export async function recoverSession(
       continue;
     await endInHistory(storage, await readRun(storage, runId), now);
   }
-  if (record) await mend(storage, record, runs);
+  if (record) await repairSession(storage, record, runs);
 }
 
 /**
@@ -110,29 +110,35 @@ export async function sessionOfTurn(
 
 async function saveSoFar(storage: Storage, runId: string): Promise<void> {
   // A projector resumes from history, and does not see the earlier events.
-  await keepEvents(storage, runId);
+  await archiveEvents(storage, runId);
   const response = toResponse(await readRun(storage, runId));
   if (response) await storage.store.saveResponse(response);
 }
 
-async function mend(
+async function repairSession(
   storage: Storage,
   record: SessionRecord,
   runs: readonly LoggedRun[],
 ): Promise<SessionRecord> {
   const lost = runs.some((run) => !run.ended);
-  const asked = await Promise.all(runs.map(async (run) => !run.ended && waits(storage, run)));
+  const asked = await Promise.all(
+    runs.map(async (run) => !run.ended && wasWaitingForUser(storage, run)),
+  );
   const sending = record.queue.some((entry) => entry.state === 'sending');
-  const over = (await Promise.all(runs.map(async ({ runId }) => leftOver(storage, runId)))).flat();
-  if (!sending && !lost && over.length === 0) return record;
-  const unknown = over.filter((one) => record.queue.every(({ turnId }) => turnId !== one.turnId));
+  const leftovers = (
+    await Promise.all(runs.map(async ({ runId }) => leftoverMessages(storage, runId)))
+  ).flat();
+  if (!sending && !lost && leftovers.length === 0) return record;
+  const unknown = leftovers.filter((one) =>
+    record.queue.every(({ turnId }) => turnId !== one.turnId),
+  );
   const queue = await undelivered([...unknown, ...record.queue], storage, runs);
   const awaits = asked.some(Boolean);
   const failed = record.failed || lost;
   // A turn that waited for a user resumes by itself; a turn that a user stopped was over.
   const isInterrupted = lost && !awaits && record.queuePaused !== true;
   const usage = await usageAfter(storage, record, runs);
-  const mended = {
+  const repaired = {
     ...record,
     queue,
     failed,
@@ -140,8 +146,8 @@ async function mend(
     ...(awaits && { awaits }),
     ...(isInterrupted && { interrupted: true }),
   };
-  await storage.store.saveSession(mended);
-  return mended;
+  await storage.store.saveSession(repaired);
+  return repaired;
 }
 
 /** The session's usage counts, updated with reports of its last runs that the record may lack. */
@@ -159,7 +165,10 @@ async function usageAfter(
 }
 
 /** Whether a run that was cut off waited for a user, who had not stopped it. */
-async function waits(storage: Storage, { runId, sessionId }: LoggedRun): Promise<boolean> {
+async function wasWaitingForUser(
+  storage: Storage,
+  { runId, sessionId }: LoggedRun,
+): Promise<boolean> {
   if (await wasStopped(storage, { runId, sessionId })) return false;
   const items = toResponse(await readRun(storage, runId))?.outputItems ?? [];
   return items.some((item) => item.type === 'approval' && item.outcome?.outcome === 'cancelled');
@@ -170,7 +179,7 @@ const isForLater = (reason: string | undefined): boolean =>
   reason === 'own_turn' || reason === backInQueue;
 
 /** Steered messages of a run that were moved to a later turn; the queue may lack them. */
-async function leftOver({ log }: Storage, runId: string): Promise<QueuedMessage[]> {
+async function leftoverMessages({ log }: Storage, runId: string): Promise<QueuedMessage[]> {
   const events = await log.read(runId);
   return events.flatMap(({ payload, timestamp }, at): QueuedMessage[] => {
     if (payload.type !== 'item_cancelled' || !isForLater(payload.reason)) return [];
@@ -178,9 +187,9 @@ async function leftOver({ log }: Storage, runId: string): Promise<QueuedMessage[
     const [item] = currentItems(before, [payload.itemId]);
     if (item?.type !== 'message') return [];
     const { content: message, blocks } = item;
-    const turnId = payload.itemId.slice(steeredItem(runId, '').length);
-    const said = { turnId, message, ...(blocks && { blocks }) };
-    return [{ ...said, queuedAt: timestamp, state: 'sending' }];
+    const turnId = payload.itemId.slice(steeredItemId(runId, '').length);
+    const entry = { turnId, message, ...(blocks && { blocks }) };
+    return [{ ...entry, queuedAt: timestamp, state: 'sending' }];
   });
 }
 
@@ -195,12 +204,12 @@ async function undelivered(
 ): Promise<QueuedMessage[]> {
   const states = await Promise.all(runs.map(async ({ runId }) => readRun(storage, runId)));
   const items = states.flatMap((state) => toResponse(state)?.outputItems ?? []);
-  const said = new Set(items.map(({ id }) => id));
-  const isSaid = ({ turnId }: QueuedMessage): boolean =>
-    runs.some(({ runId }) => said.has(steeredItem(runId, turnId)));
+  const itemIds = new Set(items.map(({ id }) => id));
+  const isSteered = ({ turnId }: QueuedMessage): boolean =>
+    runs.some(({ runId }) => itemIds.has(steeredItemId(runId, turnId)));
   const begun = await Promise.all(queue.map(async ({ turnId }) => sessionOfTurn(storage, turnId)));
   return queue
-    .filter((entry, index) => begun[index] === undefined && !isSaid(entry))
+    .filter((entry, index) => begun[index] === undefined && !isSteered(entry))
     .map((entry) => ({ ...entry, state: 'queued' }));
 }
 
@@ -218,7 +227,7 @@ async function endRun(
   storage: Storage,
   run: LoggedRun,
   now: () => string,
-  error = STOPPED,
+  error = stopped,
 ): Promise<void> {
   const isStopped = !run.ended && (await wasStopped(storage, run));
   let tried: number | undefined;
@@ -228,7 +237,7 @@ async function endRun(
     if (state.lastSeq === tried) return endInHistory(storage, state, now);
     tried = state.lastSeq;
     try {
-      const end = endOf(run, state, now(), error, isStopped);
+      const end = endEvents(run, state, now(), error, isStopped);
       await storage.log.append(run.runId, end);
       open = false;
       await count(storage, end.reduce(foldResponse, state));
@@ -257,7 +266,7 @@ export async function endLostRun(
   if (!isWhole && !(await hasEndInHistory(storage, runId))) {
     await endInHistory(storage, state, now);
   } else if (run && isOwner) {
-    await endRun(storage, run, now, isBroken ? BROKEN : STOPPED);
+    await endRun(storage, run, now, isBroken ? broken : stopped);
   }
 }
 
@@ -273,12 +282,12 @@ export async function endInHistory(
   const { id: runId, turnId, sessionId } = response;
   const { traceContext = { traceparent: '' } } = response;
   const run = { runId, turnId, sessionId, traceContext };
-  const ended = endOf(run, state, now(), FORGOTTEN).reduce(foldResponse, state);
+  const ended = endEvents(run, state, now(), forgotten).reduce(foldResponse, state);
   const endedRun = toResponse(ended);
   if (endedRun) await store.saveResponse(endedRun);
   await count(storage, ended);
   await log.settle(runId);
-  await cluster?.endInHistory(run);
+  await cluster?.notifyEndInHistory(run);
 }
 
 /**
@@ -288,7 +297,7 @@ export async function endInHistory(
 async function count({ meter, store, cluster }: Storage, ended: ResponseState): Promise<void> {
   const run = toResponse(ended);
   if (!meter || !run) return;
-  if (cluster && !(await cluster.countsEnd(run.id))) return;
+  if (cluster && !(await cluster.claimEndCount(run.id))) return;
   const record = await store.getSession(run.sessionId).catch(() => undefined);
   const cliType = record?.cliType ?? run.providerId;
   const turn = meterTurn(run, { cliType, costBefore: run.usage?.costUsd });
@@ -299,7 +308,7 @@ async function count({ meter, store, cluster }: Storage, ended: ResponseState): 
  * The events that end an open run, after its open items. Messages that a stopped run's agent had not read wait in the
  * queue.
  */
-function endOf(
+function endEvents(
   run: RunEnvelope & { turnId: string },
   state: ResponseState,
   timestamp: string,

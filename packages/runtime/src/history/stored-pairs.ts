@@ -4,13 +4,13 @@ import type { Response } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
 
 /** Identifies a turn whose id is unknown. */
-interface Said {
+interface TurnSignature {
   prompt: string;
   answer: string;
 }
 
 /** A turn in history. */
-type Known = Pick<Response, 'id' | 'outputItems' | 'status' | 'trigger'>;
+type KnownTurn = Pick<Response, 'id' | 'outputItems' | 'status' | 'trigger'>;
 
 /**
  * Returns stored turns with the ids of the turns in history that they match by prompt and answer, in order; for agents
@@ -20,12 +20,12 @@ type Known = Pick<Response, 'id' | 'outputItems' | 'status' | 'trigger'>;
  */
 export function withKnownIds(
   stored: readonly StoredTurn[],
-  known: readonly Known[],
+  known: readonly KnownTurn[],
   all: readonly Pick<ResponseHead, 'id'>[],
 ): StoredTurn[] {
   const knownBefore = all.length - known.length;
   const skipped = Math.min(knownBefore, Math.max(0, stored.length - known.length));
-  const pairs = align(stored.slice(skipped).map(saidIn), known.map(saidInRun));
+  const pairs = align(stored.slice(skipped).map(storedTurnSignature), known.map(runSignature));
   const lastPair = pairs.at(-1);
   if (lastPair === undefined && known.length > 0) return [];
   const lastStored = skipped + (lastPair?.stored ?? -1);
@@ -55,14 +55,14 @@ interface Pair {
 }
 
 /** The best pairing of two lists, in order: as many pairs as possible; among equals, the first. */
-function align(stored: readonly Said[], known: readonly Said[]): Pair[] {
+function align(stored: readonly TurnSignature[], known: readonly TurnSignature[]): Pair[] {
   // The value of the best pairing up to each place.
   const worth = [Array.from({ length: known.length + 1 }, () => 0)];
   for (const [row, one] of stored.entries()) {
     const above = worth[row] ?? [];
     const line = [0];
     for (const [column, other] of known.entries()) {
-      const likeness = alike(one, other);
+      const likeness = similarity(one, other);
       const paired = likeness === 0 ? 0 : (above[column] ?? 0) + likeness;
       line.push(Math.max(paired, above[column + 1] ?? 0, line[column] ?? 0));
     }
@@ -85,29 +85,29 @@ function align(stored: readonly Said[], known: readonly Said[]): Pair[] {
 }
 
 /** 2 if prompt and answer are the same, 1 if only one is the same: agents store some prompts differently. */
-function alike(one: Said, other: Said): number {
+function similarity(one: TurnSignature, other: TurnSignature): number {
   const prompts = one.prompt !== '' && one.prompt === other.prompt ? 1 : 0;
   return prompts + (one.answer !== '' && one.answer === other.answer ? 1 : 0);
 }
 
-function saidIn({ events }: StoredTurn): Said {
-  const said = { prompt: '', answer: '' };
+function storedTurnSignature({ events }: StoredTurn): TurnSignature {
+  const signature = { prompt: '', answer: '' };
   for (const { payload } of events) {
-    if (payload.type === 'item_done') hear(said, payload.finalItem);
+    if (payload.type === 'item_done') addToSignature(signature, payload.finalItem);
   }
-  return said;
+  return signature;
 }
 
-function saidInRun({ outputItems }: Known): Said {
-  const said = { prompt: '', answer: '' };
-  for (const item of outputItems) hear(said, item);
-  return said;
+function runSignature({ outputItems }: KnownTurn): TurnSignature {
+  const signature = { prompt: '', answer: '' };
+  for (const item of outputItems) addToSignature(signature, item);
+  return signature;
 }
 
 /** Adds an item to a turn's identity: the user's first message and the agent's last. */
-function hear(said: Said, item: Known['outputItems'][number]): void {
+function addToSignature(signature: TurnSignature, item: KnownTurn['outputItems'][number]): void {
   if (item.type !== 'message') return;
   const content = item.content.trim();
-  if (item.origin === 'user') said.prompt ||= content;
-  if (item.origin === 'agent' && content !== '') said.answer = content;
+  if (item.origin === 'user') signature.prompt ||= content;
+  if (item.origin === 'agent' && content !== '') signature.answer = content;
 }

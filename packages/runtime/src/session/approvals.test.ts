@@ -6,7 +6,7 @@ import { Approvals } from './approvals.ts';
 import type { ApprovalPolicy } from '../settings.ts';
 import type { Cluster } from './session-options.ts';
 
-const MANY = 101;
+const many = 101;
 const draft = { turnId: 't', timestamp: '2026-01-01T00:00:00.000Z' };
 
 const contextWith = (approvals: ApprovalPolicy) => ({
@@ -22,17 +22,17 @@ test('the newest hundred finished requests are remembered, older ones are forgot
   const context = contextWith(defaultSettings.approvals);
   const asking = { answerApproval: async () => {}, wasAsked: async () => false };
   const approvals = new Approvals(context, asking, async () => {});
-  for (let count = 0; count < MANY; count += 1) {
+  for (let count = 0; count < many; count += 1) {
     const [itemId, title, options] = [`a${count}`, 'Run it?', []];
     const start = { type: 'item_start', itemId, itemType: 'approval', approvalId: itemId } as const;
-    approvals.pass({ ...draft, payload: { ...start, title, options } });
+    approvals.track({ ...draft, payload: { ...start, title, options } });
     approvals.closeAll();
   }
   const codeOf = async (approvalId: string) =>
     approvals.answer(approvalId, { optionId: 'x' }).catch(({ code }: { code: string }) => code);
   expect(await codeOf('a0')).toBe('APPROVAL_NOT_FOUND');
   expect(await codeOf('a1')).toBe('APPROVAL_ALREADY_ANSWERED');
-  expect(await codeOf(`a${MANY - 1}`)).toBe('APPROVAL_ALREADY_ANSWERED');
+  expect(await codeOf(`a${many - 1}`)).toBe('APPROVAL_ALREADY_ANSWERED');
 });
 
 describe('an answer to a request that this server does not have', () => {
@@ -56,7 +56,7 @@ describe('an answer to a request that this server does not have', () => {
     };
     const asking = { answerApproval, wasAsked: async () => false };
     const approvals = new Approvals(contextWith(defaultSettings.approvals), asking, async () => {});
-    approvals.pass(request);
+    approvals.track(request);
     expect(await codeOf(approvals)).toBe('APPROVAL_ALREADY_ANSWERED');
   });
 
@@ -77,7 +77,7 @@ describe('an answer to a request that this server does not have', () => {
     };
     const approvals = new Approvals(context, asking, async () => {});
     const options: ApprovalOption[] = [{ optionId: 'x', name: 'Allow', kind: 'allow_once' }];
-    approvals.pass({ ...draft, payload: { ...start, title: 'Run it?', options } });
+    approvals.track({ ...draft, payload: { ...start, title: 'Run it?', options } });
     await vi.advanceTimersByTimeAsync(1_000);
     expect(warnings).toMatchObject([{ code: 'STALE_OWNER' }]);
     expect(await codeOf(approvals)).toBe('STALE_OWNER');
@@ -103,7 +103,7 @@ describe('a request without an answer at its deadline', () => {
     const options = kinds.split(' ').map((kind) => ({ optionId: kind, name: kind, kind }));
     const asked = { approvalId: 'a', title: 'Run it?', options: options as ApprovalOption[] };
     const start = { type: 'item_start', itemId: 'a', itemType: 'approval', ...asked } as const;
-    const { payload } = approvals.pass({ ...draft, payload: { ...start, ...(form && { form }) } });
+    const { payload } = approvals.track({ ...draft, payload: { ...start, ...(form && { form }) } });
     return { approvals, deadline: payload.type === 'item_start' ? payload.deadline : undefined };
   }
 

@@ -14,15 +14,15 @@ type ApprovalsContext = Pick<
 >;
 
 /** The agent and the conversation that the requests come from. */
-interface Asking extends Pick<SessionAgent, 'answerApproval'> {
+interface ApprovalSource extends Pick<SessionAgent, 'answerApproval'> {
   /** Whether the conversation contains the request: an earlier owner of the session may have shown it. */
   wasAsked(approvalId: string): Promise<boolean>;
 }
 
 /** How many finished requests are remembered. */
-const MAX_OVER = 100;
+const maxFinished = 100;
 
-interface Pending {
+interface PendingApproval {
   /** ISO 8601 UTC. */
   askedAt: string;
   answered: boolean;
@@ -32,22 +32,22 @@ interface Pending {
 /** A session's permission requests. Any client can answer a request; the first answer wins. */
 export class Approvals {
   readonly #context: ApprovalsContext;
-  readonly #asking: Asking;
+  readonly #source: ApprovalSource;
   readonly #stopTurn: () => Promise<void>;
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new Map<string, PendingApproval>();
   /**
    * The newest finished requests: a late answer is rejected with `APPROVAL_ALREADY_ANSWERED` instead of
    * `APPROVAL_NOT_FOUND`.
    */
-  readonly #over = new Set<string>();
+  readonly #finished = new Set<string>();
 
-  constructor(context: ApprovalsContext, asking: Asking, stopTurn: () => Promise<void>) {
+  constructor(context: ApprovalsContext, source: ApprovalSource, stopTurn: () => Promise<void>) {
     this.#context = context;
-    this.#asking = asking;
+    this.#source = source;
     this.#stopTurn = stopTurn;
   }
 
-  get waiting(): boolean {
+  get isWaiting(): boolean {
     return this.waitingSince !== undefined;
   }
 
@@ -65,10 +65,10 @@ export class Approvals {
    * Records permission requests and their ends in a draft, and starts a request's deadline. Returns the draft for the
    * log.
    */
-  pass(draft: EventDraft): EventDraft {
+  track(draft: EventDraft): EventDraft {
     const { payload } = draft;
     if (payload.type === 'item_start' && payload.itemType === 'approval') {
-      return this.#asked(draft, payload);
+      return this.#addPending(draft, payload);
     }
     if (payload.type === 'item_done' && payload.finalItem.type === 'approval') {
       this.#close(payload.finalItem.approvalId);
@@ -89,7 +89,7 @@ export class Approvals {
     try {
       const { cluster, sessionId } = this.#context;
       if (cluster && !(await cluster.holds(sessionId))) throw sessionGivenUp();
-      await this.#asking.answerApproval(approvalId, answer);
+      await this.#source.answerApproval(approvalId, answer);
     } catch (error) {
       pending.answered = false;
       // The agent has just withdrawn the request.
@@ -100,7 +100,7 @@ export class Approvals {
   }
 
   async #whyNotPending(approvalId: string): Promise<RuntimeError> {
-    if (this.#over.has(approvalId) || (await this.#asking.wasAsked(approvalId))) {
+    if (this.#finished.has(approvalId) || (await this.#source.wasAsked(approvalId))) {
       return alreadyAnswered();
     }
     return new RuntimeError(
@@ -113,7 +113,10 @@ export class Approvals {
     for (const approvalId of this.#pending.keys()) this.#close(approvalId);
   }
 
-  #asked(draft: EventDraft, payload: EventDraft['payload'] & { type: 'item_start' }): EventDraft {
+  #addPending(
+    draft: EventDraft,
+    payload: EventDraft['payload'] & { type: 'item_start' },
+  ): EventDraft {
     const { deadlineMs } = this.#context.settings.approvals;
     const approvalId = payload.approvalId ?? payload.itemId;
     const answer = deadlineMs > 0 ? this.#defaultAnswer(approvalId, payload) : undefined;
@@ -157,9 +160,9 @@ export class Approvals {
     const { meter, cliType, now } = this.#context;
     meter?.approvalEnded(cliType, Math.max(0, now() - Date.parse(pending.askedAt)) / 1_000);
     this.#pending.delete(approvalId);
-    this.#over.add(approvalId);
-    const [oldest] = this.#over;
-    if (oldest !== undefined && this.#over.size > MAX_OVER) this.#over.delete(oldest);
+    this.#finished.add(approvalId);
+    const [oldest] = this.#finished;
+    if (oldest !== undefined && this.#finished.size > maxFinished) this.#finished.delete(oldest);
     this.#context.changed();
   }
 }

@@ -10,7 +10,7 @@ interface Options extends Partial<AttachedClient> {
 /** A client that returns this text for every file, and logs each call. */
 function client(name: string, log: string[], { text, ...more }: Options = {}): AttachedClient {
   return {
-    asked: () => false,
+    startedTurn: () => false,
     readText: async () => {
       log.push(`read ${name}`);
       if (text === undefined) throw new Error('no such text');
@@ -29,7 +29,7 @@ function attach(...clients: AttachedClient[]) {
 
 test('the client that began the turn is asked first, then the client that attached last', async () => {
   const log: string[] = [];
-  const asker = client('asker', log, { asked: (turnId) => turnId === 'turn' });
+  const asker = client('asker', log, { startedTurn: (turnId) => turnId === 'turn' });
   const { files } = attach(client('old', log), asker, client('new', log));
   expect(await files.read('/a')).toBeUndefined();
   expect(log).toEqual(['read asker', 'read new', 'read old']);

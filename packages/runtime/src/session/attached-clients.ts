@@ -4,7 +4,7 @@ import type { AttachedClient } from '../api.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 
 /** The code with which a client reports that it has done nothing. */
-const refusal = 'CLIENT_REFUSED';
+const refusalCode = 'CLIENT_REFUSED';
 
 /** How long a client may take to read or to write, in ms. */
 const readMs = 5_000;
@@ -35,7 +35,7 @@ export class AttachedClients {
     const inOrder = (): AttachedClient[] => {
       const [now, clients] = [turnId(), this.#of(sessionId).toReversed()];
       if (now === undefined) return clients;
-      return clients.toSorted((a, b) => Number(b.asked(now)) - Number(a.asked(now)));
+      return clients.toSorted((a, b) => Number(b.startedTurn(now)) - Number(a.startedTurn(now)));
     };
     return {
       read: async (path, part = {}) => {
@@ -62,11 +62,11 @@ export class AttachedClients {
       create: async (request) => {
         const now = turnId();
         const able = this.#of(sessionId).findLast(
-          (client) => client.runProgram && now !== undefined && client.asked(now),
+          (client) => client.runProgram && now !== undefined && client.startedTurn(now),
         );
         return able?.runProgram?.(request, AbortSignal.timeout(startMs)).catch((error: unknown) => {
           const message = `The editor did not run “${request.command}”: ${errorMessage(error)}`;
-          throw new LiminalError(refusal, message);
+          throw new LiminalError(refusalCode, message);
         });
       },
     };
@@ -81,8 +81,8 @@ const noText = (): undefined => undefined;
 
 function fail(path: string, error: unknown): never {
   const why = errorMessage(error);
-  if (errorCode(error) === refusal) {
-    throw new LiminalError(refusal, `The editor did not write “${path}”: ${why}`);
+  if (errorCode(error) === refusalCode) {
+    throw new LiminalError(refusalCode, `The editor did not write “${path}”: ${why}`);
   }
   const message = `Whether “${path}” was written is not known: the editor did not say (${why}). Read it again.`;
   throw new LiminalError('CLIENT_SILENT', message);

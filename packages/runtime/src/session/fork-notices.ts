@@ -13,14 +13,14 @@ export function forkNotice(
 ): string | undefined {
   // The turn continues from a turn that already has a notice.
   if (before.some(({ turnId }) => turnId === turn.after)) return undefined;
-  if (turn.isLeft === true) return notKnown;
+  if (turn.isLeft === true) return unknownBranchNotice;
   const left = new Set(stored.filter(({ isLeft }) => isLeft).map(({ turnId }) => turnId));
   const from = known.findIndex(({ id }) => id === turn.after);
-  return known.slice(from + 1).some(({ id }) => left.has(id)) ? nowKnown : undefined;
+  return known.slice(from + 1).some(({ id }) => left.has(id)) ? knownBranchNotice : undefined;
 }
 
 /** Suffix to the id of the turn from which the agent continues. */
-export const placeMark = ':place';
+export const positionSuffix = ':place';
 /** How many characters of a prompt are quoted. */
 const promptMax = 60;
 
@@ -28,7 +28,7 @@ const promptMax = 60;
 export const quoted = (prompt: string): string =>
   prompt.length > promptMax ? `${headOf(prompt, promptMax - 1)}…` : prompt;
 
-export function goesOnFrom(prompt: string): string {
+export function continuationNotice(prompt: string): string {
   return `This conversation has forked, and the agent now continues from “${quoted(prompt)}”. The agent does not know the other branch: tell it what it needs.`;
 }
 
@@ -49,7 +49,7 @@ export function importConversation(sessionId: string, stored: readonly StoredTur
   return kept.flatMap((turn, place) => {
     const isLast = place === kept.length - 1;
     return importTurns(sessionId, [turn]).map((run) =>
-      endingWith(
+      withFinalNotice(
         withNotice(run, noticeAfter(kept[place - 1]?.turnId)),
         isLast ? noticeAfter(turn.turnId) : undefined,
       ),
@@ -81,13 +81,13 @@ const mostNamed = 5;
  * The notice at the end of a fork that lacks later turns: the project folder is shared, so its files include their
  * changes.
  */
-export function filesAreNewer(title: string): string {
+export function newerFilesNotice(title: string): string {
   return `The fork begins here. The files in the project folder include changes by later turns of “${quoted(title)}”, which the agent does not know: tell it what it needs.`;
 }
 
-export const notKnown =
+export const unknownBranchNotice =
   'This conversation went on elsewhere, too, from an earlier point. The agent here does not know what was said there: tell it what it needs.';
-const nowKnown =
+const knownBranchNotice =
   'This conversation was continued elsewhere from an earlier point. The agent now knows that continuation, and no longer what was said here after that point: tell it what it needs.';
 
 export function withNotice(response: Response, notice: string | undefined): Response {
@@ -97,7 +97,7 @@ export function withNotice(response: Response, notice: string | undefined): Resp
 }
 
 /** A fork's last run, with the notice at its end. */
-export function endingWith(response: Response, notice: string | undefined): Response {
+export function withFinalNotice(response: Response, notice: string | undefined): Response {
   if (notice === undefined) return response;
   const item = noticeItem(`${response.id}:files`, notice, response.updatedAt);
   return { ...response, outputItems: [...response.outputItems, item] };

@@ -20,8 +20,8 @@ export class IdleProcesses {
     }
     if (this.#idle.has(session)) return [];
     this.#idle.add(session);
-    const over = [...this.#idle].slice(0, Math.max(0, this.#idle.size - this.#max));
-    for (const old of over) this.#idle.delete(old);
-    return over;
+    const excess = [...this.#idle].slice(0, Math.max(0, this.#idle.size - this.#max));
+    for (const old of excess) this.#idle.delete(old);
+    return excess;
   }
 }

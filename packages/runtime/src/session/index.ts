@@ -3,18 +3,18 @@
  * agent's drafts. Out: messages to the agent, turns, a record in the store, changes for subscribers.
  */
 export { AttachedClients } from './attached-clients.ts';
-export { ClosedSessions } from './closed-sessions.ts';
+export { SessionCache } from './session-cache.ts';
 export {
-  endingWith,
-  filesAreNewer,
+  withFinalNotice,
+  newerFilesNotice,
   importConversation,
   noticeId,
-  placeMark,
+  positionSuffix,
 } from './fork-notices.ts';
 export { IdleProcesses } from './idle-processes.ts';
 export { type AgentReport, readLastKnown } from './last-known.ts';
 export type { Cluster, SessionOptions, SharedSession } from './session-options.ts';
-export { type NewRecord, nameOf, newRecord, summarize } from './session-record.ts';
+export { type NewRecord, sessionName, newRecord, summarize } from './session-record.ts';
 export { assertTakesDirectories } from './session-agent.ts';
-export { SessionWatchers } from './session-watchers.ts';
-export { type Said, Session } from './session.ts';
+export { SessionListSubscribers } from './session-list-subscribers.ts';
+export { type MessageExtras, Session } from './session.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { SessionRecordHolder } from './session-record.ts';
 
 /** The most characters of setting values that a record holds: session lists read whole records. */
-const VALUES_MAX = 20_000;
+const valuesMax = 20_000;
 
 /** Settings and commands without the current values, so that many sessions share one blob. */
 const Offers = z.object({
@@ -51,7 +51,7 @@ async function readOffers(blobs: BlobStore, hash: string): Promise<Offers | unde
   }
 }
 
-interface KeeperContext {
+interface LastKnownStoreContext {
   sessionId: string;
   record: SessionRecordHolder;
   blobs: BlobStore;
@@ -60,46 +60,46 @@ interface KeeperContext {
 }
 
 /** Stores the settings and commands that a session's agent reports, whenever they change. */
-export class LastKnownKeeper {
-  readonly #context: KeeperContext;
+export class LastKnownStore {
+  readonly #context: LastKnownStoreContext;
   /** The settings and commands stored last, as JSON, and the hash of their blob. */
-  #kept: { json: string; hash: string } | undefined;
+  #stored: { json: string; hash: string } | undefined;
   /** The values that the agent reported last, by the setting's id. */
   #values: Record<string, string> = {};
   #next: Offers | undefined;
-  #keeping: Promise<void> | undefined;
+  #storing: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(context: KeeperContext) {
+  constructor(context: LastKnownStoreContext) {
     this.#context = context;
   }
 
   /** If several reports arrive during one write, only the last one is stored. */
-  keep(offers: Offers): void {
+  store(offers: Offers): void {
     this.#next = offers;
-    this.#keeping ??= this.#keepAll().finally(() => {
-      this.#keeping = undefined;
+    this.#storing ??= this.#storeAll().finally(() => {
+      this.#storing = undefined;
     });
   }
 
   /** Resolves when all reports so far are in the record. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#keeping;
+    await this.#storing;
   }
 
-  async #keepAll(): Promise<void> {
+  async #storeAll(): Promise<void> {
     for (let next = this.#next; next; next = this.#next) {
       this.#next = undefined;
       try {
-        await this.#keep(next);
+        await this.#store(next);
       } catch (error) {
         this.#context.warn(error, 'the settings of a session could not be stored');
       }
     }
   }
 
-  async #keep({ configOptions, commands }: Offers): Promise<void> {
+  async #store({ configOptions, commands }: Offers): Promise<void> {
     const { record } = this.#context;
     const json = JSON.stringify({
       configOptions: configOptions.map((option) => ({ ...option, currentValue: '' })),
@@ -110,14 +110,14 @@ export class LastKnownKeeper {
     );
     const changed = this.#changed(values);
     this.#values = values;
-    const isNew = this.#kept?.json !== json;
-    if (isNew) this.#kept = { json, hash: await this.#put(json) };
-    const offers = this.#kept?.hash;
+    const isNew = this.#stored?.json !== json;
+    if (isNew) this.#stored = { json, hash: await this.#put(json) };
+    const offers = this.#stored?.hash;
     const before = record.value.lastKnown;
-    const isKept = before?.offers === offers && isSame(before?.values, values);
-    if (isKept || this.#isClosed || JSON.stringify(values).length > VALUES_MAX) return;
+    const isStored = before?.offers === offers && isSame(before?.values, values);
+    if (isStored || this.#isClosed || JSON.stringify(values).length > valuesMax) return;
     const { config } = record.value;
-    record.keep({
+    record.tryUpdate({
       lastKnown: { ...before, offers, values },
       ...(changed.length > 0 && { config: { ...config, ...Object.fromEntries(changed) } }),
     });

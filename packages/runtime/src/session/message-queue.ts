@@ -1,116 +1,459 @@
-import type { QueuedMessage } from '@liminal/protocol';
-import { RuntimeError } from '../errors.ts';
+import {
+  type EventDraft,
+  type QueuedMessage,
+  type SendNowResult,
+  type SendResult,
+  steeredItemId,
+  type SteerResult,
+} from '@liminal/protocol';
+import { SessionInUseError } from '@liminal/agents';
+import { type SessionRecord, StorageError } from '@liminal/storage';
+import type { SteeredMessage } from '../turn/index.ts';
+import {
+  assertWaiting,
+  assertFits,
+  enqueue,
+  returnToQueue,
+  inOrderOf,
+  withState,
+  type QueuedMessages,
+  move,
+  remove,
+  restore,
+  rewrite,
+  type UserMessage,
+  getWaiting,
+  withFirst,
+} from './queued-messages.ts';
+import { errorCode, sessionGivenUp } from '../errors.ts';
+import type { SessionAgent } from './session-agent.ts';
+import type { SessionContext } from './session-context.ts';
+import { type SessionRecordHolder, titleFromMessage } from './session-record.ts';
+import type { SessionTurns } from './session-turns.ts';
 
-/** A user's message. `blocks` refer to uploaded bytes; `traceContext` is the parent of the message's own turn. */
-export type UserMessage = Pick<QueuedMessage, 'message' | 'blocks' | 'traceContext'>;
-
-/** Messages that wait for their turn, the next one first. Pure: each step returns a new queue. */
-export type MessageQueue = readonly QueuedMessage[];
-
-/** The most characters of all waiting messages: every subscriber gets them with each change of the session. */
-const maxText = 1024 * 1024;
-
-/**
- * Throws `QUEUE_FULL` if several messages are too long together. The length of a single message is checked when it is
- * received.
- */
-export function assertFits(queue: MessageQueue): void {
-  const size = queue.reduce((sum, { message }) => sum + message.length, 0);
-  if (queue.length <= 1 || size <= maxText) return;
-  throw new RuntimeError(
-    'QUEUE_FULL',
-    'The queued messages of this session are too long together (more than 1 MiB). Remove one, or wait for a turn to end.',
-  );
+interface MessageQueueOptions {
+  /**
+   * Resolves to true when the agent has the message, which it gets after the message is stored. Resolves to false if
+   * another turn had to begin first: the message is delivered after that turn.
+   */
+  deliver: (message: UserMessage, turnId: string, stored: Promise<void>) => Promise<boolean>;
+  /** Stops the turn that has just begun, because a stop was requested while its message was being sent. */
+  stop: () => Promise<void>;
+  /** Called when a queued message could not be sent; it stays in the queue. */
+  onTrouble: (error: unknown) => void;
 }
 
-export function enqueue(queue: MessageQueue, entry: QueuedMessage, max: number): QueuedMessage[] {
-  if (queue.length >= max) {
-    throw new RuntimeError(
-      'QUEUE_FULL',
-      `This session already has ${max} queued messages. Remove one, or wait for a turn to end.`,
+/** Delay before a queued message is retried after a storage error, in ms. */
+const againMs = 2_000;
+
+/** The first and the longest delay while another program has the session open, in ms. */
+const heldMs = 2_000;
+const maxHeldMs = 60_000;
+
+/** The error codes after which a message gets a turn of its own instead of being steered. */
+const cannotBeSteered: ReadonlySet<string> = new Set(['NOT_SUPPORTED', 'NOTHING_TO_STEER']);
+
+type Steer = (message: UserMessage, messageId: string) => Promise<SteerResult>;
+
+type QueueContext = Pick<
+  SessionContext,
+  'record' | 'settings' | 'iso' | 'changed' | 'warn' | 'serverEnds'
+>;
+
+/** A session's messages for its agent: each waits in the queue until no turn is running. */
+export class MessageQueue {
+  readonly #context: QueueContext;
+  readonly #agent: Pick<SessionAgent, 'isStopping'>;
+  readonly #turns: Pick<SessionTurns, 'isRunning' | 'logged'>;
+  readonly #options: MessageQueueOptions;
+  readonly #record: SessionRecordHolder;
+  /** Whether a message is between the queue's head and the agent's `response_start`. */
+  #sending = false;
+  /** The turn of the last message given to the agent, which must not be given again. */
+  #delivered: string | undefined;
+  #stopWhenSent = false;
+  /** Messages that are being steered into the running turn; they are not sent as turns. */
+  readonly #steering = new Set<string>();
+  /** Messages that were steered into the running turn, by item. */
+  readonly #steered = new Map<string, Omit<QueuedMessage, 'state'>>();
+  /**
+   * Steered messages that the agent will handle in a turn of their own, by that turn's id. They stay in the queue until
+   * that turn is logged, since agent or server may end before that.
+   */
+  readonly #leftOver = new Set<string>();
+  /**
+   * Messages of the last turn that came back to the queue because the turn was stopped before its agent had read them.
+   */
+  readonly #cameBack = new Set<string>();
+  /** Sends in progress, by turn. */
+  readonly #sends = new Map<string, Promise<SendResult>>();
+  #again: NodeJS.Timeout | undefined;
+  /** Whether it was reported that the queue's head could not be sent and is being retried. */
+  #isReported = false;
+  /** How many times in a row the queue's head could not be sent because another program had the session open. */
+  #held = 0;
+  #isClosed = false;
+
+  constructor(
+    context: QueueContext,
+    agent: Pick<SessionAgent, 'isStopping'>,
+    turns: Pick<SessionTurns, 'isRunning' | 'logged'>,
+    options: MessageQueueOptions,
+  ) {
+    this.#context = context;
+    this.#agent = agent;
+    this.#turns = turns;
+    this.#options = options;
+    this.#record = context.record;
+  }
+
+  get isSending(): boolean {
+    return this.#sending || this.#leftOver.size > 0;
+  }
+
+  /**
+   * Resolves when the message is bound to its turn or queued; if sending fails, rejects and removes the message. Calls
+   * for the same turn send once and get the same result.
+   */
+  async send(message: UserMessage, turnId: string): Promise<SendResult> {
+    const sending = this.#sends.get(turnId) ?? this.#send(message, turnId);
+    this.#sends.set(turnId, sending);
+    return sending.finally(() => this.#sends.delete(turnId));
+  }
+
+  async #send(message: UserMessage, turnId: string): Promise<SendResult> {
+    const { queue } = this.#record.value;
+    if (turnId === this.#delivered) return { turnId, queued: false };
+    const queued = !this.#isFree || queue.length > 0;
+    if (queue.some((entry) => entry.turnId === turnId)) {
+      this.#sendWaiting();
+      return { turnId, queued: true };
+    }
+    if (queued) {
+      await this.#enqueue(turnId, message, 'queued');
+      this.#sendWaiting();
+      return { turnId, queued };
+    }
+    return { turnId, queued: !(await this.#sendNow(turnId, message)) };
+  }
+
+  /** Sends the queue's head. Throws if this server has given the session up: the caller must ask the next owner. */
+  #sendWaiting(): void {
+    if (this.#isClosed) throw sessionGivenUp();
+    this.next();
+  }
+
+  /** Throws `MESSAGE_NOT_QUEUED`. */
+  async edit(turnId: string, message: UserMessage): Promise<void> {
+    const { queue } = this.#record.value;
+    assertWaiting(queue, turnId);
+    const rewritten = rewrite(queue, turnId, message);
+    assertFits(rewritten);
+    await this.#change(queue, turnId, rewritten);
+  }
+
+  /** Throws `MESSAGE_NOT_QUEUED`. */
+  async remove(turnId: string): Promise<void> {
+    const { queue } = this.#record.value;
+    assertWaiting(queue, turnId);
+    await this.#change(queue, turnId, remove(queue, turnId));
+  }
+
+  /** Moves a message before another, or to the end. Throws `MESSAGE_NOT_QUEUED`. */
+  async move(turnId: string, before?: string): Promise<void> {
+    const { queue } = this.#record.value;
+    assertWaiting(queue, turnId);
+    if (before !== undefined) assertWaiting(queue, before);
+    await this.#reorder(move(queue, turnId, before));
+  }
+
+  /**
+   * Steers a queued message into the running turn, or makes it the next message. `steer` resolves with that turn when
+   * the log has the message. Throws `MESSAGE_NOT_QUEUED`.
+   */
+  async sendNow(turnId: string, steer: Steer): Promise<SendNowResult> {
+    const entry = getWaiting(this.#record.value.queue, turnId);
+    this.#steering.add(turnId);
+    this.#record.tryUpdate({ queue: withState(this.#record.value.queue, turnId, 'sending') });
+    try {
+      const { message, blocks } = entry;
+      const steered = await steer({ message, ...(blocks && { blocks }) }, turnId);
+      if (this.#cameBack.has(turnId)) return { turnId: steered.turnId, steered: true };
+      if (!this.#leftOver.has(turnId)) {
+        this.#record.tryUpdate({ queue: remove(this.#record.value.queue, turnId) });
+      }
+      this.#record.tryUpdate(this.#resumed);
+      return { turnId: steered.turnId, steered: true };
+    } catch (error) {
+      this.#record.tryUpdate({ queue: withState(this.#record.value.queue, turnId, 'queued') });
+      if (!cannotBeSteered.has(errorCode(error))) throw error;
+    } finally {
+      this.#steering.delete(turnId);
+      this.next();
+    }
+    const { queue } = this.#record.value;
+    // The message may have been the next one, and may already be on its way.
+    const isWaiting = queue.some((one) => one.turnId === turnId && one.state === 'queued');
+    if (isWaiting) await this.#reorder(move(queue, turnId, queue[0]?.turnId), this.#resumed);
+    return { turnId, steered: false };
+  }
+
+  /** Sends the messages of a paused queue. */
+  async resume(): Promise<void> {
+    const { queuePaused, active } = this.#record.value;
+    if (queuePaused === true) {
+      await this.#record.change(this.#resumed, () => ({ queuePaused, active }));
+    }
+    this.#sendWaiting();
+  }
+
+  /** The changes to the record that resume a paused queue. */
+  get #resumed(): Partial<SessionRecord> {
+    return this.#record.value.queuePaused === true ? { queuePaused: false, active: true } : {};
+  }
+
+  async #reorder(
+    queue: SessionRecord['queue'],
+    resumed: Partial<SessionRecord> = {},
+  ): Promise<void> {
+    const { queue: earlier, queuePaused, active } = this.#record.value;
+    const paused = 'queuePaused' in resumed && { queuePaused, active };
+    const undo = (now: SessionRecord) => ({ queue: inOrderOf(now.queue, earlier), ...paused });
+    await this.#record.change({ queue, ...resumed }, undo).finally(() => this.next());
+  }
+
+  /** Stops the turn of the message that is being sent, or a question before it, as soon as it begins. */
+  stopWhenSent(): void {
+    this.#stopWhenSent = this.isSending;
+  }
+
+  /** Records that a message is being steered into the running turn as this item. */
+  recordSteered(itemId: string, turnId: string, message: UserMessage): void {
+    this.#steered.set(itemId, { turnId, ...message, queuedAt: this.#context.iso() });
+  }
+
+  /**
+   * Updates the queue when the agent's events show what it does with steered messages. Call it after the turn has the
+   * event.
+   */
+  onDraft({ turnId, payload }: EventDraft): void {
+    if (payload.type === 'response_start') return this.#onTurnStart(turnId);
+    if (payload.type !== 'item_done' && payload.type !== 'item_cancelled') return;
+    const steered = this.#steered.get(payload.itemId);
+    this.#steered.delete(payload.itemId);
+    if (steered && payload.type === 'item_cancelled' && payload.reason === 'own_turn') {
+      this.#leftOver.add(steered.turnId);
+      this.#record.tryUpdate({
+        queue: withFirst(this.#record.value.queue, { ...steered, state: 'sending' }),
+      });
+      // The turn was stopped, but its agent begins another turn.
+      if (this.#record.value.queuePaused === true) this.#stopWhenSent = true;
+    }
+  }
+
+  /** Returns a steered message to the queue: its turn was stopped before the agent had read it. */
+  returnUnread({ id, content, blocks }: SteeredMessage, turnId: string): void {
+    const messageId = id.slice(steeredItemId(turnId, '').length);
+    const shown = { message: content, ...(blocks && { blocks }) };
+    const entry = this.#steered.get(id) ?? {
+      ...shown,
+      turnId: messageId,
+      queuedAt: this.#context.iso(),
+    };
+    this.#steered.delete(id);
+    const { queue } = this.#record.value;
+    const message: QueuedMessage = { ...entry, state: 'queued' };
+    this.#record.tryUpdate({ queue: returnToQueue(queue, message, this.#cameBack) });
+    this.#cameBack.add(messageId);
+  }
+
+  /** The agent has ended, so it begins no turn by itself. */
+  onAgentExit(): void {
+    for (const turnId of this.#leftOver) {
+      this.#record.tryUpdate({ queue: withState(this.#record.value.queue, turnId, 'queued') });
+    }
+    this.#leftOver.clear();
+    this.next();
+  }
+
+  /** Sends the queue's head if nothing is in its way; on failure it stays queued. */
+  next(): void {
+    const { active, queue, queuePaused } = this.#record.value;
+    if (this.#isClosed || this.#context.serverEnds() || queuePaused === true) return;
+    if (this.#agent.isStopping || !active || !this.#isFree || queue.length === 0) return;
+    const head = queue[0]?.turnId ?? '';
+    if (head === this.#delivered || this.#steering.has(head)) return;
+    this.#dispatch().then(
+      () => this.#sent(),
+      (error: unknown) => this.#failed(error),
     );
   }
-  const longer = [...queue, entry];
-  assertFits(longer);
-  return longer;
-}
 
-/** Puts a message that is being sent before all others; a message that is already in the queue keeps its place. */
-export function withFirst(queue: MessageQueue, entry: QueuedMessage): QueuedMessage[] {
-  if (queue.some(({ turnId }) => turnId === entry.turnId)) return [...queue];
-  return move([...queue, entry], entry.turnId, queue[0]?.turnId);
-}
+  /** Storage errors are temporary: retry, and report only the first one. */
+  #failed(error: unknown): void {
+    if (error instanceof SessionInUseError) return this.#sendLater();
+    const isPassing = error instanceof StorageError;
+    if (!isPassing || !this.#isReported) this.#options.onTrouble(error);
+    this.#isReported = isPassing;
+    if (!isPassing) return;
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => this.next(), againMs).unref();
+  }
 
-/** Puts an unread message before the queued messages, but behind others that came back just before it. */
-export function giveBack(
-  queue: MessageQueue,
-  message: QueuedMessage,
-  cameBack: ReadonlySet<string>,
-): QueuedMessage[] {
-  const others = remove(queue, message.turnId);
-  const first = others.find(({ turnId, state }) => state === 'queued' && !cameBack.has(turnId));
-  return move([...others, message], message.turnId, first?.turnId);
-}
+  #sent(): void {
+    this.#isReported = false;
+    this.#held = 0;
+  }
 
-export function remove(queue: MessageQueue, turnId: string): QueuedMessage[] {
-  return queue.filter((entry) => entry.turnId !== turnId);
-}
+  /** Another program has the session open. Each retry starts the agent, so the delay doubles. */
+  #sendLater(): void {
+    const wait = Math.min(heldMs * 2 ** this.#held, maxHeldMs);
+    this.#held += 1;
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => this.next(), wait).unref();
+  }
 
-export function mark(
-  queue: MessageQueue,
-  turnId: string,
-  state: QueuedMessage['state'],
-): QueuedMessage[] {
-  return queue.map((entry) => (entry.turnId === turnId ? { ...entry, state } : entry));
-}
+  /** Stops sending queued messages, because the server closes. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#again);
+  }
 
-export function rewrite(queue: MessageQueue, turnId: string, said: UserMessage): QueuedMessage[] {
-  return queue.map((entry) => (entry.turnId === turnId ? { ...entry, ...said } : entry));
-}
+  async #change(
+    earlier: QueuedMessages,
+    turnId: string,
+    queue: SessionRecord['queue'],
+  ): Promise<void> {
+    try {
+      await this.#record.change({ queue }, (now) => ({
+        queue: restore(now.queue, earlier, turnId),
+      }));
+    } finally {
+      // A turn may have ended while the change was being stored.
+      this.next();
+    }
+  }
 
-/** Moves a message before another message, or to the end; never before messages that are being sent. */
-export function move(queue: MessageQueue, turnId: string, before?: string): QueuedMessage[] {
-  if (before === turnId) return [...queue];
-  const moved = queue.filter((entry) => entry.turnId === turnId);
-  const others = remove(queue, turnId);
-  const wanted = others.findIndex((entry) => entry.turnId === before);
-  const first = others.findLastIndex(({ state }) => state === 'sending') + 1;
-  return others.toSpliced(wanted < 0 ? others.length : Math.max(wanted, first), 0, ...moved);
-}
+  get #isFree(): boolean {
+    return !this.isSending && !this.#turns.isRunning;
+  }
 
-/** The queue's messages in the order of an earlier queue; new messages stay at the end. */
-export function inOrderOf(queue: MessageQueue, earlier: MessageQueue): QueuedMessage[] {
-  const places = new Map(earlier.map(({ turnId }, place) => [turnId, place]));
-  const placeOf = ({ turnId }: QueuedMessage): number => places.get(turnId) ?? earlier.length;
-  return queue.toSorted((a, b) => placeOf(a) - placeOf(b));
-}
+  async #enqueue(
+    turnId: string,
+    message: UserMessage,
+    state: QueuedMessage['state'],
+  ): Promise<void> {
+    const { queue, title, active, failed, updatedAt, archived, queuePaused } = this.#record.value;
+    const isPaused = queuePaused === true;
+    const put = archived === undefined ? {} : { archived };
+    const before = { title, active, failed, updatedAt, ...put, ...(isPaused && { queuePaused }) };
+    const now = this.#context.iso();
+    const entry = { turnId, ...message, queuedAt: now, state };
+    const all = enqueue(queue, entry, this.#context.settings.maxQueue);
+    // A user who sends a message after a stop wants it answered next.
+    const longer = isPaused ? move(all, turnId, queue[0]?.turnId) : all;
+    const named = title === '' ? titleFromMessage(message) : title;
+    const open = {
+      active: true,
+      failed: false,
+      ...(archived === true && { archived: false }),
+      ...(isPaused && { queuePaused: false }),
+    };
+    const change = { queue: longer, title: named, ...open, updatedAt: now };
+    // A caller whose send fails will send the message again.
+    await this.#record.change(change, (now) => ({ ...before, queue: remove(now.queue, turnId) }));
+  }
 
-/** Restores one message from an earlier queue; a message that is being sent stays as it is. */
-export function restore(
-  queue: MessageQueue,
-  earlier: MessageQueue,
-  turnId: string,
-): QueuedMessage[] {
-  const index = earlier.findIndex((entry) => entry.turnId === turnId);
-  const entry = earlier[index];
-  const present = queue.find((one) => one.turnId === turnId);
-  if (!entry || present?.state === 'sending') return [...queue];
-  const { message, blocks } = entry;
-  const said = { message, ...(blocks && { blocks }) };
-  return present ? rewrite(queue, turnId, said) : queue.toSpliced(index, 0, entry);
-}
+  /** Returns whether the agent has the message; if not, the message waits in the queue. */
+  async #sendNow(turnId: string, message: UserMessage): Promise<boolean> {
+    // Set before storing: otherwise a call of `next` would also send the message.
+    this.#sending = true;
+    const stored = this.#enqueue(turnId, message, 'sending');
+    try {
+      const isDelivered = await this.#dispatch(stored);
+      await stored;
+      return isDelivered;
+    } catch (error) {
+      if (error instanceof SessionInUseError) return await this.#waitInQueue(stored);
+      this.#record.tryUpdate({ queue: remove(this.#record.value.queue, turnId) });
+      this.next();
+      throw error;
+    }
+  }
 
-/** Throws `MESSAGE_NOT_QUEUED` if the message is not in the queue, or is already being sent. */
-export function assertWaiting(queue: MessageQueue, turnId: string): void {
-  waiting(queue, turnId);
-}
+  async #waitInQueue(stored: Promise<void>): Promise<false> {
+    this.#sendLater();
+    await stored;
+    return false;
+  }
 
-/** Returns a queued message. Throws as `assertWaiting`. */
-export function waiting(queue: MessageQueue, turnId: string): QueuedMessage {
-  const found = queue.find((entry) => entry.turnId === turnId && entry.state === 'queued');
-  if (found) return found;
-  throw new RuntimeError(
-    'MESSAGE_NOT_QUEUED',
-    'This message is no longer queued: it was sent to the agent or removed.',
-  );
+  /** Returns whether the agent has the queue's head. */
+  async #dispatch(stored?: Promise<void>): Promise<boolean> {
+    const [entry] = this.#record.value.queue;
+    if (!entry) {
+      this.#doneSending();
+      return false;
+    }
+    const { turnId, message, blocks } = entry;
+    this.#sending = true;
+    let isDelivered = false;
+    try {
+      const sending = { queue: withState(this.#record.value.queue, turnId, 'sending') };
+      const userMessage = { message, ...(blocks && { blocks }) };
+      const storing = stored ?? this.#record.update(sending);
+      isDelivered = await this.#options.deliver(userMessage, turnId, storing);
+      if (isDelivered) {
+        this.#delivered = turnId;
+        void this.#removeWhenLogged(turnId);
+      } else {
+        this.#record.tryUpdate({ queue: withState(this.#record.value.queue, turnId, 'queued') });
+      }
+      if (this.#stopWhenSent) await this.#stopTurn();
+    } catch (error) {
+      if (this.#delivered !== turnId) {
+        this.#record.tryUpdate({ queue: withState(this.#record.value.queue, turnId, 'queued') });
+      }
+      throw error;
+    } finally {
+      this.#doneSending();
+    }
+    // The turn may have ended while the queue was being stored.
+    this.next();
+    return isDelivered;
+  }
+
+  #onTurnStart(turnId: string): void {
+    this.#steered.clear();
+    this.#cameBack.clear();
+    if (!this.#leftOver.delete(turnId)) return;
+    this.#delivered = turnId;
+    void this.#removeWhenLogged(turnId);
+    if (this.#stopWhenSent) void this.#stopTurn();
+    this.#doneSending();
+  }
+
+  /** The agent has the message even if the stop fails: users see the turn running, and can stop it again. */
+  async #stopTurn(): Promise<void> {
+    try {
+      await this.#options.stop();
+    } catch (error) {
+      this.#context.warn(error, 'a turn could not be stopped as it began');
+    }
+  }
+
+  #doneSending(): void {
+    this.#sending = false;
+    this.#stopWhenSent = false;
+    this.#context.changed();
+  }
+
+  /**
+   * Removes a message from the queue once the log has its turn. If this server dies before, the next one finds the
+   * message in the queue.
+   */
+  async #removeWhenLogged(turnId: string): Promise<void> {
+    await this.#turns.logged(turnId);
+    this.#record.tryUpdate({ queue: remove(this.#record.value.queue, turnId) });
+    this.next();
+  }
 }

@@ -9,7 +9,7 @@ export class NamedMcpServers {
   /** The servers that the agent was last started with. */
   #taken: McpServers = {};
 
-  name(servers: McpServers): void {
+  add(servers: McpServers): void {
     this.#servers = { ...this.#servers, ...servers };
   }
 

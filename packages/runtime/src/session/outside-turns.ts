@@ -4,10 +4,10 @@ import { type Response, withoutTakenBack } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
 import {
   forkNotice,
-  goesOnFrom,
+  continuationNotice,
   noticeId,
-  notKnown,
-  placeMark,
+  unknownBranchNotice,
+  positionSuffix,
   storedPrompt,
   withNotice,
 } from './fork-notices.ts';
@@ -16,26 +16,26 @@ import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
 
 /** How many of history's last runs are compared with the agent's stored turns. */
-const COMPARED = 30;
+const compared = 30;
 
 /** How far the times of a turn and of its stored copy may differ, in ms. */
-const CLOCKS_MS = 2_000;
+const clocksMs = 2_000;
 
 /** How long after a change by Liminal a mark counts as Liminal's own: agents date their stores late. In ms. */
-const OWN_MS = 2_000;
+const initialOwnMs = 2_000;
 
 /**
  * How long a message waits for turns that a running agent may not know, in ms: a busy machine starts a program slowly.
  */
-const READ_MS = 20_000;
+const readMs = 20_000;
 
-interface Found {
+interface OutsideRuns {
   runs: Response[];
   /** Whether all runs come after the runs that history had. */
   isAtEnd: boolean;
 }
 
-const nothing: Found = { runs: [], isAtEnd: true };
+const nothing: OutsideRuns = { runs: [], isAtEnd: true };
 
 /**
  * Turns made outside Liminal in the same session, for example in a terminal. They are read from the agent's own store,
@@ -46,48 +46,50 @@ export class OutsideTurns {
   /** A running agent knows only its own turns; the next process reads all stored turns. */
   readonly #agent: SessionAgent;
   /** Whether a turn is running: the agent's stored copy of that turn is incomplete. */
-  readonly #inTurn: () => boolean;
+  readonly #isInTurn: () => boolean;
   /** The store's mark when the store was last read. */
   #mark: string | undefined;
   /** When Liminal last changed the session in a way that its agent may store, in ms since the epoch. */
-  #actedAt = 0;
+  #changedAt = 0;
   /**
-   * How long after `#actedAt` a mark counts as Liminal's own, in ms. Doubled each time a later mark brought no new
+   * How long after `#changedAt` a mark counts as Liminal's own, in ms. Doubled each time a later mark brought no new
    * turns.
    */
-  #ownMs = OWN_MS;
+  #ownMs = initialOwnMs;
   /** Settles when the last lookup is done. */
-  #brought: Promise<unknown> = Promise.resolve();
+  #lastLookup: Promise<unknown> = Promise.resolve();
 
-  constructor(context: SessionContext, agent: SessionAgent, inTurn: () => boolean) {
+  constructor(context: SessionContext, agent: SessionAgent, isInTurn: () => boolean) {
     this.#context = context;
     this.#agent = agent;
-    this.#inTurn = inTurn;
+    this.#isInTurn = isInTurn;
   }
 
   /**
-   * Imports turns that history lacks, or has only in part; one lookup at a time, and none while a turn runs. `told` are
-   * the turns that an agent reported as it started; without `told`, the store is read.
+   * Imports turns that history lacks, or has only in part; one lookup at a time, and none while a turn runs. `reported` are
+   * the turns that an agent reported as it started; without `reported`, the store is read.
    */
-  async bring(told?: Promise<StoredTurn[]>): Promise<Found> {
+  async importNew(reported?: Promise<StoredTurn[]>): Promise<OutsideRuns> {
     return this.#next(async () => {
-      if (this.#inTurn()) return nothing;
-      if (told !== undefined) return this.#bringTold(await told);
-      return this.#context.provider.numbersStoredTurns === true ? this.#ask() : this.#bring();
+      if (this.#isInTurn()) return nothing;
+      if (reported !== undefined) return this.#importReported(await reported);
+      return this.#context.provider.numbersStoredTurns === true
+        ? this.#importIfChanged()
+        : this.#importFromStore();
     });
   }
 
   /** Records that Liminal has changed something other than a turn that the agent may store. */
-  acted(): void {
-    this.#actedAt = Date.now();
+  recordChange(): void {
+    this.#changedAt = Date.now();
   }
 
   /** Records the store's mark at the end of a turn. */
   async note(): Promise<void> {
-    this.acted();
+    this.recordChange();
     if (this.#context.provider.numbersStoredTurns !== true) return;
     const noting = this.#next(async () => {
-      if (!this.#inTurn()) this.#keepMark(await this.#readMark());
+      if (!this.#isInTurn()) this.#storeMark(await this.#readMark());
     });
     // After a failure, the next message looks again.
     await noting.catch(() => undefined);
@@ -95,13 +97,13 @@ export class OutsideTurns {
 
   /** Resolves when no lookup is running, and its results are stored. */
   async settled(): Promise<void> {
-    await this.#brought;
+    await this.#lastLookup;
     await this.#context.record.saved();
   }
 
   async #next<T>(work: () => Promise<T>): Promise<T> {
-    const working = this.#brought.then(work);
-    this.#brought = working.catch(() => undefined);
+    const working = this.#lastLookup.then(work);
+    this.#lastLookup = working.catch(() => undefined);
     return working;
   }
 
@@ -110,7 +112,7 @@ export class OutsideTurns {
    * store: the running agent has work and permissions in its memory, and is stopped only if it lacks turns. If the
    * store cannot be read, the agent continues.
    */
-  async #ask(): Promise<Found> {
+  async #importIfChanged(): Promise<OutsideRuns> {
     const { record } = this.#context;
     const agent = this.#agent;
     const known = record.value.storedMark;
@@ -119,7 +121,7 @@ export class OutsideTurns {
     const mark = await this.#readMark();
     if (mark === undefined || mark === known) return nothing;
     if (this.#isOurs(mark)) {
-      this.#keepMark(mark);
+      this.#storeMark(mark);
       return nothing;
     }
     // Restored if something new is found: a later mark is then not Liminal's own.
@@ -127,12 +129,12 @@ export class OutsideTurns {
     this.#ownMs *= 2;
     const stored = await Promise.race([
       this.#read(),
-      setTimeout(READ_MS, undefined, { ref: false }),
+      setTimeout(readMs, undefined, { ref: false }),
     ]);
     if (stored === undefined) return nothing;
     const found = await this.#compare(stored);
     // Reading a session may change its mark.
-    this.#keepMark(await this.#readMark());
+    this.#storeMark(await this.#readMark());
     if (found.runs.length === 0) return nothing;
     this.#ownMs = ownMs;
     await agent.stop();
@@ -141,25 +143,25 @@ export class OutsideTurns {
 
   /** Whether a mark, which is a time, comes from a change by Liminal. */
   #isOurs(mark: string): boolean {
-    return Date.parse(mark) <= this.#actedAt + this.#ownMs;
+    return Date.parse(mark) <= this.#changedAt + this.#ownMs;
   }
 
-  async #bringTold(stored: readonly StoredTurn[]): Promise<Found> {
+  async #importReported(stored: readonly StoredTurn[]): Promise<OutsideRuns> {
     // Opening a session may change its mark, even after the answer.
-    this.acted();
+    this.recordChange();
     const mark = await this.#readMark();
     const found = stored.length === 0 ? nothing : await this.#compare(stored);
-    this.#keepMark(mark);
+    this.#storeMark(mark);
     return found;
   }
 
   /** The turns that an agent has reported and that history lacks. */
-  async #compare(stored: readonly StoredTurn[]): Promise<Found> {
+  async #compare(stored: readonly StoredTurn[]): Promise<OutsideRuns> {
     const { store, record, blobKeeper } = this.#context;
     const { sessionId } = record.value;
     const known = (await store.listRuns(sessionId)) ?? [];
     const last = await Promise.all(
-      known.slice(-COMPARED).map(async ({ id }) => store.getResponse(id)),
+      known.slice(-compared).map(async ({ id }) => store.getResponse(id)),
     );
     const turns = withKnownIds(
       stored,
@@ -167,18 +169,18 @@ export class OutsideTurns {
       known,
     );
     const runs = await this.#withForks(sessionId, outsideTurns(turns, known), turns, known);
-    if (runs.length > 0) await store.importResponses(await blobKeeper.keep(runs));
+    if (runs.length > 0) await store.importResponses(await blobKeeper.storeRuns(runs));
     return { runs, isAtEnd: runs.every(({ id }) => known.every((run) => run.id !== id)) };
   }
 
-  #keepMark(storedMark: string | undefined): void {
+  #storeMark(storedMark: string | undefined): void {
     const { record } = this.#context;
     if (storedMark !== undefined && storedMark !== record.value.storedMark) {
-      record.keep({ storedMark });
+      record.tryUpdate({ storedMark });
     }
   }
 
-  async #bring(): Promise<Found> {
+  async #importFromStore(): Promise<OutsideRuns> {
     const { store, record, blobKeeper } = this.#context;
     const agent = this.#agent;
     const { sessionId } = record.value;
@@ -186,19 +188,19 @@ export class OutsideTurns {
     if (mark === undefined || mark === this.#mark) return nothing;
     const known = (await store.listRuns(sessionId)) ?? [];
     let stored = await this.#read();
-    let found = await this.#unlessHere(outsideTurns(stored, known), known);
+    let found = await this.#withoutKnown(outsideTurns(stored, known), known);
     if (found.length > 0 && agent.isInUse) {
       // The running agent does not know the new turns. When it ends, it stores its own place; the next process
       // continues from there.
       await agent.stop();
       mark = await this.#readMark();
       stored = await this.#read();
-      found = await this.#unlessHere(outsideTurns(stored, known), known);
+      found = await this.#withoutKnown(outsideTurns(stored, known), known);
     }
     const runs = await this.#withForks(sessionId, found, stored, known);
     if (runs.length === 0 && !agent.isInUse)
-      runs.push(...(await this.#changeOfPlace(stored, withoutTakenBack(known))));
-    if (runs.length > 0) await store.importResponses(await blobKeeper.keep(runs));
+      runs.push(...(await this.#positionNotice(stored, withoutTakenBack(known))));
+    if (runs.length > 0) await store.importResponses(await blobKeeper.storeRuns(runs));
     this.#mark = mark;
     const isAtEnd = runs.every(({ id }) => known.every((run) => run.id !== id));
     return { runs, isAtEnd };
@@ -241,36 +243,36 @@ export class OutsideTurns {
    * A run with only a notice, for a restarted agent that continues from another place than users were shown, when no
    * new turn shows that place. Made once.
    */
-  async #changeOfPlace(
+  async #positionNotice(
     stored: readonly StoredTurn[],
     known: readonly ResponseHead[],
   ): Promise<Response[]> {
     const turns = new Map(stored.map((turn) => [turn.turnId, turn]));
-    const place = stored.findLast(({ isLeft }) => isLeft !== true);
-    const told = await this.#toldPlace(turns, known);
+    const position = stored.findLast(({ isLeft }) => isLeft !== true);
+    const reported = await this.#reportedPosition(turns, known);
     const last = known.at(-1);
-    if (!place || !last || turns.get(told ?? '')?.isLeft !== true) return [];
-    const id = `${place.turnId}${placeMark}`;
+    if (!position || !last || turns.get(reported ?? '')?.isLeft !== true) return [];
+    const id = `${position.turnId}${positionSuffix}`;
     const { sessionId, modelId, providerId } = last;
     const head = { id, turnId: id, sessionId, modelId, providerId, trigger: 'agent' } as const;
     const times = { createdAt: last.updatedAt, updatedAt: last.updatedAt };
-    const over = { status: 'complete', finishReason: null, lastSeq: 0 } as const;
-    const run = { ...head, ...times, ...over, outputItems: [], madeElsewhere: true };
-    return [withNotice(run, goesOnFrom(storedPrompt(place) ?? ''))];
+    const completion = { status: 'complete', finishReason: null, lastSeq: 0 } as const;
+    const run = { ...head, ...times, ...completion, outputItems: [], madeElsewhere: true };
+    return [withNotice(run, continuationNotice(storedPrompt(position) ?? ''))];
   }
 
   /** The newest turn that the agent knows according to the notices so far. */
-  async #toldPlace(
+  async #reportedPosition(
     turns: ReadonlyMap<string, StoredTurn>,
     known: readonly ResponseHead[],
   ): Promise<string | undefined> {
     const runs = new Map(known.map((run) => [run.id, run]));
     for (const { id } of known.toReversed()) {
-      if (id.endsWith(placeMark)) return id.slice(0, -placeMark.length);
+      if (id.endsWith(positionSuffix)) return id.slice(0, -positionSuffix.length);
       if (!turns.has(id)) continue;
       let isKnown = true;
       for (let at = runs.get(id); isKnown && at?.madeElsewhere === true;) {
-        isKnown = (await this.#noticeOf(at.id)) !== notKnown;
+        isKnown = (await this.#noticeOf(at.id)) !== unknownBranchNotice;
         at = runs.get(turns.get(at.id)?.after ?? '');
       }
       if (isKnown) return id;
@@ -285,7 +287,7 @@ export class OutsideTurns {
   }
 
   /** Leaves out turns that history has under another id: some agents store commands under ids of their own. */
-  async #unlessHere(
+  async #withoutKnown(
     turns: readonly StoredTurn[],
     known: readonly ResponseHead[],
   ): Promise<StoredTurn[]> {
@@ -294,9 +296,7 @@ export class OutsideTurns {
         const time = Date.parse(turn.events[0]?.timestamp ?? '');
         const near = known.filter(
           ({ madeElsewhere, createdAt, updatedAt }) =>
-            madeElsewhere !== true &&
-            createdAt - CLOCKS_MS <= time &&
-            time <= updatedAt + CLOCKS_MS,
+            madeElsewhere !== true && createdAt - clocksMs <= time && time <= updatedAt + clocksMs,
         );
         const prompts = await Promise.all(near.map(async ({ id }) => this.#promptOf(id)));
         const prompt = storedPrompt(turn);
@@ -323,7 +323,7 @@ export function outsideTurns(
   known: readonly ResponseHead[],
 ): StoredTurn[] {
   const runs = new Map(known.map((run) => [run.id, run]));
-  const ours = new Set<string>();
+  const ownTurns = new Set<string>();
   const start = stored.findIndex(({ turnId }) => {
     const run = runs.get(turnId);
     return run !== undefined && run.madeElsewhere !== true;
@@ -332,8 +332,8 @@ export function outsideTurns(
     const run = runs.get(turnId);
     const first = events[0]?.payload;
     const isOwnAccord = first?.type === 'response_start' && first.trigger === 'agent';
-    if (run ? run.madeElsewhere !== true : isOwnAccord && ours.has(after)) {
-      ours.add(turnId);
+    if (run ? run.madeElsewhere !== true : isOwnAccord && ownTurns.has(after)) {
+      ownTurns.add(turnId);
       return false;
     }
     // A turn that was taken back before the fork, or before Liminal's first message, is not part of the conversation.

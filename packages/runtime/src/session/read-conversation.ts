@@ -1,6 +1,6 @@
 import { type ContentBlock, type OutputItem, type Response, takenBack } from '@liminal/protocol';
 import type { BlobStore, ResponseStore } from '@liminal/storage';
-import { bringBytes } from '../blobs/index.ts';
+import { loadBytes } from '../blobs/index.ts';
 
 /**
  * A session's ended runs, oldest first, with the bytes of their files; files that are no longer stored are named. Runs
@@ -19,15 +19,17 @@ export async function readConversation(
     const isGone = gone.has(head.turnId);
     const run = isGone ? { ...head, outputItems: [] } : await store.getResponse(head.id);
     if (run === undefined) continue;
-    const outputItems = await Promise.all(run.outputItems.map(async (item) => whole(blobs, item)));
+    const outputItems = await Promise.all(
+      run.outputItems.map(async (item) => withAllBytes(blobs, item)),
+    );
     runs.push({ ...run, outputItems });
   }
   return runs;
 }
 
-async function whole(blobs: BlobStore, item: OutputItem): Promise<OutputItem> {
+async function withAllBytes(blobs: BlobStore, item: OutputItem): Promise<OutputItem> {
   if (!('blocks' in item) || item.blocks === undefined) return item;
-  const bring = async (block: ContentBlock) => bringBytes(blobs, [block]).catch(() => [block]);
-  const blocks = await Promise.all(item.blocks.map(bring));
+  const load = async (block: ContentBlock) => loadBytes(blobs, [block]).catch(() => [block]);
+  const blocks = await Promise.all(item.blocks.map(load));
   return { ...item, blocks: blocks.flat() };
 }

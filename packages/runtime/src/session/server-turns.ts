@@ -17,7 +17,7 @@ export function tasksNotice(turnId: string, titles: readonly string[]): EventPay
   const names = titles.slice(0, namedMax).map(quoted);
   if (titles.length > namedMax) names.push(`and ${titles.length - namedMax} more`);
   const content = `The agent’s process has ended, and with it its background tasks: ${names.join('; ')}.`;
-  return said(`${turnId}:tasks`, content, serverReasons.tasksEnded);
+  return messageEvents(`${turnId}:tasks`, content, serverReasons.tasksEnded);
 }
 
 /** @param run - The turn before which the files, or the conversation, were reset. */
@@ -27,19 +27,19 @@ export function rewindNotice(
   rewound: RewindResult,
   projectDir: string,
 ): EventPayload[] {
-  const words = sentences(run, rewound, projectDir);
+  const text = rewindText(run, rewound, projectDir);
   const rewoundTo = rewound.takenBack && run.turnId;
-  return said(`${turnId}:rewind`, words, serverReasons.rewind, rewoundTo);
+  return messageEvents(`${turnId}:rewind`, text, serverReasons.rewind, rewoundTo);
 }
 
 /** The end of an agent's turn that `liminal notify` has reported as complete. */
 export function notifiedEnd(turnId: string): EventPayload[] {
   const content =
     'This turn was ended from outside, as complete (liminal notify). Its messages so far are kept; the agent is started again for the next message.';
-  return said(`${turnId}:notified`, content, 'notified');
+  return messageEvents(`${turnId}:notified`, content, 'notified');
 }
 
-function said(
+function messageEvents(
   itemId: string,
   content: string,
   finishReason: string,
@@ -61,7 +61,7 @@ export const rewindFailure = (error: ErrorObject): EventPayload => ({
   finishReason: serverReasons.rewind,
 });
 
-function sentences(
+function rewindText(
   run: Response,
   { files, skipped = 0, takenBack, problem }: RewindResult,
   folder: string,
@@ -81,8 +81,8 @@ function sentences(
   const { length } = takenBack.turnIds;
   const turns = length === 1 ? 'One turn was' : `${length} turns were`;
   const back = `${turns} taken back, from ${turn} on. The agent continues from before that message.`;
-  const kept = problem && `The files stay as they are. ${problem}`;
-  return [back, changed, kept].filter(Boolean).join(' ');
+  const unchangedFiles = problem && `The files stay as they are. ${problem}`;
+  return [back, changed, unchangedFiles].filter(Boolean).join(' ');
 }
 
 function shortName(path: string, folder: string): string {

@@ -29,10 +29,10 @@ import type {
 } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
 import { Watchdog } from '../turn/index.ts';
-import { bringBytes } from '../blobs/index.ts';
+import { loadBytes } from '../blobs/index.ts';
 import { errorCode, RuntimeError } from '../errors.ts';
-import { LastKnownKeeper } from './last-known.ts';
-import type { UserMessage } from './message-queue.ts';
+import { LastKnownStore } from './last-known.ts';
+import type { UserMessage } from './queued-messages.ts';
 import { NamedMcpServers } from './named-mcp-servers.ts';
 import { readConversation } from './read-conversation.ts';
 import { projectGrants } from './project-grants.ts';
@@ -50,7 +50,7 @@ interface SessionAgentOptions {
   /**
    * Called with the earlier turns that a starting agent reports; the agent is ready for a message when this resolves.
    */
-  onTold: (told: Promise<StoredTurn[]>) => Promise<void>;
+  onTurnsReported: (turns: Promise<StoredTurn[]>) => Promise<void>;
 }
 
 /** A session's agent: started when needed; its end also ends all processes that it started. */
@@ -82,12 +82,12 @@ export class SessionAgent {
   #retired: RuntimeError | undefined;
   /** True until an agent reports: until then settings, commands and limits are from the session's record. */
   #isLastKnown: boolean;
-  readonly #keeper: LastKnownKeeper;
+  readonly #lastKnownStore: LastKnownStore;
   readonly #mcpServers = new NamedMcpServers();
   /** Resolves when the current start is over. */
   #starting: Promise<unknown> | undefined;
   /** Watches the message that is being sent until its turn begins. */
-  #unbegun: Watchdog | undefined;
+  #sendWatchdog: Watchdog | undefined;
 
   constructor(context: SessionContext, projectTrust: ProjectTrust, options: SessionAgentOptions) {
     this.#context = context;
@@ -99,16 +99,18 @@ export class SessionAgent {
     this.#configOptions = lastKnown?.configOptions ?? [];
     this.#commands = lastKnown?.commands ?? [];
     this.#limits = lastKnown?.limits ?? [];
-    this.#keeper = new LastKnownKeeper(context);
+    this.#lastKnownStore = new LastKnownStore(context);
     this.#unsubscribe = [
-      provider.onEvent(this.#sessionId, (draft) => supervisor.run(() => this.#hear(draft))),
-      provider.onUpdate(this.#sessionId, (update) => supervisor.run(() => this.#learn(update))),
+      provider.onEvent(this.#sessionId, (draft) => supervisor.run(() => this.#onDraft(draft))),
+      provider.onUpdate(this.#sessionId, (update) =>
+        supervisor.run(() => this.#applyUpdate(update)),
+      ),
       provider.onExit(this.#sessionId, (exit) => supervisor.run(() => this.#exited(exit))),
     ];
   }
 
   /** The agent's reports about itself. */
-  get told(): Pick<
+  get reported(): Pick<
     SessionInfo,
     | 'configOptions'
     | 'commands'
@@ -147,7 +149,7 @@ export class SessionAgent {
   }
 
   /** The options with which the session is created or resumed. */
-  opening(): CreateSessionOptions & { sessionId: string } {
+  openOptions(): CreateSessionOptions & { sessionId: string } {
     const { clients, record } = this.#context;
     const { projectId, projectDir, additionalDirectories, config } = record.value;
     const [sessionId, turnId] = [this.#sessionId, () => this.#turnId];
@@ -165,8 +167,8 @@ export class SessionAgent {
   }
 
   /** Adds MCP servers to this session; the agent gets them at its next start. */
-  nameMcpServers(servers: McpServers): void {
-    this.#mcpServers.name(servers);
+  addMcpServers(servers: McpServers): void {
+    this.#mcpServers.add(servers);
     if (this.isAlive) this.#context.changed();
   }
 
@@ -200,13 +202,13 @@ export class SessionAgent {
   async admit(): Promise<void> {
     const { record, roots } = this.#context;
     const { projectDir, additionalDirectories = [] } = record.value;
-    await Promise.all([roots.admit(projectDir), this.#admitBeside(additionalDirectories)]);
+    await Promise.all([roots.admit(projectDir), this.#admitAdditional(additionalDirectories)]);
   }
 
-  async #admitBeside(folders: readonly string[]): Promise<void> {
+  async #admitAdditional(folders: readonly string[]): Promise<void> {
     const { record, roots } = this.#context;
     try {
-      await roots.admitBeside(record.value.projectDir, folders);
+      await roots.admitAdditional(record.value.projectDir, folders);
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
       const message = `${error.message} Or remove it from the session’s additional folders.`;
@@ -236,12 +238,12 @@ export class SessionAgent {
   }
 
   async #start(): Promise<void> {
-    const { arrivals, changed } = this.#context;
+    const { messageSpans, changed } = this.#context;
     await this.#stopping;
     if (this.#retired) throw this.#retired;
     if (this.isAlive) return;
     try {
-      await (arrivals ? arrivals.startsAgent(async () => this.#load()) : this.#load());
+      await (messageSpans ? messageSpans.timeAgentStart(async () => this.#load()) : this.#load());
       this.#heldBy = undefined;
     } catch (error) {
       this.#heldBy = error instanceof SessionInUseError ? error.message : undefined;
@@ -254,47 +256,47 @@ export class SessionAgent {
   async #load(): Promise<void> {
     const { provider, record } = this.#context;
     const { agentSessionId, storedMark, awaits } = record.value;
-    const { sessionId, ...opening } = this.opening();
+    const { sessionId, ...openOptions } = this.openOptions();
     try {
-      const { told } = await provider.loadSession(sessionId, {
-        ...opening,
+      const { reportedTurns: reported } = await provider.loadSession(sessionId, {
+        ...openOptions,
         hasAnswered: () => this.#hasAnswered(),
-        ...(awaits === true && { goesOn: true }),
+        ...(awaits === true && { resuming: true }),
         stored: { runs: async () => readConversation(this.#context, this.#sessionId) },
         ...(agentSessionId !== undefined && { agentSessionId }),
         ...(storedMark !== undefined && { storedMark }),
       });
-      if (told) await this.#options.onTold(told);
+      if (reported) await this.#options.onTurnsReported(reported);
     } catch (error) {
       if (errorCode(error) !== 'SESSION_NOT_FOUND' || (await this.#hasAnswered())) throw error;
-      await provider.createSession({ sessionId, ...opening });
+      await provider.createSession({ sessionId, ...openOptions });
     }
   }
 
   /** Call `admit` first. Throws `CONTENT_NOT_SUPPORTED`, `BLOB_NOT_FOUND`. */
   async send({ message, blocks = [] }: UserMessage, turnId: string): Promise<void> {
     await this.#startAfter();
-    const whole = await bringBytes(this.#context.blobs, blocks);
-    const give = async (): Promise<void> => {
-      this.#unbegun = this.#watchForTurn(this.#context.settings.idleLimitMs);
+    const loaded = await loadBytes(this.#context.blobs, blocks);
+    const deliver = async (): Promise<void> => {
+      this.#sendWatchdog = this.#watchForTurn(this.#context.settings.idleLimitMs);
       try {
-        const options = { turnId, blocks: whole };
+        const options = { turnId, blocks: loaded };
         await this.#context.provider.sendMessage(this.#sessionId, message, options);
       } finally {
-        this.#unbegun.stop();
-        this.#unbegun = undefined;
+        this.#sendWatchdog.stop();
+        this.#sendWatchdog = undefined;
       }
     };
     const stops = this.#stops;
     try {
-      await give();
+      await deliver();
     } catch (error) {
       const wasStopped = this.#stops !== stops;
       if (errorCode(error) !== 'PROCESS_CRASH' || this.isAlive || wasStopped) throw error;
       // The agent ended before it had the message, for example because it ignored a stop: the next process gets the
       // message.
       await this.#startAfter();
-      await give();
+      await deliver();
     }
   }
 
@@ -303,17 +305,17 @@ export class SessionAgent {
    * ended soon.
    */
   stopSending(): void {
-    if (this.#unbegun === undefined) return;
-    this.#unbegun.stop();
+    if (this.#sendWatchdog === undefined) return;
+    this.#sendWatchdog.stop();
     const { idleLimitMs } = this.#context.settings;
     const limitMs = idleLimitMs === 0 ? stopLimitMs : Math.min(idleLimitMs, stopLimitMs);
-    this.#unbegun = this.#watchForTurn(limitMs, () => void this.stop());
+    this.#sendWatchdog = this.#watchForTurn(limitMs, () => void this.stop());
   }
 
   /**
    * Watches an agent that has taken a message: if the agent is silent for too long, and begins no turn, it is ended.
    */
-  #watchForTurn(idleLimitMs: number, end = () => this.#endUnbegun()): Watchdog {
+  #watchForTurn(idleLimitMs: number, end = () => this.#endSilentAgent()): Watchdog {
     return new Watchdog({
       heartbeatMs: 0,
       onHeartbeat: () => {},
@@ -325,7 +327,7 @@ export class SessionAgent {
   }
 
   /** Ends the agent; the next process gets the message. */
-  #endUnbegun(): void {
+  #endSilentAgent(): void {
     const { provider, logger, cliType } = this.#context;
     logger.warn(
       { sessionId: this.#sessionId, cliType },
@@ -341,8 +343,8 @@ export class SessionAgent {
   async steer({ message, blocks = [] }: UserMessage, to: SteerTarget): Promise<void> {
     const { provider } = this.#context;
     if (!provider.steer || !this.isAlive) throw nothingToSteer();
-    const whole = await bringBytes(this.#context.blobs, blocks);
-    await provider.steer(this.#sessionId, message, { ...to, blocks: whole });
+    const loaded = await loadBytes(this.#context.blobs, blocks);
+    await provider.steer(this.#sessionId, message, { ...to, blocks: loaded });
   }
 
   /**
@@ -458,7 +460,7 @@ export class SessionAgent {
     await this.start();
     const [from] = turnIds;
     const kept = { runs: async () => readConversation(this.#context, this.#sessionId, from) };
-    await provider.rewindConversation?.(this.#sessionId, { turnIds, kept });
+    await provider.rewindConversation?.(this.#sessionId, { turnIds, remaining: kept });
   }
 
   /** Starts the agent if needed: only a running agent knows its servers. */
@@ -535,7 +537,7 @@ export class SessionAgent {
   /** Removes the listeners; resolves when the agent's reports are in the record. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    await this.#keeper.close();
+    await this.#lastKnownStore.close();
   }
 
   /**
@@ -547,8 +549,8 @@ export class SessionAgent {
     return runs.some(({ status }) => status === 'complete');
   }
 
-  #hear(draft: EventDraft): void {
-    this.#unbegun?.heard();
+  #onDraft(draft: EventDraft): void {
+    this.#sendWatchdog?.recordActivity();
     const isOver = isTerminal(draft.payload);
     this.#turnId = isOver ? undefined : draft.turnId;
     if (isOver) this.#activity = '';
@@ -562,7 +564,7 @@ export class SessionAgent {
     this.#options.onExit(exit);
   }
 
-  #notice(notices: SessionNotice[]): void {
+  #applyNotices(notices: SessionNotice[]): void {
     const known = new Set(this.#notices.map(({ text }) => text));
     this.#notices = notices;
     const { logger, cliType } = this.#context;
@@ -572,25 +574,25 @@ export class SessionAgent {
     }
   }
 
-  #learn(update: SessionUpdate): void {
+  #applyUpdate(update: SessionUpdate): void {
     const { title, agentSessionId, configOptions, commands } = update;
     const { tasks, limits, notices, activity, accepts, canSteer } = update;
     this.#isLastKnown = false;
     if (configOptions) this.#configOptions = configOptions;
     if (commands) this.#commands = commands;
     if (configOptions || commands) {
-      this.#keeper.keep({ configOptions: this.#configOptions, commands: this.#commands });
+      this.#lastKnownStore.store({ configOptions: this.#configOptions, commands: this.#commands });
     }
-    if (tasks) this.#learnTasks(tasks);
+    if (tasks) this.#applyTasks(tasks);
     if (limits) this.#limits = limits;
-    if (notices) this.#notice(notices);
+    if (notices) this.#applyNotices(notices);
     if (activity !== undefined) this.#activity = activity;
     if (accepts) this.#accepts = accepts;
     if (canSteer !== undefined) this.#canSteer = canSteer;
     this.#context.changed();
     const config = configOptions && this.#changedConfig(configOptions);
     if (title === undefined && agentSessionId === undefined && config === undefined) return;
-    this.#context.record.keep({
+    this.#context.record.tryUpdate({
       ...(title !== undefined && { title }),
       ...(agentSessionId !== undefined && this.#renamedIds(agentSessionId)),
       ...(config !== undefined && { config }),
@@ -608,12 +610,12 @@ export class SessionAgent {
   }
 
   /** Stores the tasks in the record, so that their end can be reported even if agent and server end first. */
-  #learnTasks(tasks: readonly BackgroundTask[]): void {
+  #applyTasks(tasks: readonly BackgroundTask[]): void {
     this.#tasks = tasks;
     const { record } = this.#context;
-    const kept = tasks.map(({ taskId, title }) => ({ taskId, title }));
-    const idsOf = (some: typeof kept = []): string => some.map(({ taskId }) => taskId).join();
-    if (idsOf(kept) !== idsOf(record.value.tasks)) record.keep({ tasks: kept });
+    const stored = tasks.map(({ taskId, title }) => ({ taskId, title }));
+    const idsOf = (some: typeof stored = []): string => some.map(({ taskId }) => taskId).join();
+    if (idsOf(stored) !== idsOf(record.value.tasks)) record.tryUpdate({ tasks: stored });
   }
 
   /** The user's settings as the agent now has them: accepting a plan, for example, ends the planning mode. */

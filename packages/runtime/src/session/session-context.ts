@@ -1,7 +1,7 @@
 import { BlobKeeper } from '../blobs/index.ts';
 import { errorCode, errorForLog } from '../errors.ts';
 import { Supervisor } from '../turn/index.ts';
-import { Arrivals } from './arrivals.ts';
+import { MessageSpans } from './message-spans.ts';
 import type { SessionOptions } from './session-options.ts';
 import { SessionRecordHolder } from './session-record.ts';
 
@@ -13,7 +13,7 @@ export interface SessionContext extends Omit<SessionOptions, 'record'> {
   supervisor: Supervisor;
   blobKeeper: BlobKeeper;
   /** Set only with tracing. */
-  arrivals?: Arrivals;
+  messageSpans?: MessageSpans;
   /** Call when anything but the conversation has changed. */
   changed: () => void;
   /** Writes a warning to the server's log. */
@@ -22,7 +22,7 @@ export interface SessionContext extends Omit<SessionOptions, 'record'> {
   iso: () => string;
 }
 
-interface Listeners {
+interface SessionCallbacks {
   changed: () => void;
   /** Called for an unexpected error: ends the turn and the agent. */
   onFault: (error: unknown, sentence: string) => void;
@@ -32,7 +32,7 @@ interface Listeners {
 
 export function sessionContext(
   options: SessionOptions,
-  { changed, onFault, turnIds }: Listeners,
+  { changed, onFault, turnIds }: SessionCallbacks,
 ): SessionContext {
   const { record, store, logger, now, tracing } = options;
   const { sessionId, cliType } = record;
@@ -51,7 +51,7 @@ export function sessionContext(
     record: new SessionRecordHolder(record, store, changed, unstored),
     supervisor: new Supervisor(onFault),
     blobKeeper: new BlobKeeper(options.blobs, sessionId),
-    ...(tracing && { arrivals: new Arrivals(sessionId, tracing, now) }),
+    ...(tracing && { messageSpans: new MessageSpans(sessionId, tracing, now) }),
     changed,
     warn,
     iso: () => new Date(now()).toISOString(),

@@ -1,8 +1,8 @@
 import type { CliProvider } from '@liminal/agents';
 import type { Response, SessionInfo, SessionSummary } from '@liminal/protocol';
 import type { BlobStore, EventLog, ResponseStore, SessionRecord } from '@liminal/storage';
-import type { SessionReaders } from '../readers/index.ts';
-import type { RunWatchers, Storage } from '../history/index.ts';
+import type { SessionSubscribers } from '../subscribers/index.ts';
+import type { RunEndNotifier, Storage } from '../history/index.ts';
 import type { Meter } from '../meter.ts';
 import type { Roots } from '../roots.ts';
 import type { AttachedClients } from './attached-clients.ts';
@@ -20,8 +20,8 @@ export interface SharedSession {
 }
 
 /** The other servers of the cluster: they also serve a session's subscribers and bring its runs into history. */
-export interface Cluster extends RunWatchers {
-  readers(session: SharedSession): SessionReaders;
+export interface Cluster extends RunEndNotifier {
+  subscribersOf(session: SharedSession): SessionSubscribers;
   /** Resolves when history has the run, or when the signal aborts. */
   project(run: Response, signal: AbortSignal): Promise<void>;
   /** The fencing token of the lease under which this server owns a session; undefined if it does not. */
@@ -46,7 +46,7 @@ export interface SessionOptions {
   store: ResponseStore;
   blobs: BlobStore;
   /** The archive for events of finished runs; undefined if they are not kept. */
-  keeps?: Storage['keeps'];
+  enabledArchive?: Storage['enabledArchive'];
   roots: Roots;
   clients: AttachedClients;
   settings: RuntimeSettings;

@@ -15,7 +15,7 @@ import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
 import type { Turn } from '../turn/index.ts';
 
-type Context = Pick<
+type ProjectContext = Pick<
   SessionContext,
   'cliType' | 'provider' | 'store' | 'roots' | 'record' | 'settings' | 'iso' | 'supervisor'
 >;
@@ -34,7 +34,7 @@ const choices: ApprovalOption[] = [
 ];
 
 /** An open question. */
-interface Question {
+interface OpenQuestion {
   approvalId: string;
   folder: string;
   settings: ProjectSettings;
@@ -46,7 +46,7 @@ interface SessionProjectOptions {
   /** The running turn. */
   turn: () => Turn | undefined;
   /** Receives the events of the question's turn. */
-  say: (draft: EventDraft) => void;
+  onDraft: (draft: EventDraft) => void;
   /** Called when the question's turn has ended without an answer. */
   onOver: () => void;
 }
@@ -57,15 +57,15 @@ interface SessionProjectOptions {
  * real path and to exactly these files.
  */
 export class SessionProject implements ProjectTrust {
-  readonly #context: Context;
+  readonly #context: ProjectContext;
   readonly #options: SessionProjectOptions;
   /** Whether the agent reads settings of the project, and the hash of the settings with which it started. */
   #inUse: { isReading: boolean; hash: string | undefined } | undefined;
   /** The hash of settings that are left out without a lasting decision. */
   #leftOut: string | undefined;
-  #question: Question | undefined;
+  #question: OpenQuestion | undefined;
 
-  constructor(context: Context, options: SessionProjectOptions) {
+  constructor(context: ProjectContext, options: SessionProjectOptions) {
     this.#context = context;
     this.#options = options;
   }
@@ -173,24 +173,24 @@ export class SessionProject implements ProjectTrust {
     const { cliType, iso, supervisor } = this.#context;
     const turnId = randomUUID();
     const approvalId = randomUUID();
-    const say = (payload: EventPayload): void =>
-      this.#options.say({ turnId, timestamp: iso(), payload });
-    say({ type: 'response_start', modelId: '', providerId: cliType, trigger: 'agent' });
+    const emit = (payload: EventPayload): void =>
+      this.#options.onDraft({ turnId, timestamp: iso(), payload });
+    emit({ type: 'response_start', modelId: '', providerId: cliType, trigger: 'agent' });
     const turn = this.#options.turn();
     if (turn?.turnId !== turnId) return;
     const offered = settings.problem === undefined ? choices : choices.slice(1);
-    const asked = questionItems(turnId, approvalId, offered, { agent, folder, settings });
+    const items = questionItems(turnId, approvalId, offered, { agent, folder, settings });
     const timer = this.#answerLater(approvalId);
     const end = (outcome: ApprovalOutcome): void => {
       clearTimeout(timer);
       if (this.#question?.approvalId !== approvalId) return;
       this.#question = undefined;
-      if (turn.over) return this.#options.onOver();
+      if (turn.isOver) return this.#options.onOver();
       const isUsed = outcome.outcome === 'selected' && outcome.optionId === 'use';
-      for (const payload of asked.ends(outcome, isUsed)) say(payload);
+      for (const payload of items.ends(outcome, isUsed)) emit(payload);
     };
     this.#question = { approvalId, folder, settings, options: offered, end };
-    for (const payload of asked.begins()) say(payload);
+    for (const payload of items.begins()) emit(payload);
     supervisor.start(async () => {
       await turn.ended;
       end({ outcome: 'cancelled', reason: 'turn_ended' });
@@ -208,7 +208,7 @@ export class SessionProject implements ProjectTrust {
   }
 }
 
-interface Asked {
+interface QuestionSubject {
   /** The agent's name. */
   agent: string;
   folder: string;
@@ -220,7 +220,7 @@ function questionItems(
   turnId: string,
   approvalId: string,
   offered: readonly ApprovalOption[],
-  { agent, folder, settings }: Asked,
+  { agent, folder, settings }: QuestionSubject,
 ) {
   const callId = `${turnId}:settings`;
   const names = namesOf(settings, folder);

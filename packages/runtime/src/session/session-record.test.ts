@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { summarizeFound } from '../directory/projects.ts';
-import { nameOf, newRecord, summarize, titleOf } from './session-record.ts';
+import { sessionName, newRecord, summarize, titleFromMessage } from './session-record.ts';
 
 const time = '2026-01-01T00:00:00.000Z';
 const start = {
@@ -20,7 +20,7 @@ test('a session without a message is named after its folder, in every list', () 
   expect(summarize({ ...record, title: 'Fix the login' }).title).toBe('Fix the login');
   expect(summarize(record).empty).toBe(true);
   expect(summarize({ ...record, title: 'Fix the login' }).empty).toBeUndefined();
-  expect(nameOf({ title: '', projectDir: '/' })).toBe('New session in /');
+  expect(sessionName({ title: '', projectDir: '/' })).toBe('New session in /');
 });
 
 test('a summary has the model and the cost that its agent last reported', () => {
@@ -36,6 +36,6 @@ test('a summary has the model and the cost that its agent last reported', () => 
 });
 
 test('a shortened title does not end in half a character', () => {
-  const title = titleOf({ message: `${'a'.repeat(78)}${'😀'.repeat(5)}` });
+  const title = titleFromMessage({ message: `${'a'.repeat(78)}${'😀'.repeat(5)}` });
   expect(title).toBe(`${'a'.repeat(78)}…`);
 });

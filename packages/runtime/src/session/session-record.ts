@@ -8,7 +8,7 @@ import {
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 
 /** How many characters of a first message become a session's title. */
-const TITLE_MAX = 80;
+const titleMax = 80;
 
 /** The fields that a new record needs. */
 export type NewRecord = Pick<
@@ -73,13 +73,13 @@ export class SessionRecordHolder {
     try {
       await this.update(change);
     } catch (error) {
-      this.keep(undo(this.#value));
+      this.tryUpdate(undo(this.#value));
       throw error;
     }
   }
 
   /** For changes that are true even if they cannot be stored: errors are only logged. */
-  keep(change: Partial<SessionRecord>): void {
+  tryUpdate(change: Partial<SessionRecord>): void {
     this.update(change).catch(() => undefined);
   }
 
@@ -101,7 +101,7 @@ export function summarize(record: SessionRecord): SessionSummary {
     cliType,
     projectId,
     projectDir,
-    title: nameOf(record),
+    title: sessionName(record),
     createdAt,
     updatedAt,
     active,
@@ -122,14 +122,20 @@ export function summarize(record: SessionRecord): SessionSummary {
 }
 
 /** A session's name for users. A session without a message has no title yet. */
-export function nameOf({ title, projectDir }: Pick<SessionRecord, 'title' | 'projectDir'>): string {
+export function sessionName({
+  title,
+  projectDir,
+}: Pick<SessionRecord, 'title' | 'projectDir'>): string {
   return title === '' ? `New session in ${basename(projectDir) || projectDir}` : title;
 }
 
 /** A title from a session's first message; if the message has no text, the name of its first attachment. */
-export function titleOf({ message, blocks }: Pick<QueuedMessage, 'message' | 'blocks'>): string {
+export function titleFromMessage({
+  message,
+  blocks,
+}: Pick<QueuedMessage, 'message' | 'blocks'>): string {
   const line = message.trim().split('\n', 1)[0] || attachmentName(blocks?.[0]);
-  return line.length > TITLE_MAX ? `${headOf(line, TITLE_MAX - 1).trimEnd()}…` : line;
+  return line.length > titleMax ? `${headOf(line, titleMax - 1).trimEnd()}…` : line;
 }
 
 function attachmentName(block: ContentBlock | undefined): string {

@@ -11,20 +11,20 @@ import {
   type Usage,
 } from '@liminal/protocol';
 import { errorCode, errorMessage } from '../errors.ts';
-import { endLostRun, keepEvents, readRun } from '../history/index.ts';
+import { endLostRun, archiveEvents, readRun } from '../history/index.ts';
 import { meterTurn } from '../meter.ts';
-import type { SessionReaders } from '../readers/index.ts';
+import type { SessionSubscribers } from '../subscribers/index.ts';
 import { Stage } from '../tracing/index.ts';
 import { type SteeredMessage, Turn } from '../turn/index.ts';
-import { untilDone } from '../until-done.ts';
+import { retry } from '../retry.ts';
 import type { Approvals } from './approvals.ts';
 import { notifiedEnd } from './server-turns.ts';
 import type { SessionContext } from './session-context.ts';
 
 /** Delay before history is tried again after the store rejected a run, in ms. */
-const RETRY_MS = 2_000;
+const retryMs = 2_000;
 
-const LOST =
+const ownerLostMessage =
   'The server lost this session while the turn was running. Everything up to then is kept.';
 
 interface SessionTurnsOptions {
@@ -39,12 +39,12 @@ interface SessionTurnsOptions {
 /** Routes the agent's drafts, turn by turn: into the log, then to subscribers, and finally into history. */
 export class SessionTurns {
   readonly #context: SessionContext;
-  readonly #readers: SessionReaders;
+  readonly #subscribers: SessionSubscribers;
   readonly #approvals: Approvals;
   readonly #options: SessionTurnsOptions;
   #current: Turn | undefined;
   /** The last turn that began, even if it is over, without its output. */
-  #newest: Pick<Turn, 'turnId' | 'heard'> | undefined;
+  #lastTurn: Pick<Turn, 'turnId' | 'promptLogged'> | undefined;
   #usage: Usage | undefined;
   /**
    * The session's total cost when its last turn ended, in US dollars; undefined until a turn on this server reports it.
@@ -57,12 +57,12 @@ export class SessionTurns {
 
   constructor(
     context: SessionContext,
-    readers: SessionReaders,
+    subscribers: SessionSubscribers,
     approvals: Approvals,
     options: SessionTurnsOptions,
   ) {
     this.#context = context;
-    this.#readers = readers;
+    this.#subscribers = subscribers;
     this.#approvals = approvals;
     this.#options = options;
     this.#usage = context.lastKnown?.usage;
@@ -85,24 +85,24 @@ export class SessionTurns {
   /** Resolves when the log has a turn's user message; never if the server closes first. */
   async logged(turnId: string): Promise<void> {
     // A turn that is unknown here was given to an agent that no longer has listeners.
-    await (this.#newest?.turnId === turnId ? this.#newest.heard : new Promise(() => {}));
+    await (this.#lastTurn?.turnId === turnId ? this.#lastTurn.promptLogged : new Promise(() => {}));
   }
 
-  hear(draft: EventDraft): void {
-    if (this.#current?.turnId !== draft.turnId && !this.#begins(draft)) return;
+  onDraft(draft: EventDraft): void {
+    if (this.#current?.turnId !== draft.turnId && !this.#beginTurn(draft)) return;
     const { payload } = draft;
     if ('usage' in payload && payload.usage) this.#usage = { ...this.#usage, ...payload.usage };
     this.#current?.add(draft);
   }
 
-  agentGone({ expected, code = 'PROCESS_CRASH', message }: SessionExit): void {
-    if (expected) this.#current?.cancelled();
+  onAgentExit({ expected, code = 'PROCESS_CRASH', message }: SessionExit): void {
+    if (expected) this.#current?.endAsCancelled();
     else this.#current?.fail(code, message ?? 'The agent’s process ended during the turn.');
   }
 
   /** Ends the turn because this server no longer owns the session. */
   lose(): void {
-    this.#current?.fail('OWNER_LOST', LOST);
+    this.#current?.fail('OWNER_LOST', ownerLostMessage);
   }
 
   /** Ends the turn after an internal error. */
@@ -124,7 +124,7 @@ export class SessionTurns {
   }
 
   /** Begins a new turn if the draft starts one; other drafts outside a turn are dropped. */
-  #begins({ turnId, payload: { type } }: EventDraft): boolean {
+  #beginTurn({ turnId, payload: { type } }: EventDraft): boolean {
     if (type !== 'response_start') {
       // The agent may still end a turn that was left open for the next server.
       if (this.#closing.signal.aborted) return false;
@@ -133,12 +133,12 @@ export class SessionTurns {
     }
     this.#current?.fail('PROTOCOL_ERROR', 'The agent began another turn before this one ended.');
     // A turn's message is in the queue until the log has it.
-    const asked = this.#context.record.value.queue.find((entry) => entry.turnId === turnId);
+    const queued = this.#context.record.value.queue.find((entry) => entry.turnId === turnId);
     const turn = new Turn(this.#context, {
       turnId,
-      parent: asked && this.#traceOf(asked),
+      parent: queued && this.#traceOf(queued),
       before: this.#current?.ended.then(() => undefined),
-      waitsForPerson: () => this.#approvals.waiting,
+      waitsForPerson: () => this.#approvals.isWaiting,
       owns: async () => this.#owns(),
     });
     turn.on('logged', (events) => this.#logged(events));
@@ -147,26 +147,26 @@ export class SessionTurns {
     turn.on('silent', () => this.#endSilent(turn));
     turn.on('overflow', () => this.#endUnlogged(turn));
     this.#current = turn;
-    this.#newest = { turnId, heard: turn.heard };
-    this.#tell(turn, 'a turn has begun');
+    this.#lastTurn = { turnId, promptLogged: turn.promptLogged };
+    this.#logInfo(turn, 'a turn has begun');
     this.#context.supervisor.start(async () => this.#settle(turn, await turn.ended));
     this.#context.changed();
     return true;
   }
 
-  #traceOf(asked: QueuedMessage): TraceContext | undefined {
-    const { arrivals } = this.#context;
-    return arrivals ? arrivals.begins(asked) : asked.traceContext;
+  #traceOf(queued: QueuedMessage): TraceContext | undefined {
+    const { messageSpans } = this.#context;
+    return messageSpans ? messageSpans.recordTurnStart(queued) : queued.traceContext;
   }
 
   #logged(events: readonly StreamEvent[]): void {
-    this.#context.supervisor.run(() => this.#readers.apply(events));
+    this.#context.supervisor.run(() => this.#subscribers.apply(events));
     if (events.some(({ payload }) => 'usage' in payload && payload.usage)) {
-      this.#readers.infoChanged();
+      this.#subscribers.infoChanged();
     }
   }
 
-  #tell({ ids }: Turn, message: string, more: object = {}): void {
+  #logInfo({ ids }: Turn, message: string, more: object = {}): void {
     const { logger, sessionId, cliType } = this.#context;
     logger.info({ sessionId, ...ids, cliType, ...more }, message);
   }
@@ -174,7 +174,7 @@ export class SessionTurns {
   #logTrouble(error: unknown): void {
     this.#context.warn(error, 'the log rejects events; they are kept and retried');
     const problem = `The agent’s output cannot be stored right now: ${errorMessage(error)}`;
-    this.#readers.report(errorCode(error), `${problem} It is kept and retried.`);
+    this.#subscribers.report(errorCode(error), `${problem} It is kept and retried.`);
   }
 
   async #settle(turn: Turn, response: Response | undefined): Promise<void> {
@@ -189,7 +189,7 @@ export class SessionTurns {
     } finally {
       if (this.#current === turn) this.#current = undefined;
     }
-    this.#tell(turn, 'a turn has ended', response ? inShort(response) : { status: 'lost' });
+    this.#logInfo(turn, 'a turn has ended', response ? turnDetails(response) : { status: 'lost' });
     const hasFailed = response === undefined || response.status === 'error';
     // A server turn does not clear the failed state of an agent's turn.
     const { record } = this.#context;
@@ -231,31 +231,31 @@ export class SessionTurns {
    * subscribers and for the next start.
    */
   async #project(): Promise<void> {
-    await this.#untilDone('a finished run could not be stored yet', async () => {
+    await this.#retry('a finished run could not be stored yet', async () => {
       for (let [run] = this.#finished; run; [run] = this.#finished) {
-        await this.#bringIntoHistory(run);
-        this.#readers.forget(run.id);
+        await this.#storeInHistory(run);
+        this.#subscribers.forget(run.id);
         this.#finished.shift();
       }
     });
     this.#projecting = undefined;
   }
 
-  async #bringIntoHistory(run: Response): Promise<void> {
+  async #storeInHistory(run: Response): Promise<void> {
     const { cluster, store, log, record, tracing } = this.#context;
     // The run may have returned a message to the queue; until the record is saved, only the log has that message.
     await record.saved();
     if (cluster) return cluster.project(run, this.#closing.signal);
-    const bring = async (): Promise<void> => {
+    const saveRun = async (): Promise<void> => {
       await store.saveResponse(run);
-      await keepEvents(this.#context, run.id);
+      await archiveEvents(this.#context, run.id);
       await log.settle(run.id);
     };
     const { id: runId, traceContext, lastSeq } = run;
     const stage = Stage.of(tracing, { runId, traceContext }, 'projector');
-    if (!stage) return bring();
+    if (!stage) return saveRun();
     stage.count('events', lastSeq + 1);
-    await stage.work(bring);
+    await stage.work(saveRun);
     stage.end();
   }
 
@@ -263,7 +263,7 @@ export class SessionTurns {
   async #endLost({ written }: Turn): Promise<void> {
     const { iso } = this.#context;
     this.#options.onGivenUp();
-    await this.#untilDone('a lost run could not be ended yet', async () => {
+    await this.#retry('a lost run could not be ended yet', async () => {
       await endLostRun(this.#context, written, await this.#owns(), iso);
       await this.#showLost(written.runId);
     });
@@ -277,11 +277,11 @@ export class SessionTurns {
     const run = toResponse(await readRun({ log, store }, runId));
     if (run) {
       await store.saveResponse(run);
-      await keepEvents(this.#context, runId);
+      await archiveEvents(this.#context, runId);
       await log.settle(runId);
     }
-    this.#readers.forget(runId);
-    this.#readers.historyGrew([], false);
+    this.#subscribers.forget(runId);
+    this.#subscribers.historyGrew([], false);
   }
 
   /** Whether this server still owns the session. */
@@ -290,9 +290,9 @@ export class SessionTurns {
     return cluster === undefined || cluster.owns(sessionId);
   }
 
-  async #untilDone(trouble: string, step: () => Promise<void>): Promise<void> {
+  async #retry(trouble: string, step: () => Promise<void>): Promise<void> {
     const onTrouble = (error: unknown): void => this.#context.warn(error, trouble);
-    await untilDone(step, { signal: this.#closing.signal, everyMs: RETRY_MS, onTrouble });
+    await retry(step, { signal: this.#closing.signal, everyMs: retryMs, onTrouble });
   }
 
   /** Ends the turn as complete, because `liminal notify` has reported its end. */
@@ -304,7 +304,7 @@ export class SessionTurns {
   }
 
   #endSilent(turn: Turn): void {
-    const limit = spoken(this.#context.settings.idleLimitMs);
+    const limit = durationText(this.#context.settings.idleLimitMs);
     const message = `The agent said nothing for ${limit}, so the turn was ended.`;
     turn.fail('IDLE_TIMEOUT', message);
     this.#options.onGivenUp();
@@ -318,18 +318,18 @@ export class SessionTurns {
       'LOG_UNAVAILABLE',
       'a turn was ended: too many of its events wait for the log',
     );
-    this.#readers.report('LOG_UNAVAILABLE', message);
+    this.#subscribers.report('LOG_UNAVAILABLE', message);
     this.#options.onGivenUp();
   }
 }
 
 /** How a turn has ended, for the server's log. */
-function inShort({ status, modelId, error, createdAt, updatedAt }: Response) {
+function turnDetails({ status, modelId, error, createdAt, updatedAt }: Response) {
   return { status, modelId, ...(error && { code: error.code }), ms: updatedAt - createdAt };
 }
 
 /** A duration in words: `1 minute`, `0.5 seconds`. */
-function spoken(ms: number): string {
+function durationText(ms: number): string {
   const [count, unit] = ms < 60_000 ? [ms / 1_000, 'second'] : [Math.round(ms / 60_000), 'minute'];
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }

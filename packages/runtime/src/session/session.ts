@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { nothingToSteer } from '@liminal/agents';
 import type { SessionExit, StoredTurn } from '@liminal/agents';
-import { blobIn, DIRECTORIES_MAX, steeredItem } from '@liminal/protocol';
+import { blobIn, directoriesMax, steeredItemId } from '@liminal/protocol';
 import type {
   EventDraft,
   ApprovalAnswer,
@@ -30,7 +30,7 @@ import type {
   TraceContext,
 } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
-import { blobGone, keepMessage } from '../blobs/index.ts';
+import { blobGone, storeBlocks } from '../blobs/index.ts';
 import { Approvals } from './approvals.ts';
 import {
   errorCode,
@@ -39,24 +39,24 @@ import {
   sessionDeleted,
   sessionGivenUp,
 } from '../errors.ts';
-import { hasBegun, HistoryReader, turnSaidIn } from '../history/index.ts';
+import { hasBegun, HistoryReader, findSteeredTurn } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
 import { rewindFailure, rewindNotice, tasksNotice } from './server-turns.ts';
 import { turnsFrom } from './turns-from.ts';
 import { SessionAgent } from './session-agent.ts';
-import { SessionOutbox } from './session-outbox.ts';
-import { type SessionReaders, WatchedSession } from '../readers/index.ts';
+import { MessageQueue } from './message-queue.ts';
+import { type SessionSubscribers, LocalSubscribers } from '../subscribers/index.ts';
 import { type SessionContext, sessionContext } from './session-context.ts';
 import { SessionProject } from './session-project.ts';
 import { type SessionRecordHolder, summarize } from './session-record.ts';
-import type { UserMessage } from './message-queue.ts';
+import type { UserMessage } from './queued-messages.ts';
 import { SessionTurns } from './session-turns.ts';
 import type { SessionOptions } from './session-options.ts';
 
 /** How long stopping an agent waits until the log has the end of its turn, in ms. */
-const END_WAIT_MS = 3_000;
+const endWaitMs = 3_000;
 /** How long the agent may take to report the end of its turn itself after `liminal notify` reported it, in ms. */
-const OWN_END_MS = 100;
+const ownEndMs = 100;
 
 /** An empty queue can also be paused: an unread steered message may come back to it. */
 const paused = { queuePaused: true };
@@ -64,7 +64,7 @@ const paused = { queuePaused: true };
 const noFiles: RewindResult = { files: [], insertions: 0, deletions: 0 };
 
 /** Attachments and trace context of a message. */
-export interface Said {
+export interface MessageExtras {
   blocks?: ContentBlock[] | undefined;
   /** The trace context of the request that sent the message. */
   traceContext?: TraceContext | undefined;
@@ -75,15 +75,15 @@ export interface Said {
  */
 export class Session {
   readonly sessionId: string;
-  readonly view: WatchedSession;
+  readonly localSubscribers: LocalSubscribers;
   readonly history: HistoryReader;
   readonly #context: SessionContext;
-  readonly #readers: SessionReaders;
+  readonly #subscribers: SessionSubscribers;
   readonly #record: SessionRecordHolder;
   readonly #agent: SessionAgent;
   readonly #approvals: Approvals;
   readonly #turns: SessionTurns;
-  readonly #outbox: SessionOutbox;
+  readonly #queue: MessageQueue;
   readonly #outside: OutsideTurns;
   readonly #project: SessionProject;
   #isEnding = false;
@@ -95,7 +95,7 @@ export class Session {
   constructor(options: SessionOptions, onChange: (session: Session) => void) {
     const changed = (): void => {
       if (this.#isDeleted) return;
-      this.#readers.infoChanged();
+      this.#subscribers.infoChanged();
       onChange(this);
     };
     const context = sessionContext(options, {
@@ -107,33 +107,37 @@ export class Session {
     this.#context = context;
     this.sessionId = context.sessionId;
     this.#record = context.record;
-    this.history = new HistoryReader({ ...context, live: () => this.view });
-    this.view = new WatchedSession({ ...context, history: this.history, info: () => this.info() });
-    this.#readers = options.cluster?.readers(this) ?? this.view;
+    this.history = new HistoryReader({ ...context, live: () => this.localSubscribers });
+    this.localSubscribers = new LocalSubscribers({
+      ...context,
+      history: this.history,
+      info: () => this.info(),
+    });
+    this.#subscribers = options.cluster?.subscribersOf(this) ?? this.localSubscribers;
     this.#project = new SessionProject(context, {
       turn: () => this.#turns.current,
-      say: (draft) => this.#hear(draft),
+      onDraft: (draft) => this.#onDraft(draft),
       onOver: () => this.#approvals.closeAll(),
     });
     this.#agent = new SessionAgent(context, this.#project, {
-      onEvent: (draft) => this.#hear(draft),
-      onExit: (exit) => this.#agentGone(exit),
-      onTold: async (told) => this.#catchUp(told),
+      onEvent: (draft) => this.#onDraft(draft),
+      onExit: (exit) => this.#onAgentExit(exit),
+      onTurnsReported: async (reported) => this.#catchUp(reported),
     });
     this.#outside = new OutsideTurns(context, this.#agent, () => this.#turns.isRunning);
-    const asked = {
+    const approvalSource = {
       answerApproval: async (...answer: Parameters<SessionAgent['answerApproval']>) => {
         if (!(await this.#project.answer(...answer))) await this.#agent.answerApproval(...answer);
       },
       wasAsked: async (approvalId: string) => this.#wasAsked(approvalId),
     };
-    this.#approvals = new Approvals(context, asked, async () => this.#stopTurn());
-    this.#turns = new SessionTurns(context, this.#readers, this.#approvals, {
+    this.#approvals = new Approvals(context, approvalSource, async () => this.#stopTurn());
+    this.#turns = new SessionTurns(context, this.#subscribers, this.#approvals, {
       onSettled: (end) => this.#settled(end),
       onGivenUp: () => supervisor.start(async () => this.stopAgent()),
-      onUnread: (...unread) => this.#outbox.unread(...unread),
+      onUnread: (...unread) => this.#queue.returnUnread(...unread),
     });
-    this.#outbox = new SessionOutbox(context, this.#agent, this.#turns, {
+    this.#queue = new MessageQueue(context, this.#agent, this.#turns, {
       deliver: async (...message) => this.#deliver(...message),
       stop: async () => this.#stopTurn(),
       onTrouble: (error) => this.#undelivered(error),
@@ -156,7 +160,7 @@ export class Session {
   }
 
   get isIdle(): boolean {
-    return !this.#turns.current && !this.#outbox.isSending;
+    return !this.#turns.current && !this.#queue.isSending;
   }
 
   /** Whether the agent has background tasks. */
@@ -169,7 +173,7 @@ export class Session {
    * end.
    */
   get isWorking(): boolean {
-    return !this.isIdle && !(this.#approvals.waiting && this.#agent.resumes);
+    return !this.isIdle && !(this.#approvals.isWaiting && this.#agent.resumes);
   }
 
   /** Whether the agent or a turn is active. */
@@ -189,14 +193,14 @@ export class Session {
   }
 
   get #state(): SessionState {
-    if (this.#approvals.waiting) return 'waiting';
+    if (this.#approvals.isWaiting) return 'waiting';
     return this.#turns.current ? 'running' : summarize(this.record).state;
   }
 
   info(): SessionInfo {
     const { usage } = this.#turns;
     const { queue } = this.record;
-    return { session: this.summary, queue, ...this.#agent.told, ...(usage && { usage }) };
+    return { session: this.summary, queue, ...this.#agent.reported, ...(usage && { usage }) };
   }
 
   /** Lists the session as active. Starts no agent if none was running: a page may only be showing the session again. */
@@ -206,13 +210,13 @@ export class Session {
     const wasAlive = this.isAlive;
     if (this.isIdle) await this.#catchUp();
     if (wasAlive) this.prewarm();
-    await this.goOn();
+    await this.resume();
   }
 
   /**
    * Resumes a turn that waited for a user when agent or server ended; resolves when the user's question is open again.
    */
-  async goOn(): Promise<void> {
+  async resume(): Promise<void> {
     if (this.record.awaits !== true || this.#isGivenUp || this.#turns.isRunning) return;
     if (this.#context.serverEnds()) return;
     const { failed, queuePaused } = this.record;
@@ -234,24 +238,28 @@ export class Session {
   async send(
     message: string,
     turnId: string = randomUUID(),
-    beside: Said = {},
+    extras: MessageExtras = {},
   ): Promise<SendResult> {
     if (this.#isEnding) throw sessionDeleted(this.sessionId);
-    this.assertGoesOn();
-    await this.goOn();
-    return this.#outbox.send(await this.#said(message, beside), turnId);
+    this.assertCanContinue();
+    await this.resume();
+    return this.#queue.send(await this.#toUserMessage(message, extras), turnId);
   }
 
   /**
    * Resolves with the running turn when the agent and the log have the message. For a message that was sent before,
    * resolves with the turn that has it.
    */
-  async steer(message: string, messageId?: string, beside: Said = {}): Promise<SteerResult> {
-    this.assertGoesOn();
-    const said = await this.#said(message, beside);
+  async steer(
+    message: string,
+    messageId?: string,
+    extras: MessageExtras = {},
+  ): Promise<SteerResult> {
+    this.assertCanContinue();
+    const userMessage = await this.#toUserMessage(message, extras);
     const turnId = messageId === undefined ? undefined : await this.#turnOf(messageId);
     if (turnId !== undefined) return { turnId };
-    return this.#steer(said, messageId ?? randomUUID());
+    return this.#steer(userMessage, messageId ?? randomUUID());
   }
 
   /** Without `blocks`, the attachments are kept. */
@@ -260,34 +268,35 @@ export class Session {
     message: string,
     blocks?: readonly ContentBlock[],
   ): Promise<void> {
-    const kept = blocks && (await this.#keep(blocks));
-    const left = kept ?? this.record.queue.find((one) => one.turnId === turnId)?.blocks ?? [];
+    const storedBlocks = blocks && (await this.#storeBlocks(blocks));
+    const left =
+      storedBlocks ?? this.record.queue.find((one) => one.turnId === turnId)?.blocks ?? [];
     if (message === '' && left.length === 0) {
       const problem = 'The message is empty. To drop it, remove it from the queue.';
       throw new RuntimeError('INVALID_BODY', problem);
     }
-    await this.#outbox.edit(turnId, { message, ...(kept && { blocks: kept }) });
+    await this.#queue.edit(turnId, { message, ...(storedBlocks && { blocks: storedBlocks }) });
   }
 
   async moveQueued(turnId: string, before?: string): Promise<void> {
-    await this.#outbox.move(turnId, before);
+    await this.#queue.move(turnId, before);
   }
 
   async sendQueuedNow(turnId: string): Promise<SendNowResult> {
-    return this.#outbox.sendNow(turnId, async (...message) => this.#steer(...message));
+    return this.#queue.sendNow(turnId, async (...message) => this.#steer(...message));
   }
 
   async removeQueued(turnId: string): Promise<void> {
-    await this.#outbox.remove(turnId);
+    await this.#queue.remove(turnId);
     // The project question is only asked before a message, so without messages it is withdrawn.
     if (this.record.queue.length === 0) this.#project.cancel();
   }
 
   async resumeQueue(): Promise<void> {
-    this.assertGoesOn();
-    await this.goOn();
+    this.assertCanContinue();
+    await this.resume();
     await this.#agent.stopped();
-    await this.#outbox.resume();
+    await this.#queue.resume();
   }
 
   /** Stops the turn that is running or about to begin, and pauses the queue; resolves when the pause is stored. */
@@ -302,9 +311,9 @@ export class Session {
 
   async #stopTurn(): Promise<void> {
     const turn = this.#turns.current;
-    if (!turn || turn.over) {
+    if (!turn || turn.isOver) {
       this.#agent.stopSending();
-      return this.#outbox.stopWhenSent();
+      return this.#queue.stopWhenSent();
     }
     turn.abort();
     if (!this.#project.cancel()) await this.#agent.cancel();
@@ -313,7 +322,7 @@ export class Session {
   /** Ends the running turn as complete, if its id matches. Throws `NOTHING_TO_END`. */
   async notify({ turnId, agentTurnId }: NotifyBody): Promise<NotifyResult> {
     const turn = this.#turns.current;
-    if (!turn || turn.over) throw nothingToEnd('No turn is running.');
+    if (!turn || turn.isOver) throw nothingToEnd('No turn is running.');
     const isMeant =
       (turnId === undefined || turnId === turn.turnId) &&
       (agentTurnId === undefined || agentTurnId === this.#agent.turnId);
@@ -322,20 +331,20 @@ export class Session {
       throw nothingToEnd(`The running turn is not ${asked}, which may have ended by itself.`);
     }
     // The agent's own program has reported the end: the agent's own report may still be on its way.
-    if (agentTurnId !== undefined) await Promise.race([turn.ended, setTimeout(OWN_END_MS)]);
-    if (turn.over) throw nothingToEnd('The turn has ended by itself.');
+    if (agentTurnId !== undefined) await Promise.race([turn.ended, setTimeout(ownEndMs)]);
+    if (turn.isOver) throw nothingToEnd('The turn has ended by itself.');
     this.#turns.endNotified(turn);
-    await Promise.race([turn.ended, setTimeout(END_WAIT_MS)]);
+    await Promise.race([turn.ended, setTimeout(endWaitMs)]);
     return { turnId: turn.turnId };
   }
 
   /** The options with which the agent is opened. */
-  opening(): ReturnType<SessionAgent['opening']> {
-    return this.#agent.opening();
+  openOptions(): ReturnType<SessionAgent['openOptions']> {
+    return this.#agent.openOptions();
   }
 
-  nameMcpServers(servers: McpServers): void {
-    this.#agent.nameMcpServers(servers);
+  addMcpServers(servers: McpServers): void {
+    this.#agent.addMcpServers(servers);
   }
 
   /**
@@ -355,10 +364,10 @@ export class Session {
    */
   async shutDown(): Promise<void> {
     this.#isGivenUp = true;
-    this.#outbox.close();
+    this.#queue.close();
     this.#agent.retire(sessionGivenUp());
     // The run stays open, as after a crash: the server that recovers it resumes it.
-    if (this.#approvals.waiting && this.#agent.resumes) this.#turns.close();
+    if (this.#approvals.isWaiting && this.#agent.resumes) this.#turns.close();
     await this.stopAgent();
   }
 
@@ -378,9 +387,9 @@ export class Session {
   async stopAgent(): Promise<void> {
     const turn = this.#turns.current;
     await this.#agent.stop();
-    turn?.cancelled();
+    turn?.endAsCancelled();
     // A log that rejects events must not delay the end of a process.
-    if (turn) await Promise.race([turn.ended, setTimeout(END_WAIT_MS)]);
+    if (turn) await Promise.race([turn.ended, setTimeout(endWaitMs)]);
   }
 
   async background(callId?: string): Promise<void> {
@@ -392,22 +401,22 @@ export class Session {
   }
 
   async mcpServers(): Promise<McpServersResult> {
-    this.assertGoesOn();
+    this.assertCanContinue();
     return { servers: await this.#agent.mcpServers() };
   }
 
   async changeMcpServer(name: string, action: McpAction): Promise<McpActionResult> {
-    this.assertGoesOn();
+    this.assertCanContinue();
     return this.#agent.changeMcpServer(name, action);
   }
 
   async aside(question: string): Promise<AsideResult> {
-    this.assertGoesOn();
+    this.assertCanContinue();
     return { answer: await this.#agent.aside(question) };
   }
 
   async setup(): Promise<SessionSetup> {
-    this.assertGoesOn();
+    this.assertCanContinue();
     const { facts, parts } = await this.#agent.setup();
     const { sessionId, projectDir, agentSessionId, additionalDirectories = [] } = this.record;
     const own = [
@@ -421,13 +430,13 @@ export class Session {
 
   /** Throws `PROJECT_DIR_…`, `NOT_SUPPORTED`, `TURN_IN_PROGRESS`, `INVALID_OPTION`. */
   async changeDirectories({ add = [], remove = [] }: DirectoriesBody): Promise<DirectoriesResult> {
-    this.assertGoesOn();
+    this.assertCanContinue();
     const { projectDir, additionalDirectories: before = [] } = this.record;
     const kept = before.filter((each) => !remove.includes(each));
-    const added = await this.#context.roots.admitBeside(projectDir, add);
+    const added = await this.#context.roots.admitAdditional(projectDir, add);
     const folders = [...new Set([...kept, ...added])];
-    if (folders.length > DIRECTORIES_MAX) {
-      const message = `A session can have ${DIRECTORIES_MAX} additional folders. Remove some first.`;
+    if (folders.length > directoriesMax) {
+      const message = `A session can have ${directoriesMax} additional folders. Remove some first.`;
       throw new RuntimeError('INVALID_OPTION', message);
     }
     if (folders.join('\0') !== before.join('\0')) {
@@ -447,7 +456,7 @@ export class Session {
     turnId: string,
     { scope = 'files', dryRun = false }: RewindOptions,
   ): Promise<RewindResult> {
-    this.assertGoesOn();
+    this.assertCanContinue();
     const run = await this.#context.store.getResponse(turnId);
     if (run?.sessionId !== this.sessionId) {
       const message = `Session ${this.sessionId} has no finished turn ${turnId}.`;
@@ -472,7 +481,7 @@ export class Session {
 
   /** Rewinds in a server turn, so that no message comes in between, and the log records the rewind. */
   async #rewind(run: Response, { takenBack, ...planned }: RewindResult): Promise<RewindResult> {
-    const { turnId, say, turn } = this.#beginServerTurn();
+    const { turnId, emit, turn } = this.#beginServerTurn();
     try {
       // The conversation is rewound first, because an agent can reject that.
       if (takenBack) {
@@ -488,41 +497,41 @@ export class Session {
             });
       const rewound = { ...files, ...(takenBack && { takenBack }) };
       for (const payload of rewindNotice(turnId, run, rewound, this.record.projectDir))
-        say(payload);
+        emit(payload);
       return rewound;
     } catch (error) {
       const problem = { code: errorCode(error), message: errorMessage(error) };
-      say(rewindFailure(problem));
+      emit(rewindFailure(problem));
       throw error;
     } finally {
-      if (turn) await Promise.race([turn.ended, setTimeout(END_WAIT_MS)]);
+      if (turn) await Promise.race([turn.ended, setTimeout(endWaitMs)]);
     }
   }
 
   #beginServerTurn() {
     const { cliType, iso } = this.#context;
     const turnId = randomUUID();
-    const say = (payload: EventPayload): void =>
-      this.#turns.hear({ turnId, timestamp: iso(), payload });
-    say({ type: 'response_start', modelId: '', providerId: cliType, trigger: 'agent' });
-    return { turnId, say, turn: this.#turns.current };
+    const emit = (payload: EventPayload): void =>
+      this.#turns.onDraft({ turnId, timestamp: iso(), payload });
+    emit({ type: 'response_start', modelId: '', providerId: cliType, trigger: 'agent' });
+    return { turnId, emit, turn: this.#turns.current };
   }
 
   /** Reports in the conversation that background tasks have ended with the agent, once the log accepts it. */
   async #tasksEnded(): Promise<void> {
     const { tasks: ended = [] } = this.record;
     if (ended.length === 0) return;
-    const { turnId, say, turn } = this.#beginServerTurn();
+    const { turnId, emit, turn } = this.#beginServerTurn();
     const titles = ended.map(({ title }) => title);
-    for (const payload of tasksNotice(turnId, titles)) say(payload);
+    for (const payload of tasksNotice(turnId, titles)) emit(payload);
     if ((await turn?.ended) === undefined) return;
-    const saidOf = new Set(ended.map(({ taskId }) => taskId));
-    const tasks = (this.record.tasks ?? []).filter(({ taskId }) => !saidOf.has(taskId));
+    const reportedIds = new Set(ended.map(({ taskId }) => taskId));
+    const tasks = (this.record.tasks ?? []).filter(({ taskId }) => !reportedIds.has(taskId));
     await this.#record.update({ tasks });
   }
 
   /** Throws `NOT_SUPPORTED` for a session that was imported from a file. */
-  assertGoesOn(): void {
+  assertCanContinue(): void {
     if (!this.record.importedFrom) return;
     const message =
       'This session was imported from a file: its agent’s memory is not on this server, so it cannot be continued. Start a new session.';
@@ -536,7 +545,7 @@ export class Session {
   }
 
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
-    await this.goOn();
+    await this.resume();
     await this.#approvals.answer(approvalId, answer);
   }
 
@@ -550,11 +559,11 @@ export class Session {
   }
 
   async setConfig(id: string, value: string): Promise<void> {
-    this.assertGoesOn();
+    this.assertCanContinue();
     // The agent may date its store by this setting change, later than turns that were made outside before it.
     if (this.isIdle && this.#context.provider.numbersStoredTurns === true) await this.#catchUp();
     await this.#agent.setConfigOption(id, value);
-    this.#outside.acted();
+    this.#outside.recordChange();
     await this.#record.update({ config: { ...this.record.config, [id]: value } });
   }
 
@@ -562,7 +571,7 @@ export class Session {
     const former = this.record.title;
     await this.#record.change({ title }, (now) => (now.title === title ? { title: former } : {}));
     // Not awaited: the agent may be slow, and only its own programs show its title.
-    void this.#agent.rename(title).then(() => this.#outside.acted());
+    void this.#agent.rename(title).then(() => this.#outside.recordChange());
   }
 
   /** Archives or unarchives, pins or unpins the session, without changing its time. */
@@ -572,9 +581,9 @@ export class Session {
   }
 
   /** Shows turns from the agent's own store that history has just got. */
-  async historyBrought(runs: readonly Response[]): Promise<void> {
+  async historyImported(runs: readonly Response[]): Promise<void> {
     await this.#record.update({ imported: true });
-    this.#readers.historyGrew(runs, false);
+    this.#subscribers.historyGrew(runs, false);
   }
 
   /** Ends the agent and the running turn for good, before the session is deleted. */
@@ -587,7 +596,7 @@ export class Session {
   /** Reports the deletion to the subscribers and stops the agent, after the session was deleted. */
   async deleted(): Promise<void> {
     this.#isDeleted = true;
-    this.#readers.deleted();
+    this.#subscribers.deleted();
     // A start that was in progress may have ended only now.
     await this.#agent.stop();
   }
@@ -600,7 +609,7 @@ export class Session {
     const reported = this.#agent.close();
     this.#turns.close();
     this.#approvals.closeAll();
-    this.#readers.close();
+    this.#subscribers.close();
     await reported;
     await this.#record.saved();
   }
@@ -609,31 +618,31 @@ export class Session {
    * Brings turns that were made outside into history. An agent that does not know them is stopped; the next process
    * will know them. A failure is only logged, and the conversation continues.
    */
-  async #catchUp(told?: Promise<StoredTurn[]>): Promise<void> {
+  async #catchUp(reported?: Promise<StoredTurn[]>): Promise<void> {
     try {
-      const { runs, isAtEnd } = await this.#outside.bring(told);
+      const { runs, isAtEnd } = await this.#outside.importNew(reported);
       const last = runs.at(-1);
       if (!last) return;
-      this.#record.keep({ updatedAt: new Date(last.updatedAt).toISOString() });
-      this.#readers.historyGrew(runs, isAtEnd);
+      this.#record.tryUpdate({ updatedAt: new Date(last.updatedAt).toISOString() });
+      this.#subscribers.historyGrew(runs, isAtEnd);
     } catch (error) {
       this.#context.warn(error, 'turns made outside Liminal could not be imported');
     }
   }
 
   /** Resolves to false if users must be asked first, in a turn that has begun. */
-  async #deliver(said: UserMessage, turnId: string, stored: Promise<void>): Promise<boolean> {
-    this.#context.arrivals?.handsOn(turnId);
+  async #deliver(message: UserMessage, turnId: string, stored: Promise<void>): Promise<boolean> {
+    this.#context.messageSpans?.recordHandover(turnId);
     const isDecided = this.#project.isDecided(this.#agent);
     await Promise.all([isDecided, stored, this.#catchUp(), this.#agent.admit()]);
     if (!(await isDecided)) return false;
-    await this.#agent.send(said, turnId);
+    await this.#agent.send(message, turnId);
     return true;
   }
 
-  #hear(draft: EventDraft): void {
-    this.#turns.hear(this.#approvals.pass(draft));
-    this.#outbox.hear(draft);
+  #onDraft(draft: EventDraft): void {
+    this.#turns.onDraft(this.#approvals.track(draft));
+    this.#queue.onDraft(draft);
   }
 
   /** The turn of a message that was sent before: the turn into which it was steered, or its own. */
@@ -643,11 +652,11 @@ export class Session {
       const turn = this.#turns.current;
       if (this.#hasOwnTurn(messageId)) return messageId;
       // The turn's log may lack the message yet.
-      if (turn?.hasSaid(steeredItem(turn.turnId, messageId)) === true) return undefined;
+      if (turn?.hasSteered(steeredItemId(turn.turnId, messageId)) === true) return undefined;
       if (await hasBegun(this.#context, this.record, messageId)) return messageId;
-      const saidIn = await turnSaidIn(store, this.sessionId, messageId);
+      const steeredInto = await findSteeredTurn(store, this.sessionId, messageId);
       // Another call may have steered the message in the meantime, into a turn that is over.
-      if (saidIn !== undefined || this.#turns.current === turn) return saidIn;
+      if (steeredInto !== undefined || this.#turns.current === turn) return steeredInto;
     }
   }
 
@@ -660,68 +669,71 @@ export class Session {
   }
 
   /** Calls for the same message steer it once. */
-  async #steer(said: UserMessage, messageId: string): Promise<SteerResult> {
+  async #steer(message: UserMessage, messageId: string): Promise<SteerResult> {
     const turn = this.#turns.current;
-    const itemId = steeredItem(turn?.turnId ?? '', messageId);
-    if (!turn || (turn.over && !turn.hasSaid(itemId))) throw nothingToSteer();
+    const itemId = steeredItemId(turn?.turnId ?? '', messageId);
+    if (!turn || (turn.isOver && !turn.hasSteered(itemId))) throw nothingToSteer();
     const { turnId } = turn;
-    this.#outbox.says(itemId, messageId, said);
-    await turn.say(itemId, async () => this.#agent.steer(said, { turnId, messageId }));
+    this.#queue.recordSteered(itemId, messageId, message);
+    await turn.steer(itemId, async () => this.#agent.steer(message, { turnId, messageId }));
     return { turnId };
   }
 
-  async #said(message: string, { blocks = [], traceContext }: Said): Promise<UserMessage> {
-    const kept = await this.#keep(blocks);
+  async #toUserMessage(
+    message: string,
+    { blocks = [], traceContext }: MessageExtras,
+  ): Promise<UserMessage> {
+    const storedBlocks = await this.#storeBlocks(blocks);
     const trace = traceContext && { traceContext };
-    return { message, ...(kept.length > 0 && { blocks: kept }), ...trace };
+    return { message, ...(storedBlocks.length > 0 && { blocks: storedBlocks }), ...trace };
   }
 
   /** The blocks of a message, with their bytes stored for this session. */
-  async #keep(blocks: readonly ContentBlock[]): Promise<ContentBlock[]> {
+  async #storeBlocks(blocks: readonly ContentBlock[]): Promise<ContentBlock[]> {
     if (blocks.length === 0) return [];
     const { blobs } = this.#context;
-    const kept = await keepMessage(blobs, blocks);
-    this.#agent.checkAccepts(kept);
-    const hashes = kept.flatMap((block) => blobIn(block) ?? []);
+    const stored = await storeBlocks(blobs, blocks);
+    this.#agent.checkAccepts(stored);
+    const hashes = stored.flatMap((block) => blobIn(block) ?? []);
     const missing = await blobs.hold(this.sessionId, hashes);
     if (missing.length > 0) throw blobGone();
-    return kept;
+    return stored;
   }
 
   #settled({ failed, interrupted }: { failed: boolean; interrupted: boolean }): void {
     const marks = { failed, ...(this.record.interrupted !== interrupted && { interrupted }) };
-    const { limits } = this.#agent.told;
+    const { limits } = this.#agent.reported;
     const { usage } = this.#turns;
     const reported = { ...(usage && { usage }), ...(limits && { limits }) };
     const lastKnown = { ...this.record.lastKnown, ...reported };
-    this.#record.keep({ ...marks, updatedAt: this.#context.iso(), lastKnown });
+    this.#record.tryUpdate({ ...marks, updatedAt: this.#context.iso(), lastKnown });
     this.#context.supervisor.start(async () => this.#outside.note());
-    this.#outbox.next();
+    this.#queue.next();
   }
 
   #undelivered(error: unknown): void {
     this.#context.warn(error, 'a queued message could not be sent');
     const problem = `A queued message could not be sent: ${errorMessage(error)}`;
-    this.#readers.report(errorCode(error), problem);
-    this.#record.keep({ failed: true });
+    this.#subscribers.report(errorCode(error), problem);
+    this.#record.tryUpdate({ failed: true });
   }
 
   /** After an unexpected error, ends the turn and the agent; the session continues. */
   #fault(error: unknown, sentence: string): void {
     this.#context.warn(error, 'unexpected error in a session; its agent was stopped');
     if (this.#turns.current) this.#turns.breakOff(sentence);
-    else this.#readers.report('INTERNAL', sentence);
+    else this.#subscribers.report('INTERNAL', sentence);
     this.stopAgent().catch((problem: unknown) =>
       this.#context.warn(problem, 'the agent could not be stopped'),
     );
   }
 
-  #agentGone(exit: SessionExit): void {
-    this.#turns.agentGone(exit);
+  #onAgentExit(exit: SessionExit): void {
+    this.#turns.onAgentExit(exit);
     this.#approvals.closeAll();
     // If this server gave the session up, its next owner reports this.
     if (!this.#agent.isRetired) this.#context.supervisor.start(async () => this.#tasksEnded());
-    this.#outbox.agentGone();
+    this.#queue.onAgentExit();
     this.#context.changed();
   }
 }

@@ -7,26 +7,26 @@ import {
 } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
 import { RuntimeError, turnTakenBack } from '../errors.ts';
-import { placeMark } from './fork-notices.ts';
+import { positionSuffix } from './fork-notices.ts';
 
 /** The turns that rewinding the conversation to this run takes back. Throws `TURN_TAKEN_BACK`, `CANNOT_REWIND`. */
 export function turnsFrom(run: Response, heads: readonly ResponseHead[]): TakenBack {
   const known = withoutTakenBack(heads);
   const from = known.findIndex(({ id }) => id === run.id);
   if (from === -1) throw turnTakenBack();
-  const asked = run.outputItems.find(isAsked);
-  if (asked === undefined || run.trigger === 'agent') {
+  const firstMessage = run.outputItems.find(isPrompt);
+  if (firstMessage === undefined || run.trigger === 'agent') {
     const message = 'This turn was not begun by a user’s message. Choose a turn that was.';
     throw new RuntimeError('CANNOT_REWIND', message);
   }
-  const turns = known.slice(from).filter((head) => !isServerTurn(head) && !isPlace(head));
-  const { content: message, blocks } = asked;
+  const turns = known.slice(from).filter((head) => !isServerTurn(head) && !isPositionRun(head));
+  const { content: message, blocks } = firstMessage;
   return { turnIds: turns.map(({ turnId }) => turnId), message, ...(blocks && { blocks }) };
 }
 
 /** Whether an item is the message that began a turn. Steered messages have a `delivery`. */
-const isAsked = (item: OutputItem): item is Extract<OutputItem, { type: 'message' }> =>
+const isPrompt = (item: OutputItem): item is Extract<OutputItem, { type: 'message' }> =>
   item.type === 'message' && item.origin === 'user' && item.delivery === undefined;
 
 /** Whether a run only marks the place from which the agent continues; such a run is not a turn. */
-const isPlace = ({ id }: ResponseHead): boolean => id.endsWith(placeMark);
+const isPositionRun = ({ id }: ResponseHead): boolean => id.endsWith(positionSuffix);

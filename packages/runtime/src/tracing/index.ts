@@ -4,7 +4,7 @@
  * stage has. Without tracing, none of this is called.
  */
 export { newId, newTrace } from './new-id.ts';
-export { overriding } from './overriding.ts';
+export { overrideMethods } from './override-methods.ts';
 export { Stage, type TracedRun } from './stage.ts';
 export { tracedLog } from './traced-log.ts';
 export { tracedStore } from './traced-store.ts';

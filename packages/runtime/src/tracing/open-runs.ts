@@ -1,5 +1,5 @@
 /** How many runs are remembered: a run that its writer leaves without an end must not stay for ever. */
-const MAX = 1_000;
+const max = 1_000;
 
 /** Data about open runs, by run; above the limit, the oldest entry is removed. */
 export class OpenRuns<T> {
@@ -18,7 +18,7 @@ export class OpenRuns<T> {
     if (made === undefined) return undefined;
     this.#runs.set(runId, made);
     const [oldest] = this.#runs.keys();
-    if (this.#runs.size > MAX && oldest !== undefined) this.end(oldest);
+    if (this.#runs.size > max && oldest !== undefined) this.end(oldest);
     return made;
   }
 

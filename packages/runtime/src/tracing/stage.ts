@@ -1,6 +1,6 @@
 import {
   readTraceparent,
-  type SpanPlace,
+  type SpanContext,
   stageAttributes,
   type TraceContext,
 } from '@liminal/protocol';
@@ -17,7 +17,7 @@ export interface TracedRun {
 export class Stage {
   readonly #tracing: Tracing;
   readonly #runId: string;
-  readonly #turn: SpanPlace;
+  readonly #turn: SpanContext;
   readonly #name: string;
   /** In ms since the epoch. */
   readonly #startedAt = Date.now();
@@ -36,7 +36,7 @@ export class Stage {
     return turn?.isSampled ? new Stage(tracing, run.runId, turn, name) : undefined;
   }
 
-  private constructor(tracing: Tracing, runId: string, turn: SpanPlace, name: string) {
+  private constructor(tracing: Tracing, runId: string, turn: SpanContext, name: string) {
     this.#tracing = tracing;
     this.#runId = runId;
     this.#turn = turn;

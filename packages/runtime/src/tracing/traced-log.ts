@@ -1,7 +1,7 @@
 import { isTerminal, WithdrawnSpans } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
 import { OpenRuns } from './open-runs.ts';
-import { overriding } from './overriding.ts';
+import { overrideMethods } from './override-methods.ts';
 import { Stage } from './stage.ts';
 import type { Tracing } from './tracing.ts';
 
@@ -33,5 +33,5 @@ export function tracedLog(log: EventLog, tracing: Tracing | undefined): EventLog
     runs.endAll();
     await log.close();
   };
-  return overriding(log, { append, close });
+  return overrideMethods(log, { append, close });
 }

@@ -1,12 +1,12 @@
 import { type Response, runSpans } from '@liminal/protocol';
 import type { ResponseStore } from '@liminal/storage';
 import { OpenRuns } from './open-runs.ts';
-import { overriding } from './overriding.ts';
+import { overrideMethods } from './override-methods.ts';
 import { Stage } from './stage.ts';
 import type { Tracing } from './tracing.ts';
 
 /** How many traced runs are remembered. */
-const TOLD_MAX = 1_000;
+const recordedMax = 1_000;
 
 /**
  * Wraps a store: emits a run's spans when the store gets the run's end, and a span for its writes. The process that
@@ -17,33 +17,33 @@ export function tracedStore(store: ResponseStore, tracing: Tracing | undefined):
   if (!tracing) return store;
   const { captureContent } = tracing;
   const runs = new OpenRuns<Stage>((stage) => stage.end());
-  const told = new Set<string>();
+  const recorded = new Set<string>();
   const saveResponse: ResponseStore['saveResponse'] = async (response) => {
     const { id: runId, traceContext } = response;
-    const isTold = told.has(runId);
+    const isRecorded = recorded.has(runId);
     const make = () => Stage.of(tracing, { runId, traceContext }, 'database write');
-    const stage = isTold ? undefined : runs.get(runId, make);
+    const stage = isRecorded ? undefined : runs.get(runId, make);
     if (!stage) return store.saveResponse(response);
     await stage.work(async () => store.saveResponse(response));
     if (!isOver(response)) return;
     runs.end(runId);
-    if (told.has(runId)) return;
-    remember(told, runId);
+    if (recorded.has(runId)) return;
+    remember(recorded, runId);
     tracing.add(runSpans(response, { captureContent }));
   };
   const close: ResponseStore['close'] = async () => {
     runs.endAll();
     await store.close();
   };
-  return overriding(store, { saveResponse, close });
+  return overrideMethods(store, { saveResponse, close });
 }
 
 function isOver({ status }: Response): boolean {
   return status !== 'queued' && status !== 'in_progress';
 }
 
-function remember(told: Set<string>, runId: string): void {
-  told.add(runId);
-  const [oldest] = told;
-  if (told.size > TOLD_MAX && oldest !== undefined) told.delete(oldest);
+function remember(recorded: Set<string>, runId: string): void {
+  recorded.add(runId);
+  const [oldest] = recorded;
+  if (recorded.size > recordedMax && oldest !== undefined) recorded.delete(oldest);
 }

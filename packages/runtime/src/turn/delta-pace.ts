@@ -1,7 +1,7 @@
 /** The share of one core that appending and delivering single deltas may take. */
-const SHARE = 0.1;
+const share = 0.1;
 /** The most unused time that is saved up, in ms of a core. */
-const SAVED_MAX_MS = 5;
+const savedMaxMs = 5;
 
 /**
  * Decides how long a run gathers deltas before it appends them. While the server has time, a delta is appended at once.
@@ -14,7 +14,7 @@ export class DeltaPace {
   readonly #cadenceMs: number;
   readonly #now: () => number;
   /** The time that appends may take now, in ms; below 0 they must wait. */
-  #saved = SAVED_MAX_MS;
+  #saved = savedMaxMs;
   #savedAt: number;
 
   /** @param cadenceMs - The longest time that deltas are gathered, in ms; 0: never. */
@@ -36,15 +36,15 @@ export class DeltaPace {
    */
   wait(lastAt: number): number {
     const now = this.#now();
-    this.#saved = Math.min(SAVED_MAX_MS, this.#saved + (now - this.#savedAt) * SHARE);
+    this.#saved = Math.min(savedMaxMs, this.#saved + (now - this.#savedAt) * share);
     this.#savedAt = now;
     if (this.#saved >= 0) return 0;
-    return Math.min(-this.#saved / SHARE, lastAt + this.#cadenceMs - now);
+    return Math.min(-this.#saved / share, lastAt + this.#cadenceMs - now);
   }
 
   /** Records the time that an append of deltas has taken, in ms. */
   spent(ms: number): void {
     // The debt is limited to one cadence: a single long append must not slow all runs for seconds.
-    this.#saved = Math.max(-this.#cadenceMs * SHARE, this.#saved - ms);
+    this.#saved = Math.max(-this.#cadenceMs * share, this.#saved - ms);
   }
 }

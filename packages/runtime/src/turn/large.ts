@@ -3,9 +3,9 @@ import type { Response, StreamEvent } from '@liminal/protocol';
 import { sizeOf } from '@liminal/protocol';
 
 /** The approximate number of characters that are handled at once. */
-const LARGE = 256 * 1024;
+const large = 256 * 1024;
 /** A number of events: each costs subscribers more than its size suggests. */
-const MANY = 500;
+const many = 500;
 
 export interface Batch {
   events: StreamEvent[];
@@ -17,13 +17,13 @@ export function firstBatch(waiting: readonly StreamEvent[]): Batch {
   let size = 0;
   let count = 0;
   for (const { payload } of waiting) {
-    size += sizeOf(payload, LARGE);
-    if ((size > LARGE && count > 0) || count === MANY) break;
+    size += sizeOf(payload, large);
+    if ((size > large && count > 0) || count === many) break;
     count += 1;
   }
-  return { events: waiting.slice(0, count), isLarge: size > LARGE || count === MANY };
+  return { events: waiting.slice(0, count), isLarge: size > large || count === many };
 }
 
 export function isLargeRun({ outputItems }: Response): boolean {
-  return sizeOf(outputItems, LARGE) > LARGE;
+  return sizeOf(outputItems, large) > large;
 }

@@ -16,7 +16,7 @@ import {
   toResponse,
 } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
-import { othersFirst, StorageError } from '@liminal/storage';
+import { yieldToEventLoop, StorageError } from '@liminal/storage';
 import {
   type DeltaDraft,
   type Gathering,
@@ -50,7 +50,7 @@ export interface RunWriterOptions {
 }
 
 /** The events that a writer emits. */
-export interface RunNews {
+export interface RunWriterEvents {
   /** The log has just accepted these events, in order (invariant 6). */
   logged: [events: readonly StreamEvent[]];
   /** The log rejects events, which are kept and retried. Emitted at first, and then once per several retries. */
@@ -71,28 +71,28 @@ export interface WrittenRun {
 }
 
 /** Events that the log never accepted. */
-export interface Unwritten {
+export interface UnloggedCounts {
   events: number;
   /** The size of these events as JSON. */
   characters: number;
 }
 
 /** Delay before the log is tried again after it rejected events, in ms. */
-const RETRY_MS = 500;
+const retryMs = 500;
 /** `refused` is emitted once per this many rejections. */
-const TELL_EVERY = 20;
+const emitEvery = 20;
 
 /**
  * The only writer of a run: numbers its events (invariant 1), writes exactly one terminal event (invariant 2), closes
  * open items before it (invariant 3), and joins deltas before the log, so that a flood costs a few appends a second
  * whatever its rate.
  */
-export class RunWriter extends EventEmitter<RunNews> {
+export class RunWriter extends EventEmitter<RunWriterEvents> {
   readonly #options: RunWriterOptions;
   /** Gathered deltas, by item. */
   readonly #pending = new Map<string, Gathering>();
   /** Numbered events that the log does not have yet. */
-  #outbox: StreamEvent[] = [];
+  #unlogged: StreamEvent[] = [];
   #state = emptyResponse();
   #nextSeq = 0;
   #loggedSeq = -1;
@@ -105,7 +105,7 @@ export class RunWriter extends EventEmitter<RunNews> {
   /** How many times in a row the log has rejected events. */
   #refusals = 0;
   /** The measured size of the first events of the outbox. */
-  #waiting: Unwritten = { events: 0, characters: 0 };
+  #measured: UnloggedCounts = { events: 0, characters: 0 };
   #lastDeltaAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   readonly #ended = Promise.withResolvers<Response | undefined>();
@@ -136,7 +136,7 @@ export class RunWriter extends EventEmitter<RunNews> {
   }
 
   /** Stops writing because the server closes; returns the size of the lost events. */
-  abandon(): Unwritten {
+  abandon(): UnloggedCounts {
     this.#abandoned = true;
     this.#numberPending();
     this.#end(undefined);
@@ -150,9 +150,9 @@ export class RunWriter extends EventEmitter<RunNews> {
     this.#end(undefined);
   }
 
-  add(said: EventDraft): void {
+  add(original: EventDraft): void {
     if (this.#sealed) return;
-    const draft = this.#options.blobs.take(said);
+    const draft = this.#options.blobs.take(original);
     if (isDelta(draft)) this.#addDelta(draft);
     else this.#addNow(draft);
   }
@@ -213,7 +213,7 @@ export class RunWriter extends EventEmitter<RunNews> {
       const event = stampEvent(draft, this.#options.run, this.#nextSeq);
       this.#state = foldResponse(this.#state, event);
       this.#nextSeq += 1;
-      this.#outbox.push(event);
+      this.#unlogged.push(event);
     }
   }
 
@@ -232,10 +232,10 @@ export class RunWriter extends EventEmitter<RunNews> {
     // Events of the same tick are one append: a turn must not be in the log without its user message.
     await Promise.resolve();
     while (this.#hasMore() && !this.#abandoned) {
-      const { events, isLarge } = firstBatch(this.#outbox);
-      if (isLarge) await othersFirst();
+      const { events, isLarge } = firstBatch(this.#unlogged);
+      if (isLarge) await yieldToEventLoop();
       if (this.#abandoned) break;
-      this.#outbox = this.#outbox.slice(events.length);
+      this.#unlogged = this.#unlogged.slice(events.length);
       try {
         if (events[0]?.seq === 0) await this.#assertMayBegin();
         // Bytes are stored first, so that no subscriber gets a reference to missing bytes.
@@ -252,15 +252,15 @@ export class RunWriter extends EventEmitter<RunNews> {
           this.emit('refused', error);
           return this.#end(undefined);
         }
-        this.#outbox = [...events.map(writable), ...this.#outbox];
+        this.#unlogged = [...events.map(writable), ...this.#unlogged];
         this.#refused(error);
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
         continue;
       }
       this.#loggedSeq = events.at(-1)?.seq ?? this.#loggedSeq;
-      if (isLarge) await othersFirst();
+      if (isLarge) await yieldToEventLoop();
       this.#accepted(events);
-      if (isLarge) await othersFirst();
+      if (isLarge) await yieldToEventLoop();
       if (events.some(isTerminal)) this.#end(toResponse(this.#state));
     }
     this.#appending = false;
@@ -272,7 +272,7 @@ export class RunWriter extends EventEmitter<RunNews> {
       this.#isDue = false;
       this.#numberPending();
     }
-    return this.#outbox.length > 0;
+    return this.#unlogged.length > 0;
   }
 
   async #assertMayBegin(): Promise<void> {
@@ -284,7 +284,7 @@ export class RunWriter extends EventEmitter<RunNews> {
   #accepted(events: readonly StreamEvent[]): void {
     if (this.#refusals > 0) {
       this.#refusals = 0;
-      this.#waiting = { events: 0, characters: 0 };
+      this.#measured = { events: 0, characters: 0 };
       this.#numberPending();
     }
     const startedAt = performance.now();
@@ -294,23 +294,23 @@ export class RunWriter extends EventEmitter<RunNews> {
 
   #refused(error: unknown): void {
     this.#options.meter?.appendRefused();
-    if (this.#refusals % TELL_EVERY === 0) this.emit('refused', error);
+    if (this.#refusals % emitEvery === 0) this.emit('refused', error);
     this.#refusals += 1;
     this.#numberPending();
-    this.#outbox = this.#outbox.map(writable);
+    this.#unlogged = this.#unlogged.map(writable);
     if (!this.#sealed && this.#measure().characters > this.#options.maxUnlogged) {
       this.emit('overflow');
     }
   }
 
   /** Measures each event once, and no events while the log accepts them. */
-  #measure(): Unwritten {
-    const waiting = this.#waiting;
-    for (const { payload } of this.#outbox.slice(waiting.events)) {
-      waiting.characters += JSON.stringify(payload).length;
+  #measure(): UnloggedCounts {
+    const measured = this.#measured;
+    for (const { payload } of this.#unlogged.slice(measured.events)) {
+      measured.characters += JSON.stringify(payload).length;
     }
-    waiting.events = this.#outbox.length;
-    const { events, characters } = waiting;
+    measured.events = this.#unlogged.length;
+    const { events, characters } = measured;
     return { events, characters: characters + this.#options.blobs.waiting };
   }
 

@@ -1,7 +1,7 @@
 /** Reports an error and ends the turn and the agent; the sentence is for users. Its own errors are ignored. */
 type OnFault = (error: unknown, sentence: string) => void;
 
-const WENT_WRONG =
+const wentWrong =
   'Liminal could not process an event of this session, so its agent was stopped. Everything up to then is kept; the server’s log has details.';
 
 /**
@@ -10,7 +10,7 @@ const WENT_WRONG =
  */
 export class Supervisor {
   readonly #onFault: OnFault;
-  #isTelling = false;
+  #isReporting = false;
 
   constructor(onFault: OnFault) {
     this.#onFault = onFault;
@@ -30,14 +30,14 @@ export class Supervisor {
   }
 
   fault(error: unknown): void {
-    if (this.#isTelling) return;
-    this.#isTelling = true;
+    if (this.#isReporting) return;
+    this.#isReporting = true;
     try {
-      this.#onFault(error, WENT_WRONG);
+      this.#onFault(error, wentWrong);
     } catch {
       // Ending the session's turn has failed too: the session stays as it is, and other sessions continue.
     } finally {
-      this.#isTelling = false;
+      this.#isReporting = false;
     }
   }
 }

@@ -33,7 +33,7 @@ function begin(append: EventLog['append']) {
 
 test('INV-1: a steered message does not count as stored if the server stops before the log has it', async () => {
   const { turn, add } = begin(() => new Promise(() => {}));
-  const said = turn.say('t/word', async () => {
+  const said = turn.steer('t/word', async () => {
     add({ type: 'item_start', itemId: 't/word', itemType: 'message' });
   });
   turn.abandon();
@@ -42,11 +42,11 @@ test('INV-1: a steered message does not count as stored if the server stops befo
 
 test('a steered message counts as stored when the log has it, or the turn has ended without it', async () => {
   const stored = begin(async () => {});
-  await stored.turn.say('t/word', async () => {
+  await stored.turn.steer('t/word', async () => {
     stored.add({ type: 'item_start', itemId: 't/word', itemType: 'message' });
   });
   const ended = begin(async () => {});
-  const said = ended.turn.say('t/word', async () => {});
+  const said = ended.turn.steer('t/word', async () => {});
   ended.add({ type: 'response_done', status: 'completed' });
   await expect(said).resolves.toBeUndefined();
   stored.turn.abandon();

@@ -9,7 +9,7 @@ import {
   readTraceparent,
   type Response,
   type ResponseState,
-  type SpanPlace,
+  type SpanContext,
   type StreamEvent,
   type TraceContext,
   writeTraceparent,
@@ -17,7 +17,12 @@ import {
 import { type EventLog, StorageError } from '@liminal/storage';
 import type { BlobKeeper } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
-import { type RunNews, RunWriter, type Unwritten, type WrittenRun } from './run-writer.ts';
+import {
+  type RunWriterEvents,
+  RunWriter,
+  type UnloggedCounts,
+  type WrittenRun,
+} from './run-writer.ts';
 import type { DeltaPace } from './delta-pace.ts';
 import type { Meter } from '../meter.ts';
 import type { RuntimeSettings } from '../settings.ts';
@@ -29,13 +34,13 @@ import { Watchdog } from './watchdog.ts';
  * How long a turn waits until the log has the end of the previous turn, in ms; after that, the append counts as
  * rejected.
  */
-const BEFORE_MS = 500;
+const beforeMs = 500;
 
-const NOT_KEPT =
+const maybeNotStored =
   'The server is stopping and may not have stored your message. If the turn does not show it, send it again.';
 
 /** The error of a turn that an orderly stop of its server has cut off. */
-const SERVER_ENDED: ErrorObject = {
+const serverEnded: ErrorObject = {
   code: 'SERVER_ENDED',
   message:
     'The server stopped while the agent was working. Everything up to then is kept; send a message to continue.',
@@ -69,13 +74,13 @@ interface TurnOptions {
 }
 
 /** A message that is being steered into the turn. */
-interface Said {
+interface Steering {
   /** Call when the log has the beginning of the message's item. */
   begins: () => void;
   done: Promise<unknown>;
 }
 
-interface TurnNews extends RunNews {
+interface TurnEventMap extends RunWriterEvents {
   /** The agent has been silent for too long. */
   silent: [];
   /** A steered message that was not read before a user stopped the turn; the turn no longer contains it. */
@@ -86,18 +91,18 @@ interface TurnNews extends RunNews {
 export type SteeredMessage = Extract<OutputItem, { type: 'message' }>;
 
 /** A running turn: its writer and its watchdog. */
-export class Turn extends EventEmitter<TurnNews> {
+export class Turn extends EventEmitter<TurnEventMap> {
   readonly turnId: string;
   /** For the server's log. */
   readonly ids: { turnId: string; runId: string; traceId: string };
   readonly #writer: RunWriter;
   /** The span of the request that sent the turn's message. */
-  readonly #parent: SpanPlace | undefined;
+  readonly #parent: SpanContext | undefined;
   readonly #watchdog: Watchdog;
   readonly #iso: () => string;
-  readonly #heard = Promise.withResolvers<void>();
+  readonly #promptLogged = Promise.withResolvers<void>();
   /** Messages that were steered into the turn, by item. */
-  readonly #said = new Map<string, Said>();
+  readonly #steered = new Map<string, Steering>();
   #aborted = false;
   #endsWithServer = false;
   /** True if the log lacks the turn's message: the next owner must send it to an agent. */
@@ -121,7 +126,7 @@ export class Turn extends EventEmitter<TurnNews> {
       run: { sessionId, runId: turnId, traceContext },
       providerId: cliType,
       mayBegin: async () => {
-        if (before) await loggedSoon(before);
+        if (before) await awaitLoggedEnd(before);
         this.#passedOn = !(await owns());
         return !this.#passedOn;
       },
@@ -130,9 +135,9 @@ export class Turn extends EventEmitter<TurnNews> {
       meter,
     });
     this.#writer.on('logged', (events) => {
-      if (events.some(isPrompt)) this.#heard.resolve();
+      if (events.some(isPrompt)) this.#promptLogged.resolve();
       for (const { payload } of events) {
-        if (payload.type === 'item_start') this.#said.get(payload.itemId)?.begins();
+        if (payload.type === 'item_start') this.#steered.get(payload.itemId)?.begins();
       }
       this.emit('logged', events);
     });
@@ -141,12 +146,12 @@ export class Turn extends EventEmitter<TurnNews> {
     this.#watchdog = new Watchdog({
       ...settings,
       excused: waitsForPerson,
-      onHeartbeat: () => supervisor.run(() => this.#say({ type: 'heartbeat' })),
+      onHeartbeat: () => supervisor.run(() => this.#writePayload({ type: 'heartbeat' })),
       onIdle: () => supervisor.run(() => this.emit('silent')),
     });
     void this.ended.then(() => {
       this.#watchdog.stop();
-      if (!this.#passedOn) this.#heard.resolve();
+      if (!this.#passedOn) this.#promptLogged.resolve();
     });
   }
 
@@ -164,47 +169,47 @@ export class Turn extends EventEmitter<TurnNews> {
    * Resolves when the log has the turn's user message, or the turn has ended; never if the message is left to the next
    * owner.
    */
-  get heard(): Promise<void> {
-    return this.#heard.promise;
+  get promptLogged(): Promise<void> {
+    return this.#promptLogged.promise;
   }
 
   /**
    * Steers a message into the turn, once per item. Resolves when the log has the item's beginning, or the turn's end.
-   * Rejects as `say` does, and with `SHUTTING_DOWN` if this server stops writing the turn first.
+   * Rejects as `send` does, and with `SHUTTING_DOWN` if this server stops writing the turn first.
    */
-  async say(itemId: string, say: () => Promise<void>): Promise<void> {
-    const said = this.#said.get(itemId) ?? this.#saying(itemId, say);
-    await said.done;
+  async steer(itemId: string, send: () => Promise<void>): Promise<void> {
+    const steering = this.#steered.get(itemId) ?? this.#startSteering(itemId, send);
+    await steering.done;
   }
 
   /** Whether a message was steered into the turn, or is being steered. */
-  hasSaid(itemId: string): boolean {
-    return this.#said.has(itemId);
+  hasSteered(itemId: string): boolean {
+    return this.#steered.has(itemId);
   }
 
-  #saying(itemId: string, say: () => Promise<void>): Said {
+  #startSteering(itemId: string, send: () => Promise<void>): Steering {
     const { promise: logged, resolve: begins } = Promise.withResolvers<void>();
-    const done = say()
+    const done = send()
       .then(async () => {
-        const isKept = await Promise.race([logged.then(() => true), this.ended.then(Boolean)]);
-        if (!isKept) throw new RuntimeError('SHUTTING_DOWN', NOT_KEPT);
+        const isLogged = await Promise.race([logged.then(() => true), this.ended.then(Boolean)]);
+        if (!isLogged) throw new RuntimeError('SHUTTING_DOWN', maybeNotStored);
       })
       .catch((error: unknown) => {
-        this.#said.delete(itemId);
+        this.#steered.delete(itemId);
         throw error;
       });
-    const said = { begins, done };
-    this.#said.set(itemId, said);
-    return said;
+    const steering = { begins, done };
+    this.#steered.set(itemId, steering);
+    return steering;
   }
 
   /** Whether the turn's terminal event was added. */
-  get over(): boolean {
+  get isOver(): boolean {
     return this.#writer.sealed;
   }
 
   add(draft: EventDraft): void {
-    this.#watchdog.heard();
+    this.#watchdog.recordActivity();
     if (draft.payload.type === 'turn_aborted_by_user') {
       if (this.#aborted || this.#endsWithServer) return;
       this.#aborted = true;
@@ -216,12 +221,12 @@ export class Turn extends EventEmitter<TurnNews> {
   abort(): void {
     if (this.#aborted) return;
     this.#aborted = true;
-    this.#say({ type: 'turn_aborted_by_user', reason: 'The user asked to stop.' });
+    this.#writePayload({ type: 'turn_aborted_by_user', reason: 'The user asked to stop.' });
   }
 
   /** Ends a turn that its agent will not end. */
   fail(code: string, message: string): void {
-    this.#say({ type: 'response_error', error: { code, message } });
+    this.#writePayload({ type: 'response_error', error: { code, message } });
   }
 
   /** Ends the turn after an internal error; if even that fails, ends it as lost. */
@@ -234,7 +239,7 @@ export class Turn extends EventEmitter<TurnNews> {
   }
 
   /** Gives the turn up because the server closes; returns the size of the events that the log never accepted. */
-  abandon(): Unwritten {
+  abandon(): UnloggedCounts {
     this.#passedOn = true;
     return this.#writer.abandon();
   }
@@ -244,22 +249,22 @@ export class Turn extends EventEmitter<TurnNews> {
     this.#endsWithServer = !this.#aborted;
   }
 
-  cancelled(): void {
-    this.#say({ type: 'response_done', status: 'cancelled', finishReason: 'cancelled' });
+  endAsCancelled(): void {
+    this.#writePayload({ type: 'response_done', status: 'cancelled', finishReason: 'cancelled' });
   }
 
   /**
    * An agent that is ended with the server reports its turn as cancelled, as if a user had stopped it; the error
    * `SERVER_ENDED` replaces that.
    */
-  #explained(draft: EventDraft): EventDraft {
+  #withServerEndError(draft: EventDraft): EventDraft {
     const { payload } = draft;
     const isCancelled = payload.type === 'response_done' && payload.status === 'cancelled';
     if (!isCancelled || !this.#endsWithServer) return draft;
     const { usage } = payload;
     return {
       ...draft,
-      payload: { type: 'response_error', error: SERVER_ENDED, ...(usage && { usage }) },
+      payload: { type: 'response_error', error: serverEnded, ...(usage && { usage }) },
     };
   }
 
@@ -269,20 +274,20 @@ export class Turn extends EventEmitter<TurnNews> {
     return { ...draft, payload: { ...draft.payload, parentSpanId: this.#parent.spanId } };
   }
 
-  #say(payload: EventDraft['payload']): void {
+  #writePayload(payload: EventDraft['payload']): void {
     this.#write({ turnId: this.turnId, timestamp: this.#iso(), payload });
   }
 
   #write(draft: EventDraft): void {
     const { payload } = draft;
-    const unread = this.#aborted && !this.over ? this.#unreadAt(payload) : [];
+    const unread = this.#aborted && !this.isOver ? this.#unreadAt(payload) : [];
     for (const item of unread) {
       const withdrawn = { type: 'item_cancelled', itemId: item.id, reason: backInQueue } as const;
       this.#writer.add({ ...draft, payload: withdrawn });
       this.emit('unread', item);
     }
     if (payload.type === 'item_done' && unread.length > 0) return;
-    this.#writer.add(this.#explained(draft));
+    this.#writer.add(this.#withServerEndError(draft));
   }
 
   /** The messages that a payload would close as unread. */
@@ -305,9 +310,9 @@ export function openSteered(state: ResponseState): SteeredMessage[] {
   );
 }
 
-/** Throws after `BEFORE_MS`; that is retried and reported like a rejection by the log. */
-async function loggedSoon(end: Promise<unknown>): Promise<void> {
-  const late = delay(BEFORE_MS, undefined, { ref: false }).then(() => {
+/** Throws after `beforeMs`; that is retried and reported like a rejection by the log. */
+async function awaitLoggedEnd(end: Promise<unknown>): Promise<void> {
+  const late = delay(beforeMs, undefined, { ref: false }).then(() => {
     throw new StorageError('LOG_WRITE_FAILED', 'The log lacks the end of the previous turn.');
   });
   await Promise.race([end, late]);
@@ -320,7 +325,7 @@ function isPrompt({ payload }: StreamEvent): boolean {
 
 /** A new span in a trace. */
 function spanOf(
-  { traceId, isSampled }: Omit<SpanPlace, 'spanId'>,
+  { traceId, isSampled }: Omit<SpanContext, 'spanId'>,
   tracestate: string | undefined,
 ): TraceContext {
   const traceparent = writeTraceparent({ traceId, spanId: newId(8), isSampled });

@@ -13,7 +13,7 @@ interface WatchdogOptions {
 export class Watchdog {
   readonly #options: WatchdogOptions;
   readonly #timers = new Set<NodeJS.Timeout>();
-  #heardAt = performance.now();
+  #lastActivityAt = performance.now();
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
@@ -22,8 +22,8 @@ export class Watchdog {
   }
 
   /** Records that the agent has reported something. Called for every delta, so it only stores the time. */
-  heard(): void {
-    this.#heardAt = performance.now();
+  recordActivity(): void {
+    this.#lastActivityAt = performance.now();
   }
 
   stop(): void {
@@ -34,10 +34,10 @@ export class Watchdog {
   /** Calls back each time there has been silence for this long. */
   #watch(silenceMs: number, onSilence: () => void): void {
     if (silenceMs === 0) return;
-    let last = this.#heardAt;
+    let last = this.#lastActivityAt;
     const look = (): void => {
       this.#timers.delete(timer);
-      last = Math.max(last, this.#heardAt);
+      last = Math.max(last, this.#lastActivityAt);
       const left = last + silenceMs - performance.now();
       if (left <= 0) {
         last = performance.now();

@@ -13,12 +13,12 @@ export function writable(event: StreamEvent): StreamEvent {
     JSON.stringify(event);
     return event;
   } catch {
-    const payload = standIn(event);
+    const payload = placeholder(event);
     return { ...event, type: payload.type, payload } as StreamEvent;
   }
 }
 
-function standIn({ seq, payload: { type } }: StreamEvent): StreamEvent['payload'] {
+function placeholder({ seq, payload: { type } }: StreamEvent): StreamEvent['payload'] {
   if (type === 'response_start') return { type, modelId: 'unknown', providerId: 'unknown' };
   if (type === 'response_done' || type === 'response_error') {
     return { type: 'response_error', error: unwritable };

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Messenger } from '../../src/cluster/messenger.ts';
 import { expectFourAtATime } from '../four-readers.ts';
 import { Reader } from '../reader.ts';
-import { LEASE_MS, startServers, type Server } from './servers.ts';
+import { clusterLeaseMs, startServers, type Server } from './servers.ts';
 
 async function newSession({ runtime }: Server, projectDir: string): Promise<string> {
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
@@ -86,7 +86,7 @@ test('a stop on any server pauses the queue on all servers, also after the owner
   a.kill();
   // The session has no owner.
   await expect
-    .poll(async () => b.runtime.cancel(sessionId), { timeout: 10 * LEASE_MS })
+    .poll(async () => b.runtime.cancel(sessionId), { timeout: 10 * clusterLeaseMs })
     .toBeUndefined();
   expect((await b.runtime.info(sessionId)).session.queuePaused).toBe(true);
   expect(b.agent.received).toEqual([]);
@@ -182,7 +182,9 @@ test('a late command changes nothing if another server has run it since', async 
   onTestFinished(() => messenger.close());
   const request = { command: 'rename', sessionId, args: ['An old title'] };
   const { signal } = new AbortController();
-  await expect(messenger.ask(owner, request, signal)).rejects.toMatchObject({ code: 'NOT_OWNER' });
+  await expect(messenger.request(owner, request, signal)).rejects.toMatchObject({
+    code: 'NOT_OWNER',
+  });
   expect((await a.runtime.info(sessionId)).session.title).not.toBe('An old title');
 });
 
@@ -192,7 +194,7 @@ test('a session is forked by its owner, and the fork continues on any server', a
   const sessionId = await newSession(a, servers.projectDir);
   const reader = await new Reader(b.runtime, sessionId).untilType('session:info');
   const listed = new Set<string>();
-  c.runtime.watchSessions(({ sessions }) => {
+  c.runtime.subscribeToSessionList(({ sessions }) => {
     for (const one of sessions) listed.add(one.sessionId);
   });
   const { turnId } = await b.runtime.send(sessionId, 'Hello');
@@ -268,7 +270,7 @@ test('a list of sessions shows missed changes as soon as the server can read the
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
   const listed = new Map<string, string>();
-  b.runtime.watchSessions(({ sessions }) => {
+  b.runtime.subscribeToSessionList(({ sessions }) => {
     for (const { sessionId, title } of sessions) listed.set(sessionId, title);
   });
   await a.runtime.rename(sessionId, 'Before');
@@ -338,7 +340,7 @@ test('INV-2: the end of a lost turn is posted, even if the board was unreachable
   a.kill();
   const mend = b.cutBoard();
   const isOver = async () => (await servers.store.getResponse(turnId))?.status;
-  await expect.poll(isOver, { timeout: 10 * LEASE_MS }).toBe('error');
+  await expect.poll(isOver, { timeout: 10 * clusterLeaseMs }).toBe('error');
   await expect.poll(() => b.warnings.join()).toContain('The board is away.');
   expect(await posted()).toMatchObject({ runId: turnId });
   mend();
@@ -369,7 +371,7 @@ test('every server lists every session in its current state', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const states: string[] = [];
-  const stop = b.runtime.watchSessions(({ sessions }) => {
+  const stop = b.runtime.subscribeToSessionList(({ sessions }) => {
     states.push(...sessions.map(({ state }) => state));
   });
   const sessionId = await newSession(a, servers.projectDir);
@@ -514,7 +516,7 @@ test('a former owner that comes back too late changes nothing', async () => {
   await reader.until(({ items }) => items.has('a'));
   const rejoin = a.isolate();
   await reader.untilTurn('turn_error');
-  a.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' more' });
+  a.agent.emit(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' more' });
   rejoin();
   await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
   expect(await b.runtime.getRun(turnId)).toMatchObject({
@@ -711,7 +713,7 @@ test.each([
     await asked.promise;
     const rejoin = a.isolate();
     const name = `session:${sessionId}`;
-    const take = async () => servers.leases.acquire(name, 'another', LEASE_MS);
+    const take = async () => servers.leases.acquire(name, 'another', clusterLeaseMs);
     let lease = await take();
     await expect.poll(async () => (lease ??= await take())).toBeDefined();
     rejoin();
@@ -752,7 +754,7 @@ test('INV-7: postings of a former owner are shown on no server', async () => {
   const sessionId = await newSession(a, servers.projectDir);
   const reader = await new Reader(c.runtime, sessionId).untilType('session:info');
   const listed: string[] = [];
-  c.runtime.watchSessions(({ sessions }) => {
+  c.runtime.subscribeToSessionList(({ sessions }) => {
     listed.push(...sessions.map(({ state, title }) => `${title}: ${state}`));
   });
   await a.runtime.send(sessionId, 'Hello');
@@ -869,7 +871,7 @@ test('FR-003-05: an orderly stop of a projector publishes its buffered text firs
     servers.published(turnId).map(({ payload }) => JSON.parse(payload).content ?? '');
   a.agent.text(sessionId, 'a', 'One');
   await expect.poll(contents).toContain('One');
-  a.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' two' });
+  a.agent.emit(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' two' });
   // All events but the first, which is stored at once.
   await expect.poll(async () => (await projecting.runtime.metrics()).lagEvents).toBe(5);
   await projecting.runtime.close();
@@ -892,7 +894,7 @@ describe('a log that has lost events', () => {
     a.agent.text(sessionId, 'a', 'One');
     await reader.until(({ items }) => items.has('a'));
     a.loseLog();
-    a.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' two' });
+    a.agent.emit(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' two' });
     await reader.untilTurn('turn_error');
     expect(reader.items.get('a')).toMatchObject({ content: 'One', status: 'error' });
     expect(reader.ofType('session:turn').at(-1)?.payload).toMatchObject({

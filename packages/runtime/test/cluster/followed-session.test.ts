@@ -67,7 +67,7 @@ test('a run that comes into history while a reader subscribes is shown in its pl
   const slow: EventLog = { ...log, read, unsettled };
   const followed: FollowedSession = replicaOf({ log: slow, store });
   await followed.open();
-  expect(followed.view.openRuns).toEqual([]);
+  expect(followed.subscribers.openRuns).toEqual([]);
   expect((await followed.history.page()).turns).toMatchObject([{ turnId: run[0]?.turnId }]);
   await followed.close();
 });
@@ -79,7 +79,7 @@ test('INV-7: a reader that is already in the next run gets the earlier run that 
   await followed.open();
   const told: ServerMessage[] = [];
   const send = ({ message }: Outgoing) => told.push(message) > 0;
-  const subscription = followed.view.subscribe({ deltas: true }, { send });
+  const subscription = followed.subscribers.subscribe({ deltas: true }, { send });
   const turnIds = () => told.flatMap((one) => (one.type === 'session:history' ? [one.turns] : []));
   await expect.poll(() => turnIds().at(-1)).toMatchObject([{ turnId: '1' }]);
 
@@ -106,7 +106,7 @@ test('INV-7: no reader gets a part of the next run before the end of a run that 
   expect(first.told[1]).toMatch(/^tail complete/);
   // The rest of the slow run is not needed.
   expect(slow.given).toEqual(new Set(['2:0', '2:1']));
-  expect(followed.view.openRuns).toMatchObject([{ id: '2', status: 'complete' }]);
+  expect(followed.subscribers.openRuns).toMatchObject([{ id: '2', status: 'complete' }]);
   first.subscription.close();
   await followed.close();
 });
@@ -182,7 +182,7 @@ function watch(followed: FollowedSession, cursor?: string) {
     return true;
   };
   const options = { deltas: true, ...(cursor !== undefined && { cursor }) };
-  return { told, subscription: followed.view.subscribe(options, { send }) };
+  return { told, subscription: followed.subscribers.subscribe(options, { send }) };
 }
 
 test('INV-7: a server that is behind never shows an ended turn as running to a reader that has its end', async () => {
@@ -372,11 +372,11 @@ test('INV-7 a run that is posted and continues while it is read for the first re
   await asked.promise;
   followed.posted({ ...postedState, runId });
   await log.append(runId, said.slice(3, 4));
-  await vi.waitUntil(() => followed.view.progress(runId)?.lastSeq === 3);
+  await vi.waitUntil(() => followed.subscribers.progress(runId)?.lastSeq === 3);
   held.resolve();
   await opening;
   await log.append(runId, said.slice(4));
-  await vi.waitUntil(() => followed.view.progress(runId)?.lastSeq === 4);
-  expect(followed.view.openRuns).toMatchObject([{ outputItems: [{ content: '1 2 3 ' }] }]);
+  await vi.waitUntil(() => followed.subscribers.progress(runId)?.lastSeq === 4);
+  expect(followed.subscribers.openRuns).toMatchObject([{ outputItems: [{ content: '1 2 3 ' }] }]);
   await followed.close();
 });

@@ -13,7 +13,7 @@ interface ListReader {
 function readList({ runtime }: Server): ListReader {
   const sessions = new Map<string, SessionSummary>();
   const removed: string[] = [];
-  const stop = runtime.watchSessions((change) => {
+  const stop = runtime.subscribeToSessionList((change) => {
     for (const session of change.sessions) sessions.set(session.sessionId, session);
     for (const id of change.removed) sessions.delete(id);
     removed.push(...change.removed);

@@ -27,7 +27,7 @@ test('an error that arrives before the question’s send resolves rejects the ca
   const asking = new Messenger({ inboxes: slow, instanceId: 'a', answer: refuse, onTrouble });
   const asked = new Messenger({ inboxes, instanceId: 'b', answer: refuse, onTrouble });
   await Promise.all([asking.open(), asked.open()]);
-  const question = asking.ask('b', 'Is it there?', AbortSignal.timeout(10_000));
+  const question = asking.request('b', 'Is it there?', AbortSignal.timeout(10_000));
   await expect(question).rejects.toMatchObject({ code: 'MESSAGE_NOT_QUEUED' });
   await Promise.all([asking.close(), asked.close()]);
 });
@@ -52,7 +52,7 @@ test('an answer that cannot be sent while Redis is unreachable is sent when it i
   const asking = new Messenger({ inboxes, instanceId: 'a', answer, onTrouble });
   const owner = new Messenger({ inboxes: restarting, instanceId: 'b', answer, onTrouble });
   await Promise.all([asking.open(), owner.open()]);
-  const question = asking.ask('b', 'Is it there?', AbortSignal.timeout(10_000));
+  const question = asking.request('b', 'Is it there?', AbortSignal.timeout(10_000));
   expect(await question).toBe('Yes.');
   expect([asked, failures]).toEqual([['Is it there?'], 3]);
   await Promise.all([asking.close(), owner.close()]);
@@ -81,8 +81,8 @@ test('INV-1 a question or an answer that Redis loses is sent again; the question
   const owner = new Messenger({ ...common, inboxes: toAnswer, instanceId: 'b' });
   await Promise.all([asking.open(), owner.open()]);
   const patience = AbortSignal.timeout(10_000);
-  expect(await asking.ask('b', 'Is it there?', patience)).toBe('Is it there? Yes.');
-  expect(await asking.ask('b', 'Still?', patience)).toBe('Still? Yes.');
+  expect(await asking.request('b', 'Is it there?', patience)).toBe('Is it there? Yes.');
+  expect(await asking.request('b', 'Still?', patience)).toBe('Still? Yes.');
   expect(done).toEqual(['Is it there?', 'Still?']);
   await Promise.all([asking.close(), owner.close()]);
 });
@@ -117,7 +117,7 @@ test('INV-1 a question that is repeated while it is worked on is worked on once'
   });
   const owner = new Messenger({ inboxes, instanceId: 'b', answer, onTrouble });
   await Promise.all([asking.open(), owner.open()]);
-  expect(await asking.ask('b', 'Do it.', AbortSignal.timeout(10_000))).toBe('Yes.');
+  expect(await asking.request('b', 'Do it.', AbortSignal.timeout(10_000))).toBe('Yes.');
   expect(done).toEqual(['Do it.']);
   await Promise.all([asking.close(), owner.close()]);
 });

@@ -65,7 +65,7 @@ export interface Servers {
 }
 
 /** How long a session whose server has died has no owner in these tests, in ms. */
-export const LEASE_MS = 600;
+export const clusterLeaseMs = 600;
 
 /** Starts servers on one log and one store; the servers and the project folder are closed after the test. */
 export async function startServers(agents: () => CliProvider[] = () => []): Promise<Servers> {
@@ -126,7 +126,7 @@ export async function startServers(agents: () => CliProvider[] = () => []): Prom
         storage: subject,
         providers,
         roots: [projectDir],
-        settings: { cadenceMs: 0, heartbeatMs: 0, leaseMs: LEASE_MS, ...settings },
+        settings: { cadenceMs: 0, heartbeatMs: 0, leaseMs: clusterLeaseMs, ...settings },
         logger: { info: () => {}, warn: note, error: note },
       });
       let alive = true;

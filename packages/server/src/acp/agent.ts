@@ -16,11 +16,11 @@ import {
 } from '@agentclientprotocol/sdk/unstable';
 import type { Runtime } from '@liminal/runtime';
 import { AttachedSession } from './attached-session.ts';
-import type { ProjectPlace } from './client-paths.ts';
+import type { ProjectPaths } from './client-paths.ts';
 import { badParams, requestError } from './errors.ts';
 import { namedMcpServers } from './mcp-servers.ts';
 import { readPrompt } from './prompt.ts';
-import { modeOption, settingsOf, type ToldSettings } from './settings.ts';
+import { modeOption, settingsOf, type AcpSessionSettings } from './settings.ts';
 
 export interface AcpAgentOptions {
   runtime: Runtime;
@@ -89,8 +89,8 @@ export function acpAgent(options: AcpAgentOptions): AgentApp {
     .onRequest(
       session.prompt,
       safe(async ({ params, signal }) => {
-        const { attached, place } = client.attached(params.sessionId);
-        const { message, blocks } = readPrompt(params.prompt, place);
+        const { attached, paths } = client.attached(params.sessionId);
+        const { message, blocks } = readPrompt(params.prompt, paths);
         if (message.trim() === '' && blocks.length === 0) throw badParams('The prompt is empty.');
         return attached.prompt(message, blocks, signal);
       }),
@@ -105,7 +105,7 @@ const settingsMs = 3_000;
 
 interface Attached {
   attached: AttachedSession;
-  place: ProjectPlace;
+  paths: ProjectPaths;
 }
 
 /** The sessions that one client has open. */
@@ -152,37 +152,37 @@ class AcpClient {
 
   async create({
     cwd,
-    ...named
-  }: NewSessionRequest): Promise<{ sessionId: string } & ToldSettings> {
+    ...requested
+  }: NewSessionRequest): Promise<{ sessionId: string } & AcpSessionSettings> {
     const { runtime, cliType } = this.#options;
     checkFolder(cwd);
     const { sessionId } = await runtime.createSession({
       cliType,
       projectDir: cwd,
-      ...namedIn(named),
+      ...resourcesIn(requested),
     });
     return { sessionId, ...(await this.#attach(sessionId, cwd, false)) };
   }
 
   async open(
-    { sessionId, cwd, ...named }: LoadSessionRequest | ResumeSessionRequest,
+    { sessionId, cwd, ...requested }: LoadSessionRequest | ResumeSessionRequest,
     replay: boolean,
-  ): Promise<ToldSettings> {
+  ): Promise<AcpSessionSettings> {
     checkFolder(cwd);
-    await this.#options.runtime.loadSession(sessionId, namedIn(named));
+    await this.#options.runtime.loadSession(sessionId, resourcesIn(requested));
     return this.#attach(sessionId, cwd, replay);
   }
 
   async fork({
     sessionId: original,
     cwd,
-    ...named
-  }: ForkSessionRequest): Promise<{ sessionId: string } & ToldSettings> {
+    ...requested
+  }: ForkSessionRequest): Promise<{ sessionId: string } & AcpSessionSettings> {
     const { runtime } = this.#options;
     checkFolder(cwd);
-    const more = namedIn(named);
+    const resources = resourcesIn(requested);
     const { sessionId } = await runtime.fork(original, { sessionId: randomUUID() });
-    await runtime.loadSession(sessionId, more);
+    await runtime.loadSession(sessionId, resources);
     return { sessionId, ...(await this.#attach(sessionId, cwd, false)) };
   }
 
@@ -251,19 +251,19 @@ class AcpClient {
     this.#sessions.delete(sessionId);
   }
 
-  async #attach(sessionId: string, cwd: string, replay: boolean): Promise<ToldSettings> {
+  async #attach(sessionId: string, cwd: string, replay: boolean): Promise<AcpSessionSettings> {
     const { runtime, onProblem } = this.#options;
     const client = this.context;
     if (client === undefined) throw badParams('Send initialize first.');
     const { projectDir } = (await runtime.info(sessionId)).session;
     // Detach if the client closed in the meantime.
     if (this.#hasLeft) throw badParams('The connection has ended.');
-    const place = { sessionId, cwd, projectDir };
+    const paths = { sessionId, cwd, projectDir };
     const capabilities = this.#capabilities;
-    const asked = this.#sessions.get(sessionId)?.attached.handOver();
-    const told = { runtime, client, capabilities, ...place, onProblem };
-    const attached = new AttachedSession({ ...told, ...(asked && { asked }) });
-    this.#sessions.set(sessionId, { attached, place });
+    const ownTurns = this.#sessions.get(sessionId)?.attached.handOver();
+    const sessionOptions = { runtime, client, capabilities, ...paths, onProblem };
+    const attached = new AttachedSession({ ...sessionOptions, ...(ownTurns && { ownTurns }) });
+    this.#sessions.set(sessionId, { attached, paths });
     // Only a running agent knows its settings. An agent that cannot start reports the error on the next request.
     runtime.prewarm(sessionId).catch(() => {});
     try {
@@ -274,20 +274,20 @@ class AcpClient {
       throw error;
     }
     const now = await runtime.info(sessionId);
-    attached.noteSettings(now);
+    attached.markSettingsSent(now);
     // The client knows the session's id only after the response.
-    setImmediate(() => attached.tellInfo());
+    setImmediate(() => attached.startSendingInfo());
     return settingsOf(now.configOptions);
   }
 }
 
 /** The MCP servers and folders that a client names for its session. Throws a RequestError. */
-function namedIn({ mcpServers, additionalDirectories = [] }: Named) {
+function resourcesIn({ mcpServers, additionalDirectories = [] }: RequestedResources) {
   for (const folder of additionalDirectories) checkFolder(folder, 'additionalDirectories');
   return { mcpServers: namedMcpServers(mcpServers), additionalDirectories };
 }
 
-type Named = Pick<ForkSessionRequest, 'mcpServers' | 'additionalDirectories'>;
+type RequestedResources = Pick<ForkSessionRequest, 'mcpServers' | 'additionalDirectories'>;
 
 /** Rejects relative paths: the server's own folder is not a project. Throws a RequestError. */
 function checkFolder(folder: string, field = 'cwd'): void {

@@ -16,7 +16,7 @@ import type {
 } from '@liminal/protocol';
 import { toResponse, withoutTakenBack } from '@liminal/protocol';
 import type { Runtime, Subscription } from '@liminal/runtime';
-import { type AttachedPlace, clientFiles } from './client-files.ts';
+import { type ClientSession, clientFiles } from './client-files.ts';
 import { clientTerminals } from './client-terminals.ts';
 import { badParams, requestError } from './errors.ts';
 import { ownMeta } from './fold/meta.ts';
@@ -24,31 +24,31 @@ import { noticeOf } from './fold/notice.ts';
 import { withClientPaths } from './client-paths.ts';
 import { promptEnd } from './fold/prompt-end.ts';
 import { foldRun, foldSnapshot, type RunFoldState, startRunFold } from './fold/run-fold.ts';
-import type { Shows, Told } from './fold/teller.ts';
+import type { ClientFeatures, Update } from './fold/acp-fold.ts';
 import { Questions } from './questions.ts';
 import { commandsOf, modeOption, settingsOf } from './settings.ts';
 import { withBytes } from './with-bytes.ts';
 
-export interface AttachedSessionOptions extends AttachedPlace {
+export interface AttachedSessionOptions extends ClientSession {
   runtime: Runtime;
   onProblem: (error: unknown) => void;
   /** The client's running prompts, if it had opened the session before. */
-  asked?: OwnTurns;
+  ownTurns?: OwnTurns;
 }
 
 interface OwnTurn {
   ended: PromiseWithResolvers<Response>;
   /** Resolves when the turn runs, is queued, or was rejected. */
-  taken: Promise<void>;
+  submitted: Promise<void>;
   /** The turn has ended, though its updates may not have been sent: another client's turn may already run. */
-  isOver: boolean;
+  hasEnded: boolean;
 }
 
 /** By turn id. */
 type OwnTurns = Map<string, OwnTurn>;
 
-/** How a run's earlier updates are sent: `all` as live, `history` without notices, `news` only the open questions. */
-type Part = 'all' | 'history' | 'news';
+/** How a run's earlier updates are sent: `all` as live, `history` without notices, `questions` only the open questions. */
+type UpdateScope = 'all' | 'history' | 'questions';
 
 /** Turns per page when a loaded session is read. */
 const pageSize = 200;
@@ -67,22 +67,22 @@ export class AttachedSession {
   readonly #own: OwnTurns;
   #subscription: Subscription | undefined;
   #detach: (() => void) | undefined;
-  readonly #begun = Promise.withResolvers<HistoryMessage>();
+  readonly #firstHistory = Promise.withResolvers<HistoryMessage>();
   #hasBegun = false;
   /** Sends the runs, one after another. */
-  #telling: Promise<void> = Promise.resolve();
+  #sendingRuns: Promise<void> = Promise.resolve();
   /** Sends all other updates. */
-  #tellingInfo: Promise<void> = Promise.resolve();
+  #sendingInfo: Promise<void> = Promise.resolve();
   readonly #hasSettings = Promise.withResolvers<void>();
   #info: SessionInfo | undefined;
-  #toldInfo = { options: '', commands: '[]', title: '', mode: '', isPaused: false };
-  readonly #toldNotices = new Set<string>();
+  #sentInfo = { options: '', commands: '[]', title: '', mode: '', isPaused: false };
+  readonly #sentNotices = new Set<string>();
   #isInfoDue = false;
-  #tellsInfo = false;
+  #sendsInfo = false;
 
   constructor(options: AttachedSessionOptions) {
     this.#options = options;
-    this.#own = options.asked ?? new Map();
+    this.#own = options.ownTurns ?? new Map();
     this.#questions = new Questions(options);
   }
 
@@ -93,29 +93,31 @@ export class AttachedSession {
   async attach({ replay }: { replay: boolean }): Promise<void> {
     const { runtime, sessionId } = this.#options;
     const send = ({ message }: { message: ServerMessage }) => {
-      this.#hear(message);
+      this.#onMessage(message);
       return true;
     };
-    this.#begun.promise.catch(() => {});
+    this.#firstHistory.promise.catch(() => {});
     this.#subscription = runtime.subscribe(sessionId, {}, { send });
     this.#detach = runtime.attach(sessionId, {
-      asked: (turnId) => this.#own.has(turnId),
+      startedTurn: (turnId) => this.#own.has(turnId),
       ...clientFiles(this.#options),
       ...clientTerminals(this.#options),
     });
-    const newest = await this.#begun.promise;
+    const newestPage = await this.#firstHistory.promise;
     // Withdrawn turns are left out: an editor shows what the agent knows.
     const turns = replay
-      ? withoutTakenBack([...(await this.#older(newest)), ...newest.turns])
-      : newest.turns;
-    const told = turns.map(async (turn) => this.#next(turn.runId, replay ? 'history' : 'news'));
+      ? withoutTakenBack([...(await this.#older(newestPage)), ...newestPage.turns])
+      : newestPage.turns;
+    const sending = turns.map(async (turn) =>
+      this.#sendRun(turn.runId, replay ? 'history' : 'questions'),
+    );
     this.#hasBegun = true;
-    told.push(...this.#early.splice(0).map(async (runId) => this.#next(runId, 'all')));
-    await Promise.all(told);
+    sending.push(...this.#earlyRuns.splice(0).map(async (runId) => this.#sendRun(runId, 'all')));
+    await Promise.all(sending);
   }
 
   /** Runs that began while older runs were being read. */
-  readonly #early: string[] = [];
+  readonly #earlyRuns: string[] = [];
 
   /** Resolves when the agent's settings are known, or after `limitMs`: an agent may have no settings. */
   async settingsKnown(limitMs: number): Promise<void> {
@@ -123,15 +125,15 @@ export class AttachedSession {
   }
 
   /** Starts sending the session's title, settings and commands. Call it once the client knows the session's id. */
-  tellInfo(): void {
-    this.#tellsInfo = true;
+  startSendingInfo(): void {
+    this.#sendsInfo = true;
     this.#infoChanged();
   }
 
   /** Marks the settings as sent: the response to the client contains them. */
-  noteSettings(info: SessionInfo): void {
-    this.#toldInfo.options = JSON.stringify(settingsOf(info.configOptions).configOptions);
-    this.#toldInfo.mode = modeOption(info.configOptions)?.currentValue ?? '';
+  markSettingsSent(info: SessionInfo): void {
+    this.#sentInfo.options = JSON.stringify(settingsOf(info.configOptions).configOptions);
+    this.#sentInfo.mode = modeOption(info.configOptions)?.currentValue ?? '';
   }
 
   /** Sends a message. Resolves when its turn has ended and all its updates were sent. Throws a RequestError. */
@@ -144,8 +146,8 @@ export class AttachedSession {
     const turnId = randomUUID();
     const ended = Promise.withResolvers<Response>();
     ended.promise.catch(() => undefined);
-    const taken = Promise.withResolvers<void>();
-    this.#own.set(turnId, { ended, taken: taken.promise, isOver: false });
+    const submitted = Promise.withResolvers<void>();
+    this.#own.set(turnId, { ended, submitted: submitted.promise, hasEnded: false });
     const stop = () => {
       // A closed connection also aborts its requests, but their turns continue.
       if (!(signal.reason instanceof RequestError)) return;
@@ -154,7 +156,7 @@ export class AttachedSession {
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
     try {
-      await runtime.send(sessionId, message, turnId, { blocks }).finally(taken.resolve);
+      await runtime.send(sessionId, message, turnId, { blocks }).finally(submitted.resolve);
       const response = await ended.promise;
       return promptEnd(response);
     } catch (error) {
@@ -190,7 +192,7 @@ export class AttachedSession {
     this.#detach?.();
     this.#questions.close();
     this.#subscription?.close();
-    this.#begun.reject(
+    this.#firstHistory.reject(
       badParams('The session was closed, or opened again, while it was being opened.'),
     );
     return this.#own;
@@ -198,34 +200,34 @@ export class AttachedSession {
 
   async #stop(turnId: string): Promise<void> {
     const { runtime, sessionId } = this.#options;
-    await this.#own.get(turnId)?.taken;
+    await this.#own.get(turnId)?.submitted;
     const { queue } = await runtime.info(sessionId);
     const isWaiting = queue.some((one) => one.turnId === turnId && one.state === 'queued');
     const own = this.#own.get(turnId);
-    if (own === undefined || own.isOver) return;
+    if (own === undefined || own.hasEnded) return;
     if (!isWaiting) return runtime.cancel(sessionId);
     await runtime.removeQueued(sessionId, turnId);
     own.ended.resolve(cancelled);
   }
 
-  #hear(message: ServerMessage): void {
+  #onMessage(message: ServerMessage): void {
     switch (message.type) {
       case 'session:history':
-        if (this.#hasBegun) for (const turn of message.turns) void this.#next(turn.runId, 'all');
-        else this.#begun.resolve(message);
+        if (this.#hasBegun) for (const turn of message.turns) void this.#sendRun(turn.runId, 'all');
+        else this.#firstHistory.resolve(message);
         return;
       case 'session:turn':
         if (message.payload.type !== 'turn_started') return this.#turnEnded(message.payload.turnId);
         // A turn's first run has its id.
-        if (this.#hasBegun) void this.#next(message.payload.turnId, 'all');
-        else this.#early.push(message.payload.turnId);
+        if (this.#hasBegun) void this.#sendRun(message.payload.turnId, 'all');
+        else this.#earlyRuns.push(message.payload.turnId);
         return;
       case 'session:info':
         this.#info = message.info;
         if (areSettingsKnown(message.info)) this.#hasSettings.resolve();
         return this.#infoChanged();
       case 'session:error':
-        this.#begun.reject(requestErrorOf(message));
+        this.#firstHistory.reject(requestErrorOf(message));
         return this.#notice('error', message.message);
       case 'session:deleted':
         return this.leave();
@@ -236,14 +238,14 @@ export class AttachedSession {
 
   #turnEnded(turnId: string): void {
     const own = this.#own.get(turnId);
-    if (own) own.isOver = true;
+    if (own) own.hasEnded = true;
   }
 
   /** The heads of older turns, oldest first. */
-  async #older(newest: HistoryMessage): Promise<TurnSummary[]> {
+  async #older(newestPage: HistoryMessage): Promise<TurnSummary[]> {
     const { runtime, sessionId } = this.#options;
     const older: TurnSummary[][] = [];
-    let page: Pick<HistoryMessage, 'hasMore' | 'before'> = newest;
+    let page: Pick<HistoryMessage, 'hasMore' | 'before'> = newestPage;
     while (page.hasMore && page.before !== undefined) {
       const next = await runtime.history(sessionId, { before: page.before, limit: pageSize });
       older.push(next.turns);
@@ -253,20 +255,20 @@ export class AttachedSession {
   }
 
   /** Sends a run, once. Resolves when its updates up to now were sent. */
-  async #next(runId: string, what: Part): Promise<void> {
+  async #sendRun(runId: string, scope: UpdateScope): Promise<void> {
     if (this.#known.has(runId)) return;
     this.#known.add(runId);
-    const upToNow = Promise.withResolvers<void>();
+    const upToDate = Promise.withResolvers<void>();
     const follow = async () => {
-      await this.#follow(runId, what, upToNow.resolve).catch((error: unknown) => {
+      await this.#follow(runId, scope, upToDate.resolve).catch((error: unknown) => {
         if (!this.#left.signal.aborted) this.#own.get(runId)?.ended.reject(error);
         throw error;
       });
     };
-    this.#telling = this.#telling
+    this.#sendingRuns = this.#sendingRuns
       .then(async () => this.#safely(follow))
-      .finally(() => upToNow.resolve());
-    await upToNow.promise;
+      .finally(() => upToDate.resolve());
+    await upToDate.promise;
   }
 
   async #safely(step: () => Promise<void>): Promise<void> {
@@ -277,46 +279,46 @@ export class AttachedSession {
     });
   }
 
-  async #follow(runId: string, what: Part, isUpToNow: () => void): Promise<void> {
+  async #follow(runId: string, scope: UpdateScope, onUpToDate: () => void): Promise<void> {
     const { runtime } = this.#options;
     const { signal } = this.#left;
     const isOwn = this.#own.has(runId);
     const first = await runtime.getRun(runId);
     // A client that loads a session shows none of its messages yet.
-    const isShown = isOwn && what !== 'history';
-    let state = await this.#catchUp(startRunFold(), first, what, isShown);
-    isUpToNow();
-    while (!isOver(toResponse(state.response)) && !signal.aborted) {
+    const isShown = isOwn && scope !== 'history';
+    let state = await this.#catchUp(startRunFold(), first, scope, isShown);
+    onUpToDate();
+    while (!hasRunEnded(toResponse(state.response)) && !signal.aborted) {
       const feed = await runtime.followRun(runId, { after: state.response.lastSeq, signal });
       if (feed.kind === 'snapshot') {
         state = await this.#catchUp(state, feed.response, 'all', isOwn);
         continue;
       }
       for await (const event of feed.events) {
-        const { state: next, told } = foldRun(state, event, this.#shows, isOwn);
+        const { state: next, updates } = foldRun(state, event, this.#features, isOwn);
         state = next;
-        for (const one of told) await this.#tell(one);
+        for (const one of updates) await this.#sendChange(one);
       }
     }
     const response = toResponse(state.response);
-    if (response && isOver(response)) this.#own.get(runId)?.ended.resolve(response);
+    if (response && hasRunEnded(response)) this.#own.get(runId)?.ended.resolve(response);
   }
 
   async #catchUp(
     state: RunFoldState,
     response: Response,
-    what: Part,
+    scope: UpdateScope,
     isOwn: boolean,
   ): Promise<RunFoldState> {
-    const isLive = what === 'all';
-    const { state: next, told } = foldSnapshot(state, response, this.#shows, isOwn, isLive);
+    const isLive = scope === 'all';
+    const { state: next, updates } = foldSnapshot(state, response, this.#features, isOwn, isLive);
     // An open question is sent to every client that attaches.
-    const due = what === 'news' ? told.filter(({ kind }) => kind === 'question') : told;
-    for (const one of due) await this.#tell(one);
+    const due = scope === 'questions' ? updates.filter(({ kind }) => kind === 'question') : updates;
+    for (const one of due) await this.#sendChange(one);
     return next;
   }
 
-  get #shows(): Shows {
+  get #features(): ClientFeatures {
     const { session, _meta: meta } = this.#options.capabilities;
     return {
       notices: session?.notices != null,
@@ -325,12 +327,12 @@ export class AttachedSession {
     };
   }
 
-  async #tell(told: Told): Promise<void> {
-    if (told.kind === 'answered') return this.#questions.answered(told.approvalId);
-    if (told.kind === 'question') {
-      return this.#questions.ask(told.approval, withClientPaths(told.toolCall, this.#options));
+  async #sendChange(change: Update): Promise<void> {
+    if (change.kind === 'answered') return this.#questions.closeDialog(change.approvalId);
+    if (change.kind === 'question') {
+      return this.#questions.ask(change.approval, withClientPaths(change.toolCall, this.#options));
     }
-    const update = await withBytes(told.update, this.#options.runtime);
+    const update = await withBytes(change.update, this.#options.runtime);
     const isCall =
       update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update';
     await this.#send(isCall ? withClientPaths(update, this.#options) : update);
@@ -342,15 +344,15 @@ export class AttachedSession {
   }
 
   #infoChanged(): void {
-    if (!this.#tellsInfo || this.#isInfoDue || this.#info === undefined) return;
+    if (!this.#sendsInfo || this.#isInfoDue || this.#info === undefined) return;
     this.#isInfoDue = true;
-    this.#besides(async () => {
+    this.#enqueueInfo(async () => {
       this.#isInfoDue = false;
-      if (this.#info) for (const update of this.#infoNews(this.#info)) await this.#send(update);
+      if (this.#info) for (const update of this.#infoUpdates(this.#info)) await this.#send(update);
     });
   }
 
-  #infoNews(info: SessionInfo): SessionUpdate[] {
+  #infoUpdates(info: SessionInfo): SessionUpdate[] {
     const { configOptions, commands, session, queue, notices = [] } = info;
     const settings = settingsOf(configOptions);
     const mode = modeOption(configOptions)?.currentValue ?? '';
@@ -362,43 +364,43 @@ export class AttachedSession {
       mode,
       isPaused: session.queuePaused === true,
     };
-    const before = this.#toldInfo;
-    this.#toldInfo = now;
-    const news: SessionUpdate[] = [];
+    const before = this.#sentInfo;
+    this.#sentInfo = now;
+    const updates: SessionUpdate[] = [];
     if (now.options !== before.options) {
-      const told = { configOptions: settings.configOptions };
-      news.push({ sessionUpdate: 'config_option_update', ...told });
+      const settingsUpdate = { configOptions: settings.configOptions };
+      updates.push({ sessionUpdate: 'config_option_update', ...settingsUpdate });
     }
     if (mode !== before.mode && mode !== '') {
-      news.push({ sessionUpdate: 'current_mode_update', currentModeId: mode });
+      updates.push({ sessionUpdate: 'current_mode_update', currentModeId: mode });
     }
     if (now.commands !== before.commands) {
-      news.push({ sessionUpdate: 'available_commands_update', availableCommands });
+      updates.push({ sessionUpdate: 'available_commands_update', availableCommands });
     }
     const { isPaused } = now;
     if (now.title !== before.title || isPaused !== before.isPaused) {
       const { title, updatedAt } = session;
       const meta = isPaused === before.isPaused ? {} : ownMeta({ queuePaused: isPaused });
-      news.push({ sessionUpdate: 'session_info_update', title, updatedAt, ...meta });
+      updates.push({ sessionUpdate: 'session_info_update', title, updatedAt, ...meta });
     }
-    if (isPaused && !before.isPaused && this.#shows.notices) {
-      news.push(noticeOf('info', pausedNotice(queue.length)));
+    if (isPaused && !before.isPaused && this.#features.notices) {
+      updates.push(noticeOf('info', pausedNotice(queue.length)));
     }
     for (const { level, text } of notices) {
-      if (this.#toldNotices.has(text)) continue;
-      this.#toldNotices.add(text);
-      if (this.#shows.notices && text.trim() !== '') news.push(noticeOf(level, text));
+      if (this.#sentNotices.has(text)) continue;
+      this.#sentNotices.add(text);
+      if (this.#features.notices && text.trim() !== '') updates.push(noticeOf(level, text));
     }
-    return news;
+    return updates;
   }
 
   #notice(severity: 'error', text: string): void {
-    if (!this.#shows.notices || text.trim() === '') return;
-    this.#besides(async () => this.#send(noticeOf(severity, text)));
+    if (!this.#features.notices || text.trim() === '') return;
+    this.#enqueueInfo(async () => this.#send(noticeOf(severity, text)));
   }
 
-  #besides(step: () => Promise<void>): void {
-    this.#tellingInfo = this.#tellingInfo.then(async () => this.#safely(step));
+  #enqueueInfo(step: () => Promise<void>): void {
+    this.#sendingInfo = this.#sendingInfo.then(async () => this.#safely(step));
   }
 }
 
@@ -413,7 +415,7 @@ const pausedNotice = (count: number): string =>
 /** The end of a turn that never ran, or that continues after its client has detached. */
 const cancelled = { status: 'aborted', finishReason: 'cancelled' } as Response;
 
-const isOver = (run: Pick<Response, 'status'> | undefined): boolean =>
+const hasRunEnded = (run: Pick<Response, 'status'> | undefined): boolean =>
   run !== undefined && run.status !== 'in_progress' && run.status !== 'queued';
 
 const requestErrorOf = ({ code, message }: { code: string; message: string }) =>

@@ -4,7 +4,7 @@ import {
   RequestError,
 } from '@agentclientprotocol/sdk/unstable';
 import { expect, test } from 'vitest';
-import { type AttachedPlace, clientFiles } from './client-files.ts';
+import { type ClientSession, clientFiles } from './client-files.ts';
 import { clientTerminals } from './client-terminals.ts';
 
 interface Call {
@@ -22,7 +22,7 @@ function place(capabilities: ClientCapabilities, answer: (call: Call) => unknown
     return answer(call);
   };
   const client = { request } as unknown as AgentContext;
-  const attached: AttachedPlace = {
+  const attached: ClientSession = {
     client,
     capabilities,
     sessionId: 'one',

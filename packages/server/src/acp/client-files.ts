@@ -7,10 +7,10 @@ import {
 } from '@agentclientprotocol/sdk/unstable';
 import { LiminalError } from '@liminal/protocol';
 import type { AttachedClient } from '@liminal/runtime';
-import { clientPath, type ProjectPlace } from './client-paths.ts';
+import { clientPath, type ProjectPaths } from './client-paths.ts';
 
 /** A client, and a session that it has opened. */
-export interface AttachedPlace extends ProjectPlace {
+export interface ClientSession extends ProjectPaths {
   client: AgentContext;
   capabilities: ClientCapabilities;
   sessionId: string;
@@ -23,24 +23,26 @@ export const until = (signal: AbortSignal) => ({
 });
 
 /** Reads and writes files through the client, as far as its capabilities allow. */
-export function clientFiles(place: AttachedPlace): Pick<AttachedClient, 'readText' | 'writeText'> {
+export function clientFiles(
+  clientSession: ClientSession,
+): Pick<AttachedClient, 'readText' | 'writeText'> {
   const {
     client,
     capabilities: { fs },
     sessionId,
-  } = place;
+  } = clientSession;
   return {
     ...(fs?.readTextFile === true && {
       readText: async (path, { line, limit }, signal) => {
-        const asked: ReadTextFileRequest = {
+        const request: ReadTextFileRequest = {
           sessionId,
-          path: clientPath(place, path),
+          path: clientPath(clientSession, path),
           ...(line !== undefined && { line }),
           ...(limit !== undefined && { limit }),
         };
         const { content } = await client.request(
           methods.client.fs.readTextFile,
-          asked,
+          request,
           until(signal),
         );
         return content;
@@ -48,9 +50,9 @@ export function clientFiles(place: AttachedPlace): Pick<AttachedClient, 'readTex
     }),
     ...(fs?.writeTextFile === true && {
       writeText: async (path, content, signal) => {
-        const asked = { sessionId, path: clientPath(place, path), content };
+        const request = { sessionId, path: clientPath(clientSession, path), content };
         try {
-          await client.request(methods.client.fs.writeTextFile, asked, until(signal));
+          await client.request(methods.client.fs.writeTextFile, request, until(signal));
         } catch (error) {
           // The client itself refused, unlike after a closed connection or an aborted request.
           if (!(error instanceof RequestError) || signal.aborted) throw error;

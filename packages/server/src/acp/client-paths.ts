@@ -2,32 +2,32 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type * as Acp from '@agentclientprotocol/sdk';
 
 /** A project's folder: `cwd` is the client's path, which its editor knows, and `projectDir` the real path. */
-export interface ProjectPlace {
+export interface ProjectPaths {
   cwd: string;
   projectDir: string;
 }
 
 /** Returns the client's path: absolute, as ACP requires. An agent's `path` may be relative to the project. */
-export function clientPath({ cwd, projectDir }: ProjectPlace, path: string): string {
-  const whole = resolve(projectDir, path);
-  const inside = relative(projectDir, whole);
+export function clientPath({ cwd, projectDir }: ProjectPaths, path: string): string {
+  const absolutePath = resolve(projectDir, path);
+  const inside = relative(projectDir, absolutePath);
   const isOutside = inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside);
-  return isOutside ? whole : join(cwd, inside);
+  return isOutside ? absolutePath : join(cwd, inside);
 }
 
-type Places = Pick<Acp.ToolCallUpdate, 'locations' | 'content'>;
+type CallPaths = Pick<Acp.ToolCallUpdate, 'locations' | 'content'>;
 
 /** Rewrites a tool call's paths to the client's own. */
-export function withClientPaths<Call extends Places>(call: Call, place: ProjectPlace): Call {
+export function withClientPaths<Call extends CallPaths>(call: Call, paths: ProjectPaths): Call {
   const { locations, content } = call;
   return {
     ...call,
     ...(locations && {
-      locations: locations.map((one) => ({ ...one, path: clientPath(place, one.path) })),
+      locations: locations.map((one) => ({ ...one, path: clientPath(paths, one.path) })),
     }),
     ...(content && {
       content: content.map((one) =>
-        one.type === 'diff' ? { ...one, path: clientPath(place, one.path) } : one,
+        one.type === 'diff' ? { ...one, path: clientPath(paths, one.path) } : one,
       ),
     }),
   };

@@ -1,5 +1,5 @@
 import { RequestError } from '@agentclientprotocol/sdk/unstable';
-import { LiminalError, messageOf } from '@liminal/protocol';
+import { LiminalError, thrownMessage } from '@liminal/protocol';
 
 const notFound = -32_002;
 const authRequired = -32_000;
@@ -22,7 +22,7 @@ const codes: Readonly<Record<string, number>> = {
 export function requestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   const code = error instanceof LiminalError ? error.code : 'INTERNAL';
-  return new RequestError(codes[code] ?? internal, messageOf(error), { code });
+  return new RequestError(codes[code] ?? internal, thrownMessage(error), { code });
 }
 
 export function badParams(message: string): RequestError {

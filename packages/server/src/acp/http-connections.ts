@@ -111,13 +111,13 @@ export class HttpConnections {
   #hold(connection: HttpConnection, id: string, reply: FastifyReply): void {
     connection.openRequests += 1;
     clearTimeout(connection.idle);
-    const over = (): void => {
+    const onRequestClosed = (): void => {
       connection.openRequests -= 1;
       if (connection.openRequests > 0 || !this.#open.has(id)) return;
       connection.idle = setTimeout(() => void this.#end(id), this.#limits.acpIdleMs).unref();
     };
-    if (reply.raw.closed) over();
-    else reply.raw.once('close', over);
+    if (reply.raw.closed) onRequestClosed();
+    else reply.raw.once('close', onRequestClosed);
   }
 
   async #end(id: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type * as Acp from '@agentclientprotocol/sdk/unstable';
 import { type ContentBlock, mentionLink, mentionOf } from '@liminal/protocol';
-import type { ProjectPlace } from './client-paths.ts';
+import type { ProjectPaths } from './client-paths.ts';
 
 export interface Prompt {
   message: string;
@@ -11,13 +11,13 @@ export interface Prompt {
  * Converts a prompt to one text and its attachments. A link after a space is also added to the text: as a mention if
  * its file lies in the project, else by its name. A link right after a word is only an attachment.
  */
-export function readPrompt(prompt: readonly Acp.ContentBlock[], place: ProjectPlace): Prompt {
+export function readPrompt(prompt: readonly Acp.ContentBlock[], paths: ProjectPaths): Prompt {
   let message = '';
   const blocks: ContentBlock[] = [];
   for (const block of prompt) {
     if (block.type === 'text') message += block.text;
     else if (block.type === 'resource_link') {
-      const { words, link } = readLink(block, place);
+      const { words, link } = readLink(block, paths);
       if (/(?:^|\s)$/.test(message)) message += words;
       blocks.push(link);
     } else blocks.push(readBlock(block));
@@ -25,7 +25,7 @@ export function readPrompt(prompt: readonly Acp.ContentBlock[], place: ProjectPl
   return { message, blocks };
 }
 
-function readLink({ uri, name, ...link }: Acp.ResourceLink, { cwd, projectDir }: ProjectPlace) {
+function readLink({ uri, name, ...link }: Acp.ResourceLink, { cwd, projectDir }: ProjectPaths) {
   const path = pathIn(projectDir, uri) ?? pathIn(cwd, uri);
   const { title, description, mimeType, size } = link;
   const more = {
@@ -70,16 +70,16 @@ function readBlock(
   };
 }
 
-const nowhere = 'attachment:///';
+const attachmentPrefix = 'attachment:///';
 
 /**
  * The resource's name. The blob store addresses a file by its content, so the client's URI becomes the name; an
  * `attachment:` URI only encodes a name.
  */
 function nameIn(uri: string): string {
-  if (!uri.startsWith(nowhere)) return uri;
+  if (!uri.startsWith(attachmentPrefix)) return uri;
   try {
-    return decodeURIComponent(uri.slice(nowhere.length));
+    return decodeURIComponent(uri.slice(attachmentPrefix.length));
   } catch {
     return uri;
   }

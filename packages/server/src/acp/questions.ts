@@ -45,7 +45,7 @@ export class Questions {
   }
 
   /** Closes the client's dialog: the question was answered or withdrawn. */
-  answered(approvalId: string): void {
+  closeDialog(approvalId: string): void {
     this.#open.get(approvalId)?.abort();
   }
 

@@ -18,7 +18,7 @@ import { HttpConnections } from './http-connections.ts';
 import { speakLines, wantsLines } from './lines.ts';
 import { cutDeepMessages } from './within-depth.ts';
 
-interface Options {
+interface AcpRoutesOptions {
   runtime: Runtime;
   version: string;
   connections: Connections;
@@ -31,9 +31,9 @@ const Query = z.object({ agent: z.string().min(1) });
  * `/acp?agent=TYPE`: each connection serves one client and one agent type. By WebSocket or streamable HTTP, as in the
  * protocol's SDK, or by lines, as on stdio. `@fastify/websocket` must be registered already.
  */
-export async function acpRoutes(app: App, options: Options): Promise<void> {
+export async function acpRoutes(app: App, options: AcpRoutesOptions): Promise<void> {
   const { connections, limits } = options;
-  const agents = new Agents(options);
+  const agents = new AcpAgents(options);
   const httpConnections = new HttpConnections(options);
   // A WebSocket server of its own, since the messages of `/ws` are shorter.
   const sockets = new WebSocketServer({
@@ -92,7 +92,7 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
     // The SDK accepts only a path.
     request.raw.url = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
     const isNew = request.ws || request.headers['acp-connection-id'] === undefined;
-    if (connections.full && isNew) {
+    if (connections.isFull && isNew) {
       throw new RequestError(
         'TOO_MANY_CONNECTIONS',
         'Too many streams are open; close some first.',
@@ -101,8 +101,8 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
     if (request.ws) upgrade(request, reply, await agents.typeIn(request));
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    const asked = agents.isNamed(request) ? undefined : httpConnections.typeIn(request);
-    const cliType = asked ?? (await agents.typeIn(request));
+    const connectionType = agents.isNamed(request) ? undefined : httpConnections.typeIn(request);
+    const cliType = connectionType ?? (await agents.typeIn(request));
     const makeAgent = () => agents.make(cliType, request);
     httpConnections.answer(request, reply, { cliType, makeAgent });
   };
@@ -117,10 +117,10 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
 }
 
 /** Makes the ACP agent of each connection. */
-class Agents {
-  readonly #options: Options;
+class AcpAgents {
+  readonly #options: AcpRoutesOptions;
 
-  constructor(options: Options) {
+  constructor(options: AcpRoutesOptions) {
     this.#options = options;
   }
 

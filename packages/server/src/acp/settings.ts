@@ -2,13 +2,13 @@
 import type * as Acp from '@agentclientprotocol/sdk/unstable';
 import type { AgentCommand, ConfigOption } from '@liminal/protocol';
 
-export interface ToldSettings {
+export interface AcpSessionSettings {
   configOptions: Acp.SessionConfigOption[];
   /** For clients without support for config options: the option of the category `mode`. */
   modes?: Acp.SessionModeState;
 }
 
-export function settingsOf(options: readonly ConfigOption[]): ToldSettings {
+export function settingsOf(options: readonly ConfigOption[]): AcpSessionSettings {
   const mode = modeOption(options);
   return {
     configOptions: options.map(optionOf),

@@ -14,7 +14,7 @@ const blobs = {
   },
 };
 
-async function told(block: ContentBlock): Promise<unknown> {
+async function sentContent(block: ContentBlock): Promise<unknown> {
   const update = { sessionUpdate: 'agent_message_chunk', content: blockOf(block) } as const;
   const filled = (await withBytes(update, blobs)) as Extract<SessionUpdate, typeof update>;
   expect(updateProblems(filled)).toEqual([]);
@@ -56,12 +56,15 @@ test.each<[string, ContentBlock, unknown]>([
     { type: 'resource', resource: { uri: 'attachment:///file', blob: base64 } },
   ],
 ])('FR-039-02: %s is sent with its bytes', async (_, block, content) => {
-  expect(await told(block)).toEqual(content);
+  expect(await sentContent(block)).toEqual(content);
 });
 
 test('FR-039-02: a blob that is no longer stored becomes a text', async () => {
   const image = { type: 'image', mimeType: 'image/png', uri: 'blob:2' } as const;
-  expect(await told(image)).toEqual({ type: 'text', text: '(This file is no longer stored.)' });
+  expect(await sentContent(image)).toEqual({
+    type: 'text',
+    text: '(This file is no longer stored.)',
+  });
 });
 
 test('FR-039-02: a tool’s output is sent with its bytes, and its other content unchanged', async () => {

@@ -54,15 +54,15 @@ export function createCredentials(token: string, signedOut = signedOutInMemory()
     isToken: (candidate) => isEqual(candidate, token),
     newCode: () => {
       const code = randomBytes(24).toString('base64url');
-      keep(codes, hashOf(code));
+      addBounded(codes, codeHash(code));
       return code;
     },
     takeLink: (candidate) => {
       if (isEqual(candidate, token)) return 'in';
-      const hash = hashOf(candidate);
+      const hash = codeHash(candidate);
       if (used.has(hash)) return 'used';
       if (!codes.delete(hash)) return 'unknown';
-      keep(used, hash);
+      addBounded(used, hash);
       return 'in';
     },
     newDevice: () => {
@@ -90,7 +90,7 @@ export function isBefore(generation: number, deviceId: string): boolean {
   return !(count >= generation);
 }
 
-function keep(hashes: Set<string>, hash: string): void {
+function addBounded(hashes: Set<string>, hash: string): void {
   hashes.add(hash);
   const [oldest] = hashes;
   if (hashes.size > maxCodes && oldest !== undefined) hashes.delete(oldest);
@@ -127,7 +127,7 @@ function isEqual(a: string, b: string): boolean {
 }
 
 /** The key under which a code is stored. */
-function hashOf(code: string): string {
+function codeHash(code: string): string {
   return digest(code).toString('base64url');
 }
 

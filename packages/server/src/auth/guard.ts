@@ -8,7 +8,7 @@ import { accessOf, listRoutes, takesUpgrade } from './access.ts';
 import type { Credentials } from './credentials.ts';
 import { type DeviceConnection, DeviceConnections } from './device-connections.ts';
 import { type HostOptions, isHostAllowed, localPort } from './host.ts';
-import { refuseOrigin } from './origin.ts';
+import { originProblem } from './origin.ts';
 
 export interface GuardOptions extends HostOptions {
   credentials: Credentials;
@@ -84,7 +84,7 @@ function checkSource(request: FastifyRequest, options: GuardOptions, isProgram: 
       'The Host header does not name this server. Use the address that it printed, or add the name to "allowedHosts".',
     );
   }
-  const refusal = refuseOrigin(request, options.allowedOrigins, isProgram);
+  const refusal = originProblem(request, options.allowedOrigins, isProgram);
   if (refusal !== undefined) throw new RequestError('ORIGIN_NOT_ALLOWED', refusal);
 }
 

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 const safeMethods = ['GET', 'HEAD'];
 
 /** Why a request must be rejected because of its origin; undefined if it is allowed. */
-export function refuseOrigin(
+export function originProblem(
   request: FastifyRequest,
   allowedOrigins: readonly string[],
   hasBearer: boolean,

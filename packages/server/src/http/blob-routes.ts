@@ -2,14 +2,14 @@ import { serverOperations } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
 import type { FastifyReply } from 'fastify';
 import { RequestError } from './errors.ts';
-import { inTurn } from './in-turn.ts';
+import { limitConcurrency } from './limit-concurrency.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
 
 /** Types that a browser can show but not run; any other file is sent as a download. */
-const shown = /^(image\/(png|jpeg|gif|webp|avif|bmp)|audio\/[\w.+-]+)$/;
+const displayableType = /^(image\/(png|jpeg|gif|webp|avif|bmp)|audio\/[\w.+-]+)$/;
 /** A type that is valid in a header. */
-const sendable = /^[\w.+-]+\/[\w.+-][\x20-\x7e]*$/;
+const validType = /^[\w.+-]+\/[\w.+-][\x20-\x7e]*$/;
 /** A blob that is opened by its address may load and run nothing. */
 const policy = "default-src 'none'; sandbox";
 
@@ -40,7 +40,7 @@ export async function blobRoutes(
 
   app.route({
     ...routeOf(serverOperations.getBlob),
-    ...inTurn(),
+    ...limitConcurrency(),
     handler: async ({ params: { hash } }, reply) => {
       return sendBlob(reply, await runtime.getBlob(hash));
     },
@@ -55,8 +55,8 @@ export function sendBlob(
   reply.header('content-security-policy', policy).header('x-content-type-options', 'nosniff');
   // A blob cannot change: its name is the hash of its content.
   reply.header('cache-control', 'private, max-age=31536000, immutable');
-  if (!shown.test(mimeType)) reply.header('content-disposition', 'attachment');
+  if (!displayableType.test(mimeType)) reply.header('content-disposition', 'attachment');
   // The type may be damaged, or made up by an agent.
-  const type = sendable.test(mimeType) ? mimeType : 'application/octet-stream';
+  const type = validType.test(mimeType) ? mimeType : 'application/octet-stream';
   return reply.type(type).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }

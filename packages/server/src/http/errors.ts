@@ -108,7 +108,7 @@ function otherFrameworkRefusal(error: unknown) {
 }
 
 /** Errors of a server that is stopping or not ready: their cause is logged once, not for each request. */
-const expected: ReadonlySet<string> = new Set<ServerErrorCode | RuntimeErrorCode>([
+const expectedCodes: ReadonlySet<string> = new Set<ServerErrorCode | RuntimeErrorCode>([
   'NOT_READY',
   'SHUTTING_DOWN',
 ]);
@@ -116,9 +116,9 @@ const expected: ReadonlySet<string> = new Set<ServerErrorCode | RuntimeErrorCode
 /** Fastify's error handler: sends each error as an `ErrorBody`, and logs unexpected ones. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, body } = describeError(error);
-  const hasBrokenOff = request.raw.destroyed && !request.raw.complete;
-  const isNews = status >= 500 && !expected.has(body.error.code);
-  if (isNews && !hasBrokenOff) request.log.error({ err: error, req: request }, body.error.code);
+  const wasAborted = request.raw.destroyed && !request.raw.complete;
+  const isUnexpected = status >= 500 && !expectedCodes.has(body.error.code);
+  if (isUnexpected && !wasAborted) request.log.error({ err: error, req: request }, body.error.code);
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 

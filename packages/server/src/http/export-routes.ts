@@ -3,7 +3,7 @@ import { serverOperations } from '@liminal/protocol';
 import { othersFirst, type Runtime } from '@liminal/runtime';
 import type { FastifyReply } from 'fastify';
 import { RequestError } from './errors.ts';
-import { inTurn } from './in-turn.ts';
+import { limitConcurrency } from './limit-concurrency.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
 
@@ -22,7 +22,7 @@ export async function exportRoutes(app: App, { runtime, version, maxBytes }: Exp
 
   app.route({
     ...routeOf(serverOperations.exportSession),
-    ...inTurn(),
+    ...limitConcurrency(),
     handler: async ({ params: { id } }, reply) => {
       return sendExport(reply, await runtime.exportSession(id, { liminal: version }));
     },

@@ -4,26 +4,27 @@ import { RequestError } from './errors.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
 
-interface Options {
+interface HealthRoutesOptions {
   version: string;
   runtime: Pick<Runtime, 'troubles'>;
 }
 
 /** The routes without authorisation: whether the server runs, and whether it is ready. They reveal nothing else. */
-export async function healthRoutes(app: App, { version, runtime }: Options) {
+export async function healthRoutes(app: App, { version, runtime }: HealthRoutesOptions) {
   app.route({
     ...routeOf(serverOperations.health),
     handler: () => ({ ok: true as const, version }),
   });
 
-  let told = '';
+  let loggedProblems = '';
   app.route({
     ...routeOf(serverOperations.ready),
     handler: async () => {
-      const lacks = (await runtime.troubles()).join(' ');
-      if (lacks !== told) app.log.warn(lacks === '' ? 'the server is ready again' : lacks);
-      told = lacks;
-      if (lacks !== '') throw new RequestError('NOT_READY', lacks);
+      const problems = (await runtime.troubles()).join(' ');
+      if (problems !== loggedProblems)
+        app.log.warn(problems === '' ? 'the server is ready again' : problems);
+      loggedProblems = problems;
+      if (problems !== '') throw new RequestError('NOT_READY', problems);
       return { ok: true as const };
     },
   });

@@ -66,11 +66,15 @@ function describe(operationId: string, operation: Operation): ZodOpenApiOperatio
     requestParams: { path: pathSchema(operation), ...(query && { query }) },
     ...(body && { requestBody: { required: true, content: json(body) } }),
     ...(bytes === 'request' && { requestBody: { required: true, content: file } }),
-    responses: { ...answer(operation), ...refused(operation), default: refusal('A refusal.') },
+    responses: {
+      ...successResponse(operation),
+      ...refusalResponses(operation),
+      default: errorResponse('A refusal.'),
+    },
   };
 }
 
-function answer(operation: Operation): ZodOpenApiResponsesObject {
+function successResponse(operation: Operation): ZodOpenApiResponsesObject {
   const { status = 200, answer: schema = z.object({}), streams, bytes } = operation;
   if (bytes === 'answer') return { [status]: { description: 'The file.', content: file } };
   if (!streams) return { [status]: { description: 'Done.', content: json(schema) } };
@@ -79,14 +83,14 @@ function answer(operation: Operation): ZodOpenApiResponsesObject {
 }
 
 /** The operation's own errors, besides those of any request. */
-function refused(operation: Operation): ZodOpenApiResponsesObject {
+function refusalResponses(operation: Operation): ZodOpenApiResponsesObject {
   const byStatus = Map.groupBy(operation.refusals, (code) => refusals[code]);
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [status, refusal(`${codes.join(', ')}.`)]),
+    [...byStatus].map(([status, codes]) => [status, errorResponse(`${codes.join(', ')}.`)]),
   );
 }
 
-function refusal(description: string) {
+function errorResponse(description: string) {
   return { description, content: json(protocol.ErrorBody) };
 }
 

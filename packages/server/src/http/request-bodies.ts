@@ -78,7 +78,7 @@ function drain(request: IncomingMessage, { drainBytes, drainMs }: BodyLimits): v
     if (left < 0) end();
   });
   request.on('error', () => undefined);
-  for (const over of ['end', 'close']) request.once(over, () => clearTimeout(timer));
+  for (const eventName of ['end', 'close']) request.once(eventName, () => clearTimeout(timer));
   request.resume();
 }
 

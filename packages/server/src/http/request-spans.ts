@@ -3,7 +3,7 @@ import {
   readTrace,
   readTraceparent,
   requestAttributes,
-  type SpanPlace,
+  type SpanContext,
   TraceContext,
   writeTraceparent,
 } from '@liminal/protocol';
@@ -12,7 +12,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from './schema.ts';
 
 /** A request's span until its response. */
-interface OpenSpan extends SpanPlace {
+interface OpenSpan extends SpanContext {
   parentSpanId: string | undefined;
   /** ms since the epoch. */
   startedAt: number;
@@ -28,26 +28,30 @@ export function traceRequests(app: App, tracing: Tracing): void {
     const { operation } = request.routeOptions.config;
     const caller = operation && operation.method !== 'GET' ? callerOf(request) : undefined;
     if (!operation || (!operation.traced && !caller)) return;
-    const span = begin(readTraceparent(caller?.traceparent), reply, tracing);
+    const span = startSpan(readTraceparent(caller?.traceparent), reply, tracing);
     if (span.isSampled) open.set(request, span);
-    if (operation.traced) request.body = within(span, caller, request.body);
+    if (operation.traced) request.body = withSpanContext(span, caller, request.body);
   });
   app.addHook('onResponse', async (request, reply) => {
     const span = open.get(request);
     const { operation } = request.routeOptions.config;
-    if (span && operation) tracing.add([ended(span, operation, request, reply)]);
+    if (span && operation) tracing.add([endedSpan(span, operation, request, reply)]);
   });
 }
 
 /** The trace context of the body, which is newer, or else of the headers. */
 function callerOf({ body, headers }: FastifyRequest): TraceContext | undefined {
-  const said = typeof body === 'object' && body !== null && 'traceContext' in body;
-  const given = said ? TraceContext.safeParse(body.traceContext).data : undefined;
+  const hasContext = typeof body === 'object' && body !== null && 'traceContext' in body;
+  const given = hasContext ? TraceContext.safeParse(body.traceContext).data : undefined;
   const { traceparent, tracestate } = headers;
   return given ?? readTrace({ traceparent, tracestate });
 }
 
-function begin(caller: SpanPlace | undefined, reply: FastifyReply, tracing: Tracing): OpenSpan {
+function startSpan(
+  caller: SpanContext | undefined,
+  reply: FastifyReply,
+  tracing: Tracing,
+): OpenSpan {
   const { traceId, isSampled } = caller ?? newTrace(tracing);
   return {
     traceId,
@@ -59,12 +63,12 @@ function begin(caller: SpanPlace | undefined, reply: FastifyReply, tracing: Trac
 }
 
 /** The body with the span as its trace context, so that its turn is part of the span. */
-function within(span: OpenSpan, caller: TraceContext | undefined, body: unknown): unknown {
+function withSpanContext(span: OpenSpan, caller: TraceContext | undefined, body: unknown): unknown {
   const traceContext: TraceContext = { ...caller, traceparent: writeTraceparent(span) };
   return typeof body === 'object' ? { ...body, traceContext } : body;
 }
 
-function ended(
+function endedSpan(
   { traceId, spanId, parentSpanId, startedAt }: OpenSpan,
   { method, path }: Operation,
   { params }: FastifyRequest,

@@ -1,5 +1,5 @@
 import {
-  argumentsOf,
+  requestArguments,
   type Operation,
   operations,
   pathSchema,
@@ -10,7 +10,7 @@ import { perform, type Runtime } from '@liminal/runtime';
 import type { FastifyError } from 'fastify';
 import { z } from 'zod';
 import { answerError, describeError } from './errors.ts';
-import { inTurn } from './in-turn.ts';
+import { limitConcurrency } from './limit-concurrency.ts';
 import type { App } from './schema.ts';
 
 /** The response of operations without a result. */
@@ -61,7 +61,13 @@ export function routeOf<O extends Operation>(operation: O) {
 }
 
 /** Operations whose responses can have megabytes. */
-const large: ReadonlySet<string> = new Set(['history', 'getRun', 'search', 'readFile', 'diff']);
+const largeOperations: ReadonlySet<string> = new Set([
+  'history',
+  'getRun',
+  'search',
+  'readFile',
+  'diff',
+]);
 
 /** A route for each operation of the runtime. */
 export async function operationRoutes(app: App, { runtime }: { runtime: Runtime }) {
@@ -70,10 +76,13 @@ export async function operationRoutes(app: App, { runtime }: { runtime: Runtime 
     const { status = 200, unwrap, body: hasBody } = operation;
     app.route({
       ...routeOf(operation),
-      ...(large.has(name) && inTurn()),
+      ...(largeOperations.has(name) && limitConcurrency()),
       handler: async ({ params, query, body, headers }, reply) => {
-        const said = operation.traced ? withTrace(body, { ...headers }) : body;
-        const args = argumentsOf(operation, { ids: params, content: hasBody ? said : query });
+        const tracedBody = operation.traced ? withTrace(body, { ...headers }) : body;
+        const args = requestArguments(operation, {
+          ids: params,
+          content: hasBody ? tracedBody : query,
+        });
         const given = await perform(runtime, name, args);
         const answer = unwrap === undefined ? given : { [unwrap]: given };
         return reply.code(status).send(answer ?? {});

@@ -2,7 +2,7 @@
 const otherValue = 'other';
 
 /** The longest label value, in characters. */
-const LENGTH_MAX = 100;
+const lengthMax = 100;
 
 /**
  * Bounds the distinct values of a label: the server and each metrics store keep every value in memory, and an agent may
@@ -17,7 +17,7 @@ export class LabelValues {
   }
 
   bound(value: string): string {
-    const short = value === '' ? 'unknown' : headOf(value, LENGTH_MAX);
+    const short = value === '' ? 'unknown' : headOf(value, lengthMax);
     if (!this.#known.has(short) && this.#known.size >= this.#max) return otherValue;
     this.#known.add(short);
     return short;

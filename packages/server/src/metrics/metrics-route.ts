@@ -6,27 +6,30 @@ import type { Connections } from '../connections.ts';
 import type { App } from '../http/schema.ts';
 import type { Metrics } from './metrics.ts';
 
-interface Options {
+interface MetricsRouteOptions {
   runtime: Runtime;
   connections: Connections;
   metrics: Metrics;
 }
 
 /** How often the delay of the event loop is measured, in ms: each measurement wakes the process. */
-const LOOP_MS = 50;
+const loopMs = 50;
 /** Nanoseconds to seconds. */
-const NANO = 1e-9;
+const nano = 1e-9;
 
 /** Serves the counters, and the present state of the process and its sessions, in Prometheus' text format. */
-export async function metricsRoute(app: App, { runtime, connections, metrics }: Options) {
+export async function metricsRoute(
+  app: App,
+  { runtime, connections, metrics }: MetricsRouteOptions,
+) {
   const sessions = new Map<string, SessionSummary>();
   // Do not start an agent only to count its own sessions.
   const options = { ownOnly: true };
-  const stopWatching = runtime.watchSessions(({ sessions: changed, removed }) => {
+  const stopWatching = runtime.subscribeToSessionList(({ sessions: changed, removed }) => {
     for (const session of changed) sessions.set(session.sessionId, session);
     for (const id of removed) sessions.delete(id);
   }, options);
-  const loop = monitorEventLoopDelay({ resolution: LOOP_MS });
+  const loop = monitorEventLoopDelay({ resolution: loopMs });
   loop.enable();
   app.addHook('onClose', () => {
     stopWatching();
@@ -41,7 +44,9 @@ export async function metricsRoute(app: App, { runtime, connections, metrics }: 
     sessionGauges(now, [...sessions.values()]);
     runtimeGauges(now, await runtime.gauges());
     // Without Redis the other metrics are still sent.
-    await runtime.metrics().then((behind) => historyGauges(now, behind), notTold);
+    await runtime
+      .metrics()
+      .then((historyMetrics) => historyGauges(now, historyMetrics), ignoreError);
     reply.type(now.contentType);
     const all = await Registry.merge([metrics.registry, now]).metrics();
     // Without the empty lines.
@@ -49,7 +54,7 @@ export async function metricsRoute(app: App, { runtime, connections, metrics }: 
   });
 }
 
-function notTold(): void {}
+function ignoreError(): void {}
 
 function gaugesOf(registry: Registry) {
   const registers = [registry];
@@ -73,7 +78,7 @@ function processGauges(registry: Registry): void {
 /** Measures since the last scrape, without the idle time between two measurements. */
 function loopGauges(registry: Registry, loop: ReturnType<typeof monitorEventLoopDelay>): void {
   const gauge = gaugesOf(registry);
-  const delay = (nanoseconds: number): number => Math.max(0, nanoseconds * NANO - LOOP_MS / 1_000);
+  const delay = (nanoseconds: number): number => Math.max(0, nanoseconds * nano - loopMs / 1_000);
   gauge(
     'nodejs_eventloop_delay_p99_seconds',
     'Delay of the event loop: the 99th percentile since the last scrape.',
@@ -127,12 +132,12 @@ function runtimeGauges(registry: Registry, gauges: RuntimeGauges): void {
   gauge(
     'liminal_readers',
     'Subscribers of sessions, counted once for each session.',
-    gauges.readers,
+    gauges.subscribers,
   );
   gauge(
     'liminal_readers_behind',
     'Subscribers with a slow connection: they get fewer, newer states.',
-    gauges.slowReaders,
+    gauges.slowSubscribers,
   );
   agentGauges(registry, gauges.agents ?? []);
 }

@@ -3,8 +3,8 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import { LabelValues } from './label-values.ts';
 
 /** The number of distinct models for each agent type, and of distinct error codes. */
-const MODELS_MAX = 30;
-const CODES_MAX = 60;
+const modelsMax = 30;
+const codesMax = 60;
 
 const turnLabels = ['agent', 'model'] as const;
 type TurnLabel = (typeof turnLabels)[number];
@@ -13,7 +13,7 @@ type TurnLabel = (typeof turnLabels)[number];
 export class Metrics implements Meter {
   readonly registry = new Registry();
   readonly #models = new Map<string, LabelValues>();
-  readonly #codes = new LabelValues(CODES_MAX);
+  readonly #codes = new LabelValues(codesMax);
   readonly #turns = this.#counter(
     'liminal_turns_total',
     'Ended turns by status: complete, error or aborted.',
@@ -98,7 +98,7 @@ export class Metrics implements Meter {
   }
 
   #model(cliType: string, modelId: string): string {
-    const known = this.#models.get(cliType) ?? new LabelValues(MODELS_MAX);
+    const known = this.#models.get(cliType) ?? new LabelValues(modelsMax);
     this.#models.set(cliType, known);
     return known.bound(modelId);
   }

@@ -1,5 +1,5 @@
 /** A page with one message, in the app's style; needs no script and no other file. */
-export interface Message {
+export interface MessagePage {
   title: string;
   /** HTML. */
   body: string;
@@ -7,7 +7,7 @@ export interface Message {
   head?: string;
 }
 
-export function messagePage({ title, body, head = '' }: Message): string {
+export function messagePage({ title, body, head = '' }: MessagePage): string {
   return `<!doctype html>
 <html lang="en">
 <head>

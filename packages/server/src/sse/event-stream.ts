@@ -23,15 +23,15 @@ interface EventStreamOptions {
 export class EventStream {
   readonly #readable: Readable;
   readonly #onDrained: () => void;
-  #full = false;
-  #ended = false;
+  #isFull = false;
+  #hasEnded = false;
 
   constructor({ bufferBytes, heartbeatMs, onDrained, onClosed }: EventStreamOptions) {
     this.#onDrained = onDrained;
     this.#readable = new Readable({ highWaterMark: bufferBytes, read: () => this.#onRead() });
     const heartbeat = setInterval(() => this.#push(': heartbeat\n\n'), heartbeatMs);
     this.#readable.once('close', () => {
-      this.#ended = true;
+      this.#hasEnded = true;
       clearInterval(heartbeat);
       onClosed();
     });
@@ -45,8 +45,8 @@ export class EventStream {
   }
 
   end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#readable.push(null);
   }
 
@@ -60,15 +60,15 @@ export class EventStream {
   }
 
   #push(text: string): boolean {
-    if (this.#ended) return true;
+    if (this.#hasEnded) return true;
     const hasRoom = this.#readable.push(text);
-    this.#full ||= !hasRoom;
+    this.#isFull ||= !hasRoom;
     return hasRoom;
   }
 
   #onRead(): void {
-    if (!this.#full) return;
-    this.#full = false;
+    if (!this.#isFull) return;
+    this.#isFull = false;
     this.#onDrained();
   }
 }

@@ -23,7 +23,7 @@ export class EventStreams {
 
   /** Throws `TOO_MANY_CONNECTIONS`. */
   open({ onDrained, onClosed }: Callbacks): EventStream {
-    if (this.#connections.full) {
+    if (this.#connections.isFull) {
       throw new RequestError(
         'TOO_MANY_CONNECTIONS',
         'Too many streams are open; close some first.',

@@ -6,14 +6,17 @@ import { EventStreams } from './event-streams.ts';
 import { runStreamRoute } from './run-stream.ts';
 import { sessionStreamRoute } from './session-stream.ts';
 
-interface Options {
+interface StreamRoutesOptions {
   runtime: Runtime;
   connections: Connections;
   limits: Limits;
 }
 
 /** The routes of server-sent events. */
-export async function streamRoutes(app: App, { runtime, connections, limits }: Options) {
+export async function streamRoutes(
+  app: App,
+  { runtime, connections, limits }: StreamRoutesOptions,
+) {
   const streams = new EventStreams(connections, limits);
   app.addHook('preClose', async () => streams.endAll());
   await app.register(sessionStreamRoute, { runtime, connections, streams });

@@ -17,40 +17,40 @@ import type { EventStreams } from './event-streams.ts';
 import { lastEventId } from './last-event-id.ts';
 import { uuidOf } from './uuid-of.ts';
 
-interface Options {
+interface RunStreamOptions {
   runtime: Runtime;
   streams: EventStreams;
 }
 
 /** The wire forms of a run. */
-const forms = {
+const formats = {
   canonical: { event: (event: StreamEvent) => event, run: (run: Response) => run },
   responses: {
     event: (event: StreamEvent) => toResponsesEvent(event, uuidOf),
     run: (run: Response) => toResponsesResponse(run, uuidOf),
   },
 };
-type Form = (typeof forms)[keyof typeof forms];
+type RunFormat = (typeof formats)[keyof typeof formats];
 
 /**
  * Streams a run's canonical events, each named by its type, or one `snapshot` if the log has dropped them, in the
  * requested form.
  */
-export async function runStreamRoute(app: App, { runtime, streams }: Options) {
+export async function runStreamRoute(app: App, { runtime, streams }: RunStreamOptions) {
   app.route({
     ...routeOf(serverOperations.followRun),
     exposeHeadRoute: false,
     handler: async (request, reply) => {
       const { id } = request.params;
-      const after = positionIn(id, lastEventId(request.headers));
+      const after = seqIn(id, lastEventId(request.headers));
       // Browsers reconnect after the end of a stream, until the response is 204.
       const waits = request.query.wait === '1';
-      const form = forms[request.query.format ?? 'canonical'];
+      const format = formats[request.query.format ?? 'canonical'];
       const run = await runtime.getRun(id).catch((error: unknown) => {
         const isMissing = error instanceof LiminalError && error.code === 'RUN_NOT_FOUND';
         if (!waits || !isMissing) throw error;
       });
-      if (run && isOver(run, after)) return reply.code(204).send();
+      if (run && isFullyRead(run, after)) return reply.code(204).send();
 
       const gone = new AbortController();
       let drained = Promise.withResolvers<void>();
@@ -66,7 +66,7 @@ export async function runStreamRoute(app: App, { runtime, streams }: Options) {
         drained = Promise.withResolvers();
       };
       const feed = await runtime.followRun(id, { after, signal: gone.signal, waits });
-      copy(feed, stream, form, waitForRoom, gone.signal).catch((error: unknown) => {
+      copy(feed, stream, format, waitForRoom, gone.signal).catch((error: unknown) => {
         request.log.error({ err: error }, 'a run’s event stream failed');
       });
       return stream.answer(reply);
@@ -77,15 +77,15 @@ export async function runStreamRoute(app: App, { runtime, streams }: Options) {
 async function copy(
   feed: RunFeed,
   stream: EventStream,
-  form: Form,
+  format: RunFormat,
   waitForRoom: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    if (feed.kind === 'snapshot') sendSnapshot(stream, feed.response, form);
+    if (feed.kind === 'snapshot') sendSnapshot(stream, feed.response, format);
     else {
       for await (const event of feed.events) {
-        if (!sendEvent(stream, event, form)) await waitForRoom();
+        if (!sendEvent(stream, event, format)) await waitForRoom();
       }
     }
   } catch (error) {
@@ -95,23 +95,23 @@ async function copy(
   }
 }
 
-function sendEvent(stream: EventStream, event: StreamEvent, form: Form): boolean {
-  const told = form.event(event);
-  return stream.send({ event: told.type, id: event.eventId, data: JSON.stringify(told) });
+function sendEvent(stream: EventStream, event: StreamEvent, format: RunFormat): boolean {
+  const wireEvent = format.event(event);
+  return stream.send({ event: wireEvent.type, id: event.eventId, data: JSON.stringify(wireEvent) });
 }
 
-function sendSnapshot(stream: EventStream, response: Response, form: Form): void {
+function sendSnapshot(stream: EventStream, response: Response, format: RunFormat): void {
   const id = encodeCursor({ runId: response.id, seq: response.lastSeq });
-  stream.send({ event: 'snapshot', id, data: JSON.stringify(form.run(response)) });
+  stream.send({ event: 'snapshot', id, data: JSON.stringify(format.run(response)) });
 }
 
-function positionIn(runId: string, eventId: string | undefined): number {
+function seqIn(runId: string, eventId: string | undefined): number {
   if (eventId === undefined) return -1;
   const position = decodeCursor(eventId);
   if (position?.runId === runId) return position.seq;
   throw new RequestError('INVALID_CURSOR', 'Last-Event-ID is not the id of an event of this run.');
 }
 
-function isOver(run: Response, after: number): boolean {
+function isFullyRead(run: Response, after: number): boolean {
   return run.status !== 'queued' && run.status !== 'in_progress' && after >= run.lastSeq;
 }

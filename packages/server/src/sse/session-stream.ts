@@ -7,14 +7,17 @@ import type { ServerSentEvent } from './event-stream.ts';
 import type { EventStreams } from './event-streams.ts';
 import { lastEventId } from './last-event-id.ts';
 
-interface Options {
+interface SessionStreamOptions {
   runtime: Runtime;
   connections: Connections;
   streams: EventStreams;
 }
 
 /** Streams a session as server-sent events: the WebSocket's messages, each with its cursor as id. */
-export async function sessionStreamRoute(app: App, { runtime, connections, streams }: Options) {
+export async function sessionStreamRoute(
+  app: App,
+  { runtime, connections, streams }: SessionStreamOptions,
+) {
   app.route({
     ...routeOf(serverOperations.followSession),
     exposeHeadRoute: false,

@@ -3,7 +3,7 @@ import type { Runtime, Sink } from '@liminal/runtime';
 import { expect, test } from 'vitest';
 import { Connections } from '../connections.ts';
 import { defaultLimits } from '../limits.ts';
-import { Connection } from './connection.ts';
+import { WebSocketConnection } from './connection.ts';
 
 test('INV-9 the sessions of one socket load one after another, and only while the socket has room', async () => {
   let bufferedAmount = 0;
@@ -23,7 +23,7 @@ test('INV-9 the sessions of one socket load one after another, and only while th
     sinks.push(sink);
     return { drained: () => undefined, close: () => undefined };
   };
-  const connection = new Connection(socket as unknown as WebSocket, {
+  const connection = new WebSocketConnection(socket as unknown as WebSocket, {
     runtime: { subscribe } as unknown as Runtime,
     connections: new Connections(1),
     limits: defaultLimits,

@@ -4,34 +4,34 @@ import type { Outgoing, Runtime, Subscription } from '@liminal/runtime';
 import type { Connections } from '../connections.ts';
 import type { Limits } from '../limits.ts';
 import { parseInput } from '../parse-input.ts';
-import { Outbox } from './outbox.ts';
+import { SendBuffer } from './send-buffer.ts';
 import { SessionListFeed } from './session-list.ts';
 
 type Subscribe = Extract<ClientMessage, { type: 'session:subscribe' }>;
 
-interface Options {
+interface WebSocketConnectionOptions {
   runtime: Runtime;
   connections: Connections;
   limits: Limits;
 }
 
 /** One client's WebSocket: its subscriptions, its unsent messages, and its loads. */
-export class Connection {
+export class WebSocketConnection {
   readonly #runtime: Runtime;
   readonly #connections: Connections;
   readonly #limits: Limits;
-  readonly #outbox: Outbox;
+  readonly #sendBuffer: SendBuffer;
   readonly #subscriptions = new Map<string, Subscription>();
   #sessionList: SessionListFeed | undefined;
   /** Loads that wait for room, or for the running load: a first answer can have 8 MiB. */
   readonly #loads: (() => Promise<void>)[] = [];
   #isLoading = false;
 
-  constructor(socket: WebSocket, { runtime, connections, limits }: Options) {
+  constructor(socket: WebSocket, { runtime, connections, limits }: WebSocketConnectionOptions) {
     this.#runtime = runtime;
     this.#connections = connections;
     this.#limits = limits;
-    this.#outbox = new Outbox(socket, limits.bufferBytes, () => this.#drained());
+    this.#sendBuffer = new SendBuffer(socket, limits.bufferBytes, () => this.#drained());
   }
 
   /** Handles a frame. An invalid message is answered with an error, and the connection stays open. */
@@ -52,7 +52,7 @@ export class Connection {
 
   /** Answers a ping of the WebSocket protocol. */
   pong(data: Buffer): void {
-    this.#outbox.pong(data);
+    this.#sendBuffer.pong(data);
   }
 
   close(): void {
@@ -69,7 +69,7 @@ export class Connection {
     }
     const sink = {
       send: (outgoing: Outgoing) => {
-        const hasRoom = this.#outbox.send(outgoing.bytes());
+        const hasRoom = this.#sendBuffer.send(outgoing.bytes());
         if (outgoing.message.type === 'session:deleted') this.#unsubscribe(sessionId);
         return hasRoom;
       },
@@ -98,7 +98,7 @@ export class Connection {
     this.#sessionList?.close();
     this.#sessionList = new SessionListFeed(
       this.#runtime,
-      () => this.#outbox.full,
+      () => this.#sendBuffer.isFull,
       (message) => this.#send(message),
     );
   }
@@ -112,7 +112,7 @@ export class Connection {
   }
 
   #loadNext(): void {
-    if (this.#isLoading || this.#outbox.full) return;
+    if (this.#isLoading || this.#sendBuffer.isFull) return;
     const load = this.#loads.shift();
     if (!load) return;
     this.#isLoading = true;
@@ -127,7 +127,7 @@ export class Connection {
   }
 
   #send(message: ServerMessage): void {
-    this.#outbox.send(Buffer.from(JSON.stringify(message)));
+    this.#sendBuffer.send(Buffer.from(JSON.stringify(message)));
   }
 }
 

@@ -6,29 +6,29 @@ import type { WebSocket } from 'ws';
  * is paused no answers are read; then a client that accepts some of the waiting bytes counts as alive.
  */
 export function watchLiveness(socket: WebSocket, intervalMs: number, raw: Socket): void {
-  let heard = true;
-  let taken = 0;
-  socket.on('pong', () => (heard = true));
-  socket.on('message', () => (heard = true));
+  let hasAnswered = true;
+  let acceptedBytes = 0;
+  socket.on('pong', () => (hasAnswered = true));
+  socket.on('message', () => (hasAnswered = true));
   const timer = setInterval(() => {
-    const before = taken;
-    taken = raw.bytesWritten - raw.writableLength;
-    if (!heard && !(socket.isPaused && taken > before)) return socket.terminate();
-    heard = false;
+    const before = acceptedBytes;
+    acceptedBytes = raw.bytesWritten - raw.writableLength;
+    if (!hasAnswered && !(socket.isPaused && acceptedBytes > before)) return socket.terminate();
+    hasAnswered = false;
     socket.ping();
   }, intervalMs);
   socket.once('close', () => clearInterval(timer));
 }
 
 /** How many unsent bytes a socket may have before a ping ends it. */
-const PONGS_MAX = 64 * 1024;
+const pongsMax = 64 * 1024;
 
 /**
  * Answers the pings of a socket that does not do so itself. Ends the socket if its client does not read the answers.
  */
 export function answerPings(socket: WebSocket): void {
   socket.on('ping', (data: Buffer) => {
-    if (socket.bufferedAmount > PONGS_MAX) socket.terminate();
+    if (socket.bufferedAmount > pongsMax) socket.terminate();
     else if (socket.readyState === socket.OPEN) socket.pong(data);
   });
 }

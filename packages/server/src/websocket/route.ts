@@ -4,25 +4,25 @@ import type { Connections } from '../connections.ts';
 import { RequestError } from '../http/errors.ts';
 import type { App } from '../http/schema.ts';
 import type { Limits } from '../limits.ts';
-import { Connection } from './connection.ts';
+import { WebSocketConnection } from './connection.ts';
 import { watchLiveness } from './liveness.ts';
 import { endSignedOut } from './signed-out.ts';
 
-interface Options {
+interface WebSocketRouteOptions {
   runtime: Runtime;
   connections: Connections;
   limits: Limits;
 }
 
 /** The WebSocket surface; `@fastify/websocket` must be registered already. Commands use HTTP. */
-export async function webSocketRoute(app: App, options: Options) {
+export async function webSocketRoute(app: App, options: WebSocketRouteOptions) {
   const { connections, limits } = options;
   app.route({
     method: 'GET',
     url: '/ws',
     config: { upgrades: ['websocket'] },
     onRequest: async () => {
-      if (!connections.full) return;
+      if (!connections.isFull) return;
       throw new RequestError(
         'TOO_MANY_CONNECTIONS',
         'Too many streams are open; close some first.',
@@ -33,7 +33,7 @@ export async function webSocketRoute(app: App, options: Options) {
     },
     wsHandler: (socket: WebSocket, request) => {
       const leave = connections.enter('websocket');
-      const connection = new Connection(socket, options);
+      const connection = new WebSocketConnection(socket, options);
       watchLiveness(socket, limits.heartbeatMs, request.raw.socket);
       socket.on('ping', (data) => connection.pong(data));
       request.deviceConnection?.endBy(() => {

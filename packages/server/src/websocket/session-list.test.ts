@@ -3,7 +3,7 @@ import type { SessionsChange } from '@liminal/runtime';
 import { beforeEach, expect, test } from 'vitest';
 import { SessionListFeed } from './session-list.ts';
 
-let tell: (change: SessionsChange) => void;
+let notify: (change: SessionsChange) => void;
 let watching: boolean;
 let full: boolean;
 let sent: ServerMessage[];
@@ -13,12 +13,12 @@ beforeEach(() => {
   watching = true;
   full = false;
   sent = [];
-  const watchSessions = (listener: typeof tell) => {
-    tell = listener;
+  const watchSessions = (listener: typeof notify) => {
+    notify = listener;
     return () => void (watching = false);
   };
   feed = new SessionListFeed(
-    { watchSessions },
+    { subscribeToSessionList: watchSessions },
     () => full,
     (message) => sent.push(message),
   );
@@ -41,9 +41,9 @@ function session(sessionId: string, state: SessionState = 'idle'): SessionSummar
 }
 
 test('a client without backlog gets each change', () => {
-  tell({ sessions: [], removed: [] });
-  tell({ sessions: [session('a')], removed: [] });
-  tell({ sessions: [], removed: ['a'] });
+  notify({ sessions: [], removed: [] });
+  notify({ sessions: [session('a')], removed: [] });
+  notify({ sessions: [], removed: ['a'] });
   expect(sent).toEqual([
     { type: 'sessions:changed', sessions: [] },
     { type: 'sessions:changed', sessions: [session('a')] },
@@ -52,11 +52,11 @@ test('a client without backlog gets each change', () => {
 });
 
 test('a slow client gets the last state of each session, once, when it has room', () => {
-  tell({ sessions: [session('a'), session('b'), session('c')], removed: [] });
+  notify({ sessions: [session('a'), session('b'), session('c')], removed: [] });
   full = true;
-  tell({ sessions: [session('a', 'queued'), session('b', 'queued')], removed: [] });
-  tell({ sessions: [session('a', 'running')], removed: ['b', 'c'] });
-  tell({ sessions: [session('c', 'failed')], removed: [] });
+  notify({ sessions: [session('a', 'queued'), session('b', 'queued')], removed: [] });
+  notify({ sessions: [session('a', 'running')], removed: ['b', 'c'] });
+  notify({ sessions: [session('c', 'failed')], removed: [] });
   feed.drained();
   expect(sent).toHaveLength(1);
   full = false;

@@ -11,13 +11,13 @@ export class SessionListFeed {
   #isNew = true;
 
   constructor(
-    runtime: Pick<Runtime, 'watchSessions'>,
+    runtime: Pick<Runtime, 'subscribeToSessionList'>,
     isFull: () => boolean,
     send: (message: ServerMessage) => void,
   ) {
     this.#isFull = isFull;
     this.#send = send;
-    this.#stop = runtime.watchSessions((change) => this.#take(change));
+    this.#stop = runtime.subscribeToSessionList((change) => this.#take(change));
   }
 
   drained(): void {

@@ -7,14 +7,14 @@ import type { OutputItem, Response } from '@liminal/protocol';
 type Values = Record<string, unknown>;
 
 /** The turn at the agent's end. With `repeatsPlan` it ends with the plan that the session showed last. */
-export function told(whole: Response, repeatsPlan = false): Values {
+export function agentTurn(whole: Response, repeatsPlan = false): Values {
   const response = repeatsPlan ? withoutPlan(whole) : whole;
   const items = response.outputItems.flatMap((item) => inAcp(item, response));
   return turnOf(response, isSilent(response) && !repeatsPlan ? [...items, silence] : items);
 }
 
 /** The turn at the client's end. */
-export function heard(whole: Response, repeatsPlan = false): Values {
+export function clientTurn(whole: Response, repeatsPlan = false): Values {
   const response = repeatsPlan ? withoutPlan(whole) : whole;
   return turnOf(response, response.outputItems);
 }

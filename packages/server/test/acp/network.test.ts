@@ -48,11 +48,11 @@ test.each([
   const sessionId = await first.create();
   await server.runtime.setConfig(sessionId, 'pace', 'instant');
   expect(await first.prompt(sessionId, 'approve')).toMatchObject({ stopReason: 'end_turn' });
-  expect(first.said).not.toBe('');
+  expect(first.agentText).not.toBe('');
 
   const second = await meet();
   await second.load(sessionId);
-  expect(second.said).toBe(first.said);
+  expect(second.agentText).toBe(first.agentText);
   first.leave();
   expect(await second.prompt(sessionId, 'Hi')).toMatchObject({ stopReason: 'end_turn' });
   second.leave();

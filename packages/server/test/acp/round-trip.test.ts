@@ -22,7 +22,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { acpAgent } from '../../src/acp/agent.ts';
 import { actedTurns, attachments } from './acted-turns.ts';
 import { ActingProvider, type Script } from './acting-provider.ts';
-import { heard, told } from './comparable.ts';
+import { clientTurn, agentTurn } from './comparable.ts';
 
 const silent = { info() {}, warn() {}, error() {} };
 const relay =
@@ -151,7 +151,7 @@ test(`FR-039-01, FR-039-02, FR-039-03, FR-039-04: ${numRuns} turns are the same 
     fc.asyncProperty(actedTurns, fc.boolean(), attachments, async (steps, isSlow, blocks) => {
       const { inner, outer } = await chain.act({ steps, isSlow }, blocks);
       const repeats = repeatsPlan(steps);
-      expect(heard(outer, repeats)).toEqual(told(inner, repeats));
+      expect(clientTurn(outer, repeats)).toEqual(agentTurn(inner, repeats));
     }),
     { numRuns },
   );

@@ -169,7 +169,7 @@ export class Editor {
   }
 
   /** The agent's whole text. */
-  get said(): string {
+  get agentText(): string {
     return this.updates
       .flatMap((update) =>
         update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text'

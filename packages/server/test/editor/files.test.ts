@@ -145,7 +145,7 @@ test('an ACP agent reads and writes through the editor, and without one on the d
   const sessionId = await zed.create();
 
   await zed.prompt(sessionId, 'Copy.');
-  expect(zed.said).toBe('unsaved');
+  expect(zed.agentText).toBe('unsaved');
   expect(zed.used).toEqual([`read ${file}`, `write ${file}`]);
   expect(buffers.get(file)).toBe('unsaved!');
   expect(readFileSync(file, 'utf8')).toBe('one\nsaved\n');
@@ -154,6 +154,6 @@ test('an ACP agent reads and writes through the editor, and without one on the d
   const plain = await editor();
   await plain.load(sessionId);
   await plain.prompt(sessionId, 'Copy.');
-  expect(plain.said).toBe('unsavedsaved');
+  expect(plain.agentText).toBe('unsavedsaved');
   expect(readFileSync(file, 'utf8')).toBe('saved!');
 });

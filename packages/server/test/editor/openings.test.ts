@@ -32,7 +32,7 @@ test('a session that a connection opens twice at once is sent once', async () =>
   const loads = await Promise.allSettled([1, 2].map(async () => zed.load(sessionId)));
   expect(loads.map(({ status }) => status)).toContain('fulfilled');
   await zed.prompt(sessionId, 'Hello.');
-  expect(zed.said).toBe('Said once.');
+  expect(zed.agentText).toBe('Said once.');
 });
 
 test('an editor that leaves while it opens a session is not attached', async () => {
@@ -66,7 +66,7 @@ test('a session that is loaded again during a turn is sent whole, and the prompt
   const zed = await editor();
   const sessionId = await zed.create();
   const answered = zed.prompt(sessionId, 'Hello.');
-  await zed.until(() => zed.said.includes('First.') || undefined);
+  await zed.until(() => zed.agentText.includes('First.') || undefined);
   zed.updates.length = 0;
   await zed.load(sessionId);
   expect(zed.updates).toContainEqual(
@@ -77,7 +77,7 @@ test('a session that is loaded again during a turn is sent whole, and the prompt
   );
   control.open('rest');
   expect(await answered).toMatchObject({ stopReason: 'end_turn' });
-  expect(zed.said).toBe('First. Last.');
+  expect(zed.agentText).toBe('First. Last.');
 });
 
 test('sessions are listed by a link to their project, and by its path with a trailing slash', async () => {

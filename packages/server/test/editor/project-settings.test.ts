@@ -36,7 +36,7 @@ test.each([
     });
     const sessionId = await zed.create();
     expect(await zed.prompt(sessionId, 'Hello')).toMatchObject({ stopReason: 'end_turn' });
-    expect(zed.said).toContain('Done.');
+    expect(zed.agentText).toContain('Done.');
     const text = JSON.stringify({ hooks }, null, 2);
     const call = zed.updates.find(({ sessionUpdate }) => sessionUpdate === 'tool_call');
     expect(call).toMatchObject({ rawInput: { '.claude/settings.json': text } });

@@ -23,10 +23,10 @@ async function waiting(settings?: Partial<RuntimeSettings>) {
 
 test('FR-039-06, AS-039-4: a turn that a notification ends has the stop reason end_turn, and keeps its text', async () => {
   const { runtime, zed, sessionId, answered } = await waiting();
-  await zed.until(() => zed.said.includes('Half of it.') || undefined);
+  await zed.until(() => zed.agentText.includes('Half of it.') || undefined);
   await runtime.notify(sessionId);
   expect(await answered).toMatchObject({ stopReason: 'end_turn' });
-  expect(zed.said).toContain('Half of it.');
+  expect(zed.agentText).toContain('Half of it.');
 });
 
 test('FR-039-06, AS-039-5: a turn that the idle limit ends has the stop reason cancelled, with the error', async () => {
@@ -57,7 +57,7 @@ test('a stop pauses the queue, editors get a notice and a field, and the next pr
   const zed = await editor({ capabilities: { session: { notices: {} } } });
   const sessionId = await zed.create();
   const answered = zed.prompt(sessionId, 'Hello.');
-  await zed.until(() => zed.said.includes('Half of it.') || undefined);
+  await zed.until(() => zed.agentText.includes('Half of it.') || undefined);
   await runtime.send(sessionId, 'Of another.');
 
   await zed.agent.notify(methods.agent.session.cancel, { sessionId });

@@ -62,7 +62,7 @@ test('a program runs in the editor that sent the prompt, and the agent gets its 
   const zed = await editor(withTerminals(asked));
   const sessionId = await zed.create();
   await zed.prompt(sessionId, 'Run it.');
-  expect(zed.said).toBe('in the editor');
+  expect(zed.agentText).toBe('in the editor');
   expect((await answerOf('wait_for_exit')).result).toEqual({ exitCode: 3, signal: null });
   const cwd = workspace.projectDir;
   const env = [{ name: 'A', value: 'b' }];
@@ -78,7 +78,7 @@ test('a turn of a client without terminals runs its programs on the server', asy
   const zed = await editor(withTerminals(asked));
   await zed.load(sessionId);
   await plain.prompt(sessionId, 'Run it.');
-  expect(plain.said).toBe('here\n');
+  expect(plain.agentText).toBe('here\n');
   expect((await runtime.info(sessionId)).session.state).toBe('idle');
   expect(asked).toEqual([]);
 });
@@ -131,7 +131,7 @@ test('INV-8: Stop ends the program in the editor even if its agent does not', as
   );
   const sessionId = await zed.create();
   const prompt = zed.prompt(sessionId, 'Run it.');
-  await expect.poll(() => zed.said).toBe('Begun.');
+  await expect.poll(() => zed.agentText).toBe('Begun.');
   await zed.agent.notify(methods.agent.session.cancel, { sessionId });
   expect(await prompt).toMatchObject({ stopReason: 'cancelled' });
   expect(asked.slice(1)).toEqual(['kill theirs']);

@@ -1,12 +1,12 @@
 import type { FunctionReturnType } from 'convex/server';
 import type { BlobInfo, BlobStore, StoredBlob } from '../blob-store.ts';
-import { blobHash, damagedBlob, joinParts, partsOf } from '../store/blob-bytes.ts';
+import { blobHash, damagedBlob, joinParts, splitBytes } from '../store/blob-bytes.ts';
 import { fittingBatches } from '../store/item-page.ts';
-import { idOf, textKey } from '../store/text-key.ts';
+import { idOfTextKey, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
 
 /** The bytes of a part: 512 KiB in base64. */
-const PART_SIZE = 384 * 1024;
+const partSize = 384 * 1024;
 /** The most parts, and the most holds, in one call: well below Convex's limits. */
 const limits = { parts: 8, holds: 1_000 };
 
@@ -41,7 +41,7 @@ export class ConvexBlobStore implements BlobStore {
       // First try without sending the bytes.
       async () => (await keep()) ?? (await keep(await this.#stage(bytes, mimeType))),
     );
-    return { hash, mimeType: stored === null ? mimeType : idOf(stored), size: bytes.length };
+    return { hash, mimeType: stored === null ? mimeType : idOfTextKey(stored), size: bytes.length };
   }
 
   async get(hash: string): Promise<StoredBlob | undefined> {
@@ -50,7 +50,7 @@ export class ConvexBlobStore implements BlobStore {
       if (!stored) return undefined;
       const bytes = await joinParts(hash, await this.#parts(stored.blob));
       if (!bytes) throw damagedBlob(hash);
-      return { hash, mimeType: idOf(stored.mimeType), size: bytes.length, bytes };
+      return { hash, mimeType: idOfTextKey(stored.mimeType), size: bytes.length, bytes };
     });
   }
 
@@ -89,7 +89,7 @@ export class ConvexBlobStore implements BlobStore {
   }
 
   async #stage(bytes: Uint8Array, mimeType: string): Promise<BlobId> {
-    const parts = [...partsOf(bytes, PART_SIZE)];
+    const parts = [...splitBytes(bytes, partSize)];
     let blob: BlobId | undefined;
     let from = 0;
     do {

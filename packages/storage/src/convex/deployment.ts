@@ -1,4 +1,4 @@
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import { setTimeout } from 'node:timers/promises';
 import type {
   ApiFromModules,
@@ -14,7 +14,7 @@ import type * as grants from '../../convex/grants.ts';
 import type * as history from '../../convex/history.ts';
 import type * as responses from '../../convex/responses.ts';
 import type * as search from '../../convex/search.ts';
-import type { AGAIN } from '../../convex/server.ts';
+import type { tryAgain } from '../../convex/server.ts';
 import type * as sessions from '../../convex/sessions.ts';
 import type * as version from '../../convex/version.ts';
 import { StorageError } from '../errors.ts';
@@ -43,11 +43,11 @@ export interface ConvexCaller {
   mutation(mutation: Mutation, args: Record<string, unknown>): Promise<unknown>;
 }
 
-const againCode: typeof AGAIN = 'AGAIN';
+const againCode: typeof tryAgain = 'AGAIN';
 /** How often work is attempted if others change its data at the same time. */
-const ATTEMPTS = 10;
+const attempts = 10;
 /** Half of the longest wait before the second attempt, ms; it doubles with each further attempt. */
-const PAUSE = 10;
+const pause = 10;
 
 /** A deployment and its secret. */
 export class Deployment {
@@ -92,9 +92,9 @@ export class Deployment {
         return await work();
       } catch (cause) {
         if (cause instanceof StorageError) throw cause;
-        if (isAgain(cause) && attempt < ATTEMPTS) {
+        if (isAgain(cause) && attempt < attempts) {
           // A random wait, so that servers do not retry at the same moment.
-          await setTimeout(Math.random() * PAUSE * 2 ** attempt);
+          await setTimeout(Math.random() * pause * 2 ** attempt);
           continue;
         }
         const message = `The Convex deployment could not be ${what}: ${reasonOf(cause)}. It can be tried again.`;
@@ -111,5 +111,5 @@ function isAgain(error: unknown): boolean {
 export function reasonOf(error: unknown): string {
   if (isAgain(error)) return 'other servers write the same data at the same time';
   if (error instanceof ConvexError) return String(error.data);
-  return messageOf(error);
+  return thrownMessage(error);
 }

@@ -6,13 +6,13 @@ import { api, type ConvexCaller, Deployment, reasonOf } from './deployment.ts';
 import { ConvexResponseStore } from './response-store.ts';
 
 /** The timeout of one call, ms. */
-const CALL_TIMEOUT = 30_000;
+const callTimeout = 30_000;
 /** The version of the functions that this driver needs: `convex/version.ts`. */
-const VERSION = 7;
+const functionsVersion = 7;
 
 export async function openConvex(url: string, secret: string): Promise<OpenedDatabase> {
   try {
-    return await openDeployment(clientOf(url), secret);
+    return await openDeployment(createCaller(url), secret);
   } catch (cause) {
     if (cause instanceof StorageError) throw cause;
     const message = `The Convex deployment ${url} cannot be used: ${reasonOf(cause)}. Check the URL, and that its functions are deployed.`;
@@ -27,16 +27,16 @@ export async function openDeployment(
 ): Promise<OpenedDatabase> {
   const deployment = new Deployment(caller, secret);
   const version = await deployment.query(api.version.get, {});
-  if (version > VERSION) {
+  if (version > functionsVersion) {
     throw new StorageError(
       'DATA_TOO_NEW',
-      `The Convex deployment has functions of a newer Liminal (version ${version}, this one knows ${VERSION}). Update Liminal.`,
+      `The Convex deployment has functions of a newer Liminal (version ${version}, this one knows ${functionsVersion}). Update Liminal.`,
     );
   }
-  if (version < VERSION) {
+  if (version < functionsVersion) {
     throw new StorageError(
       'DATABASE_UNUSABLE',
-      `The Convex deployment has functions of an older Liminal (version ${version}, this one needs ${VERSION}). Deploy them again.`,
+      `The Convex deployment has functions of an older Liminal (version ${version}, this one needs ${functionsVersion}). Deploy them again.`,
     );
   }
   return {
@@ -46,13 +46,13 @@ export async function openDeployment(
   };
 }
 
-function clientOf(url: string): ConvexCaller {
+function createCaller(url: string): ConvexCaller {
   const client = new ConvexHttpClient(url, {
     logger: false,
     // A deployment may have any address.
     skipConvexDeploymentUrlCheck: true,
     fetch: async (input, init) =>
-      fetch(input, { ...init, signal: AbortSignal.timeout(CALL_TIMEOUT) }),
+      fetch(input, { ...init, signal: AbortSignal.timeout(callTimeout) }),
   });
   return {
     query: async (query, args): Promise<unknown> => client.query(query, args),

@@ -16,17 +16,17 @@ import { wordList } from '../store/words.ts';
 import type { api } from './deployment.ts';
 
 type SavedRun = FunctionArgs<typeof api.responses.save>['runs'][number];
-export type Message = SavedRun['message'];
-export type Row = SavedRun['rows'][number];
+export type PackedMessage = SavedRun['message'];
+export type ItemPartRow = SavedRun['rows'][number];
 
 /** The most characters per document: a document may have 1 MiB, and a character up to three bytes. */
-const PART_MAX = 200_000;
+const partMax = 200_000;
 
 /** An item in its stored form. */
 export interface PackedItem {
   /** A hash of the item's text and words. */
   mark: string;
-  rows: Row[];
+  rows: ItemPartRow[];
   /** The bytes of all rows. */
   size: number;
 }
@@ -35,7 +35,7 @@ export interface PackedItem {
  * A Response without its items, as a document. A head that is too long for a document is cut; agents' heads are limited
  * to that length anyway.
  */
-export function packMessage({ outputItems, ...whole }: Response): Message {
+export function packMessage({ outputItems, ...whole }: Response): PackedMessage {
   const head = withinSize(whole, maxHeadSize);
   const { usage, finishReason, error } = head;
   return {
@@ -57,7 +57,7 @@ export function packMessage({ outputItems, ...whole }: Response): Message {
   };
 }
 
-function tokensOf({ inputTokens, outputTokens }: Usage): NonNullable<Message['usage']> {
+function tokensOf({ inputTokens, outputTokens }: Usage): NonNullable<PackedMessage['usage']> {
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
 }
 
@@ -80,7 +80,7 @@ export function packItem(item: OutputItem, index: number, status: Response['stat
   };
 }
 
-export function bytesOf(rows: readonly Row[]): number {
+export function bytesOf(rows: readonly ItemPartRow[]): number {
   return rows.reduce(
     (sum, { text, words = '' }) => sum + Buffer.byteLength(text) + Buffer.byteLength(words),
     0,
@@ -91,7 +91,7 @@ export function bytesOf(rows: readonly Row[]): number {
 export function splitText(text: string): string[] {
   const parts: string[] = [];
   for (let from = 0; from < text.length;) {
-    const to = wholeCharacter(text, Math.min(text.length, from + PART_MAX));
+    const to = wholeCharacter(text, Math.min(text.length, from + partMax));
     parts.push(text.slice(from, to));
     from = to;
   }

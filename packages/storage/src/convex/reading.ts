@@ -1,21 +1,21 @@
 import type { OutputItem, Response } from '@liminal/protocol';
 import type { FunctionArgs, FunctionReturnType } from 'convex/server';
 import {
-  CALL_ITEMS_MAX,
+  callItemsMax,
   type CallsWanted,
   type ItemPage,
   type ItemsWanted,
   ResponseHead,
   type StoredItem,
 } from '../response-store.ts';
-import { hashOf } from '../store/call-hash.ts';
+import { callKeyHash } from '../store/call-hash.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
-import { readHead, readItem, readWholeHead } from '../store/stored-json.ts';
-import { idOf, textKey } from '../store/text-key.ts';
+import { readHead, readItem, readIntactHead } from '../store/stored-json.ts';
+import { idOfTextKey, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
 
-type Range = FunctionArgs<typeof api.history.items>['ranges'][number];
+type ItemRange = FunctionArgs<typeof api.history.items>['ranges'][number];
 
 export async function readResponse(
   deployment: Deployment,
@@ -43,7 +43,7 @@ export async function listRuns(
     });
     if (!found) return undefined;
     heads.push(...found.heads);
-    if (found.next === null) return heads.flatMap((head) => readWholeHead(head) ?? []);
+    if (found.next === null) return heads.flatMap((head) => readIntactHead(head) ?? []);
     from = found.next;
   }
 }
@@ -55,12 +55,12 @@ export async function readItems(
 ): Promise<ItemPage> {
   const runs = await runsBefore(deployment, sessionId, wanted);
   const items: StoredItem[] = [];
-  const ranges = newestOf(runs, wanted.limit);
+  const ranges = newestRanges(runs, wanted.limit);
   for await (const item of itemsIn(deployment, ranges, wanted.size)) items.push(item);
   const { heads, hasMore } = pageOfItems(runs.map(pageRun), { limit: items.length });
   return {
     items: items.toReversed(),
-    heads: heads.flatMap((head) => readWholeHead(head) ?? []),
+    heads: heads.flatMap((head) => readIntactHead(head) ?? []),
     hasMore,
   };
 }
@@ -70,11 +70,11 @@ export async function readCalls(
   deployment: Deployment,
   { runId, keys, side, index }: CallsWanted,
 ): Promise<StoredItem[]> {
-  const ranges: Range[] = [];
-  for (let hashes = keys.map(hashOf); hashes.length > 0;) {
+  const ranges: ItemRange[] = [];
+  for (let hashes = keys.map(callKeyHash); hashes.length > 0;) {
     const found: FunctionReturnType<typeof api.history.calls> = await deployment.query(
       api.history.calls,
-      { runId: textKey(runId), hashes, side, index, most: CALL_ITEMS_MAX },
+      { runId: textKey(runId), hashes, side, index, most: callItemsMax },
     );
     ranges.push(...found.ranges);
     hashes = found.rest;
@@ -84,17 +84,17 @@ export async function readCalls(
   return items.toSorted((a, b) => a.index - b.index);
 }
 
-type Run = FunctionReturnType<typeof api.history.page>['runs'][number];
+type PagedRun = FunctionReturnType<typeof api.history.page>['runs'][number];
 
 /** The runs that a page may need, newest first, and one more. */
 async function runsBefore(
   deployment: Deployment,
   sessionId: string,
   { before, limit }: ItemsWanted,
-): Promise<Run[]> {
+): Promise<PagedRun[]> {
   const threadId = textKey(sessionId);
   let next = before ? { runId: textKey(before.runId), index: before.index } : undefined;
-  const runs: Run[] = [];
+  const runs: PagedRun[] = [];
   let room = limit;
   for (;;) {
     const found: FunctionReturnType<typeof api.history.page> = await deployment.query(
@@ -109,7 +109,7 @@ async function runsBefore(
 }
 
 /** The ranges of the newest items of these runs, newest first. */
-function newestOf(runs: readonly Run[], limit: number): Range[] {
+function newestRanges(runs: readonly PagedRun[], limit: number): ItemRange[] {
   let room = limit;
   return runs.flatMap(({ items }) => {
     const from = Math.max(0, items.to - Math.max(0, room));
@@ -119,14 +119,14 @@ function newestOf(runs: readonly Run[], limit: number): Range[] {
 }
 
 /** A run of a page whose items are read separately. */
-function pageRun({ head, items }: Run): PageRun<string, never> {
+function pageRun({ head, items }: PagedRun): PageRun<string, never> {
   return { head: () => head, count: items.to, items: () => [], sizes: () => [] };
 }
 
 /** The items of these ranges, newest first in each: at most `size` bytes of JSON, but at least one item. */
 export async function* itemsIn(
   deployment: Deployment,
-  ranges: readonly Range[],
+  ranges: readonly ItemRange[],
   size = Infinity,
 ): AsyncGenerator<StoredItem> {
   let room = size;
@@ -141,7 +141,7 @@ export async function* itemsIn(
       parts.push(text);
       if (part > 0) continue;
       const item = readItem(parts.toReversed().join(''), index);
-      yield { runId: idOf(runId), index, item };
+      yield { runId: idOfTextKey(runId), index, item };
       parts = [];
       isFirst = false;
     }

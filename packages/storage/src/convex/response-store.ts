@@ -12,7 +12,7 @@ import type {
   StoredItem,
 } from '../response-store.ts';
 import { sessionDeleted, staleOwner } from '../store/refuse-stale.ts';
-import { idsOf } from '../store/session-ids.ts';
+import { sessionIdsOf } from '../store/session-ids.ts';
 import { searchableTitle } from '../store/searchable-text.ts';
 import { readGrant, readSession, refuseDamaged } from '../store/stored-json.ts';
 import { textKey } from '../store/text-key.ts';
@@ -24,7 +24,7 @@ import { ResponseSaver } from './saving.ts';
 import { search } from './searching.ts';
 
 /** The most ids that one call looks up. */
-const IDS_MAX = 1_000;
+const idsMax = 1_000;
 
 type Listed = FunctionReturnType<typeof api.sessions.list>;
 
@@ -118,7 +118,7 @@ export class ConvexResponseStore implements ResponseStore {
       this.#deployment.query(api.sessions.get, { sessionId: id }),
     );
     const stored = recordOf(record);
-    const ids = stored ? idsOf(stored).map(textKey) : [id];
+    const ids = stored ? sessionIdsOf(stored).map(textKey) : [id];
     const remove = async (): Promise<boolean> =>
       this.#deployment.mutation(api.sessions.remove, { sessionId: id, ids });
     while (await this.#deployment.write(remove));
@@ -126,8 +126,8 @@ export class ConvexResponseStore implements ResponseStore {
 
   async findDeleted(ids: readonly string[]): Promise<string[]> {
     const found = new Set<string>();
-    for (let from = 0; from < ids.length; from += IDS_MAX) {
-      const some = ids.slice(from, from + IDS_MAX).map(textKey);
+    for (let from = 0; from < ids.length; from += idsMax) {
+      const some = ids.slice(from, from + idsMax).map(textKey);
       const deleted = await this.#deployment.read(async () =>
         this.#deployment.query(api.deleted.find, { ids: some }),
       );

@@ -4,7 +4,7 @@ import type { FunctionArgs } from 'convex/server';
 import { fittingBatches } from '../store/item-page.ts';
 import { isUnderWay } from '../store/searchable-text.ts';
 import { api, type Deployment } from './deployment.ts';
-import type { Message, PackedItem, Row } from './pack.ts';
+import type { PackedMessage, PackedItem, ItemPartRow } from './pack.ts';
 import { bytesOf, packItem, packMessage } from './pack.ts';
 
 type SavedRun = FunctionArgs<typeof api.responses.save>['runs'][number];
@@ -16,7 +16,7 @@ type SavedRun = FunctionArgs<typeof api.responses.save>['runs'][number];
 const limits = { bytes: 4 * 1_048_576, rows: 1_000, runs: 1_000, heads: 1_048_576 };
 
 /** For how many running runs the items' hashes are remembered, so that a growing snapshot sends only changes. */
-const REMEMBERED_MAX = 200;
+const rememberedMax = 200;
 
 interface Remembered {
   revision: string;
@@ -29,7 +29,7 @@ interface Changes extends Pick<SavedRun, 'base' | 'rows'> {
 }
 
 interface Packed {
-  message: Message;
+  message: PackedMessage;
   items: PackedItem[];
   isUnderWay: boolean;
 }
@@ -118,7 +118,7 @@ export class ResponseSaver {
     const known = items.map(({ mark, size }) => ({ mark, size }));
     this.#remembered.set(message.runId, { revision, items: known });
     const [oldest] = this.#remembered.keys();
-    if (oldest !== undefined && this.#remembered.size > REMEMBERED_MAX) {
+    if (oldest !== undefined && this.#remembered.size > rememberedMax) {
       this.#remembered.delete(oldest);
     }
   }
@@ -136,7 +136,7 @@ function pack(response: Response): Packed {
 /** Whether the rows and their replacements fit into the room; if so, reduces the room by them. */
 function take(
   room: { bytes: number; rows: number },
-  rows: readonly Row[],
+  rows: readonly ItemPartRow[],
   replaced: number,
 ): boolean {
   const bytes = bytesOf(rows) + replaced;

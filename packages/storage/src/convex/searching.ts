@@ -4,12 +4,12 @@ import { itemHit, titleHits } from '../store/search-hits.ts';
 import type { ParsedQuery } from '../store/search-query.ts';
 import { indexTerms, parseQuery } from '../store/search-query.ts';
 import { readSession } from '../store/stored-json.ts';
-import { idOf, textKey } from '../store/text-key.ts';
+import { idOfTextKey, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
 import { itemsIn } from './reading.ts';
 
 /** The number of items that are read at once to check for the words. */
-const BATCH = 20;
+const batchSize = 20;
 
 /**
  * Searches titles and items. Of frequent words only the 256 best matches are checked: Convex returns the best first,
@@ -21,9 +21,9 @@ export async function search(
 ): Promise<SearchHit[]> {
   const query = parseQuery(text);
   if (!query || limit <= 0) return [];
-  const { whole, prefix } = indexTerms(query);
+  const { exact, prefix } = indexTerms(query);
   const wanted = {
-    words: [...whole, prefix].join(' '),
+    words: [...exact, prefix].join(' '),
     ...(projectId !== undefined && { projectId: textKey(projectId) }),
   };
   const titles = (await deployment.query(api.search.titles, wanted))
@@ -33,8 +33,8 @@ export async function search(
   const places = (await deployment.query(api.search.items, wanted)).toSorted(
     (a, b) => b.savedAt - a.savedAt || b.index - a.index,
   );
-  for (let from = 0; hits.length < limit && from < places.length; from += BATCH) {
-    const found = findIn(deployment, places.slice(from, from + BATCH), query);
+  for (let from = 0; hits.length < limit && from < places.length; from += batchSize) {
+    const found = hitsAmong(deployment, places.slice(from, from + batchSize), query);
     for await (const hit of found) {
       hits.push(hit);
       if (hits.length === limit) break;
@@ -43,15 +43,17 @@ export async function search(
   return hits;
 }
 
-type Place = FunctionReturnType<typeof api.search.items>[number];
+type ItemPlace = FunctionReturnType<typeof api.search.items>[number];
 
 /** Yields the hits among these places; holds one item at a time in memory. */
-async function* findIn(
+async function* hitsAmong(
   deployment: Deployment,
-  places: readonly Place[],
+  places: readonly ItemPlace[],
   query: ParsedQuery,
 ): AsyncGenerator<SearchHit> {
-  const sessions = new Map(places.map(({ runId, threadId }) => [idOf(runId), idOf(threadId)]));
+  const sessions = new Map(
+    places.map(({ runId, threadId }) => [idOfTextKey(runId), idOfTextKey(threadId)]),
+  );
   const ranges = places.map(({ runId, revision, index }) => {
     return { runId, revision, from: index, to: index + 1 };
   });

@@ -1,7 +1,7 @@
 import { EventPayload, type StreamEvent } from '@liminal/protocol';
 import { z } from 'zod';
 import { StorageError } from '../errors.ts';
-import { isOf, parsed } from '../store/stored-json.ts';
+import { isOf, parseObject } from '../store/stored-json.ts';
 
 /** The fields that all events of a run share; they are stored once per run. */
 export const RunConstants = z.object({
@@ -37,7 +37,7 @@ export function encodeEvents(runId: string, events: readonly StreamEvent[]): Eve
 
 /** The event of a row. A damaged row becomes an error item, or an end of the run if the row was one. */
 export function decodeEvent(runId: string, run: RunConstants, row: EventRow): StreamEvent {
-  const fields = parsed(row.payload);
+  const fields = parseObject(row.payload);
   const read: unknown = fields && { type: row.type, ...fields };
   const payload = isOf(EventPayload, read) ? read : damaged(row);
   return {

@@ -48,7 +48,7 @@ export class Followers {
       while (follower.active) {
         // Request the notification first, so that events during the next two calls count. Read the state before the
         // page, so that the page has all events of that state.
-        const news = follower.news();
+        const notified = follower.nextNotification();
         const stateNow = this.#source.stateOf(runId, isWanted);
         const state = typeof stateNow === 'string' ? stateNow : await stateNow;
         const given = this.#source.page(runId, last, isWanted);
@@ -61,7 +61,7 @@ export class Followers {
         // More events may have been appended while these were yielded.
         if (page.length > 0) continue;
         if (state === 'closed') return;
-        await news;
+        await notified;
       }
     } finally {
       options.signal?.removeEventListener('abort', leave);
@@ -105,7 +105,7 @@ class Follower {
   #wake: () => void = () => {};
 
   /** Resolves at the next notification. */
-  news(): Promise<void> {
+  nextNotification(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
     return promise;

@@ -9,7 +9,7 @@ interface Posting {
 export class MemoryBoard implements Board {
   readonly #now: () => number;
   readonly #postings = new Map<string, Posting>();
-  readonly #watchers = new Set<{ prefix: string; listener: BoardListener }>();
+  readonly #listeners = new Set<{ prefix: string; listener: BoardListener }>();
 
   /** @param now - The clock, ms since the epoch. */
   constructor(now: () => number) {
@@ -18,7 +18,7 @@ export class MemoryBoard implements Board {
 
   async post(name: string, text: string, ttlMs: number): Promise<void> {
     this.#postings.set(name, { text, until: this.#now() + ttlMs });
-    for (const { prefix, listener } of this.#watchers) {
+    for (const { prefix, listener } of this.#listeners) {
       if (name.startsWith(prefix)) listener.onPost(name, text);
     }
   }
@@ -33,8 +33,8 @@ export class MemoryBoard implements Board {
   }
 
   async watch(prefix: string, listener: BoardListener): Promise<Unsubscribe> {
-    const watcher = { prefix, listener };
-    this.#watchers.add(watcher);
-    return async () => void this.#watchers.delete(watcher);
+    const registration = { prefix, listener };
+    this.#listeners.add(registration);
+    return async () => void this.#listeners.delete(registration);
   }
 }

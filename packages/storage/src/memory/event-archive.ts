@@ -12,12 +12,12 @@ export class MemoryEventArchive implements EventArchive {
     this.#deleted = deleted;
   }
 
-  async keep(runId: string, events: readonly StreamEvent[]): Promise<void> {
-    const kept = this.#runs.get(runId) ?? new Map<number, StreamEvent>();
+  async store(runId: string, events: readonly StreamEvent[]): Promise<void> {
+    const stored = this.#runs.get(runId) ?? new Map<number, StreamEvent>();
     for (const event of events) {
-      if (!this.#deleted.has(event.sessionId)) kept.set(event.seq, structuredClone(event));
+      if (!this.#deleted.has(event.sessionId)) stored.set(event.seq, structuredClone(event));
     }
-    if (kept.size > 0) this.#runs.set(runId, kept);
+    if (stored.size > 0) this.#runs.set(runId, stored);
   }
 
   async read(runId: string): Promise<StreamEvent[]> {

@@ -40,13 +40,13 @@ export function openSharedMemoryStorage(
 function open(log: MemoryEventLog, now: () => number): OpenedStorage {
   const deleted = new Set<string>();
   const blobs = new MemoryBlobStore(now, deleted);
-  const archive = new MemoryEventArchive(deleted);
-  const store = new MemoryResponseStore(blobs, archive, deleted);
+  const eventArchive = new MemoryEventArchive(deleted);
+  const store = new MemoryResponseStore(blobs, eventArchive, deleted);
   return {
     log,
     store,
     blobs,
-    archive,
+    eventArchive,
     close: async () => {
       await log.close();
       await store.close();

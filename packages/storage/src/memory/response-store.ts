@@ -4,7 +4,7 @@ import type { MemoryEventArchive } from './event-archive.ts';
 import { StorageError } from '../errors.ts';
 import { refuseStale, sessionDeleted } from '../store/refuse-stale.ts';
 import {
-  CALL_ITEMS_MAX,
+  callItemsMax,
   type CallsWanted,
   type ItemPage,
   type ItemsWanted,
@@ -17,7 +17,7 @@ import {
 } from '../response-store.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
-import { idsOf } from '../store/session-ids.ts';
+import { sessionIdsOf } from '../store/session-ids.ts';
 import { itemHit, titleHits } from '../store/search-hits.ts';
 import type { ParsedQuery } from '../store/search-query.ts';
 import { parseQuery } from '../store/search-query.ts';
@@ -31,14 +31,14 @@ export class MemoryResponseStore implements ResponseStore {
   /** The grants by project, then by rule, in the order of adding. */
   readonly #grants = new Map<string, Map<string, Grant>>();
   readonly #blobs: MemoryBlobStore;
-  readonly #archive: MemoryEventArchive;
+  readonly #eventArchive: MemoryEventArchive;
   /** Ids of deleted sessions: their own and their agents'. */
   readonly #deleted: Set<string>;
 
   /** @param deleted - Ids of deleted sessions; the blob store shares them. */
-  constructor(blobs: MemoryBlobStore, archive: MemoryEventArchive, deleted: Set<string>) {
+  constructor(blobs: MemoryBlobStore, eventArchive: MemoryEventArchive, deleted: Set<string>) {
     this.#blobs = blobs;
-    this.#archive = archive;
+    this.#eventArchive = eventArchive;
     this.#deleted = deleted;
   }
 
@@ -77,10 +77,10 @@ export class MemoryResponseStore implements ResponseStore {
 
   async deleteSession(sessionId: string): Promise<void> {
     const stored = this.#sessions.get(sessionId);
-    if (stored) for (const id of idsOf(stored)) this.#deleted.add(id);
+    if (stored) for (const id of sessionIdsOf(stored)) this.#deleted.add(id);
     this.#sessions.delete(sessionId);
     for (const response of this.#of(sessionId)) this.#responses.delete(response.id);
-    this.#archive.deleteSession(sessionId);
+    this.#eventArchive.deleteSession(sessionId);
     this.#blobs.release(sessionId);
   }
 
@@ -135,7 +135,7 @@ export class MemoryResponseStore implements ResponseStore {
     const there = all.filter(({ index }) => (side === 'before' ? index < edge : index >= edge));
     const nearest = keys.flatMap((key) => {
       const own = there.filter(({ item }) => callKeyOf(item) === key);
-      return side === 'before' ? own.slice(-CALL_ITEMS_MAX) : own.slice(0, CALL_ITEMS_MAX);
+      return side === 'before' ? own.slice(-callItemsMax) : own.slice(0, callItemsMax);
     });
     return copy(nearest.toSorted((a, b) => a.index - b.index));
   }
@@ -145,7 +145,7 @@ export class MemoryResponseStore implements ResponseStore {
     if (!query) return [];
     const sessions = await this.listSessions(projectId === undefined ? {} : { projectId });
     const hits = titleHits(sessions, query);
-    const within = projectId === undefined ? undefined : new Set(sessions.map(idOf));
+    const within = projectId === undefined ? undefined : new Set(sessions.map(sessionIdOf));
     return [...hits.take(limit), ...this.#itemHits(query, within).take(limit)].slice(0, limit);
   }
 
@@ -206,7 +206,7 @@ function headOf(response: Response): ResponseHead {
   return copy(head);
 }
 
-function idOf({ sessionId }: SessionRecord): string {
+function sessionIdOf({ sessionId }: SessionRecord): string {
   return sessionId;
 }
 

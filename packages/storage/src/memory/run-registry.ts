@@ -6,7 +6,7 @@ import type { EventLog } from '../event-log.ts';
 export class MemoryRunRegistry implements RunRegistry {
   readonly #log: EventLog;
   readonly #taken = new Set<string>();
-  readonly #news = new EventEmitter().setMaxListeners(0);
+  readonly #changes = new EventEmitter().setMaxListeners(0);
 
   constructor(log: EventLog) {
     this.#log = log;
@@ -14,37 +14,37 @@ export class MemoryRunRegistry implements RunRegistry {
 
   /** Wakes workers because there may be an unclaimed run. */
   notify(): void {
-    this.#news.emit('news');
+    this.#changes.emit('news');
   }
 
   async *claims(_worker: string, signal: AbortSignal): AsyncGenerator<RunClaim, void> {
-    const mine = new Set<string>();
-    const news = on(this.#news, 'news', { signal });
+    const claimed = new Set<string>();
+    const changes = on(this.#changes, 'news', { signal });
     try {
       while (!signal.aborted) {
         for (const { runId, sessionId } of await this.#log.unsettled()) {
           if (signal.aborted) return;
           if (this.#taken.has(runId)) continue;
           this.#taken.add(runId);
-          mine.add(runId);
+          claimed.add(runId);
           yield {
             runId,
             sessionId,
             others: async () => this.#others(runId, sessionId),
             projected: async () => {},
             done: async () => {
-              mine.delete(runId);
+              claimed.delete(runId);
               this.#taken.delete(runId);
             },
           };
         }
-        await news.next();
+        await changes.next();
       }
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
-      for (const runId of mine) this.#taken.delete(runId);
-      if (mine.size > 0) this.notify();
+      for (const runId of claimed) this.#taken.delete(runId);
+      if (claimed.size > 0) this.notify();
     }
   }
 

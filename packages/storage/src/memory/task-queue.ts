@@ -1,20 +1,20 @@
-import { Bell } from '../bell.ts';
-import type { Task, TaskOutlook, TaskQueue, TaskSide } from '../coordination.ts';
+import { Signal } from '../signal.ts';
+import type { Task, TaskState, TaskQueue, TaskSide } from '../coordination.ts';
 
 /** Assigns tasks to workers of the same process. */
 export class MemoryTaskQueue implements TaskQueue {
   readonly #waiting: Task[] = [];
   /** The messages by task and side. */
-  readonly #said = new Map<string, string[]>();
+  readonly #messages = new Map<string, string[]>();
   /** Callers that wait for a change of any kind. */
-  readonly #bells = new Set<Bell>();
+  readonly #signals = new Set<Signal>();
   #workers = 0;
   #count = 0;
 
   async offer(body: string): Promise<string> {
     const taskId = String(++this.#count);
     this.#waiting.push({ taskId, body });
-    this.#ring();
+    this.#notifyAll();
     return taskId;
   }
 
@@ -27,20 +27,20 @@ export class MemoryTaskQueue implements TaskQueue {
     }
   }
 
-  async outlook(taskId: string): Promise<TaskOutlook> {
+  async stateOf(taskId: string): Promise<TaskState> {
     if (!this.#waiting.some((task) => task.taskId === taskId)) return 'taken';
     return this.#workers === 0 ? 'unattended' : 'waits';
   }
 
-  async say(taskId: string, from: TaskSide, message: string): Promise<void> {
-    this.#saidBy(taskId, from).push(message);
-    this.#ring();
+  async sendMessage(taskId: string, from: TaskSide, message: string): Promise<void> {
+    this.#messagesOf(taskId, from).push(message);
+    this.#notifyAll();
   }
 
   follow(taskId: string, from: TaskSide, signal: AbortSignal): AsyncIterable<string> {
     let at = 0;
     const next = () => {
-      const message = this.#saidBy(taskId, from)[at];
+      const message = this.#messagesOf(taskId, from)[at];
       if (message !== undefined) at += 1;
       return message;
     };
@@ -52,31 +52,31 @@ export class MemoryTaskQueue implements TaskQueue {
     if (at !== -1) this.#waiting.splice(at, 1);
   }
 
-  #saidBy(taskId: string, from: TaskSide): string[] {
+  #messagesOf(taskId: string, from: TaskSide): string[] {
     const name = `${taskId} ${from}`;
-    const said = this.#said.get(name) ?? [];
-    this.#said.set(name, said);
-    return said;
+    const messages = this.#messages.get(name) ?? [];
+    this.#messages.set(name, messages);
+    return messages;
   }
 
   async *#each<T>(next: () => T | undefined, signal: AbortSignal): AsyncGenerator<T, void> {
-    const bell = new Bell();
-    const ring = () => bell.ring();
-    this.#bells.add(bell);
-    signal.addEventListener('abort', ring, { once: true });
+    const wakeSignal = new Signal();
+    const wake = () => wakeSignal.notify();
+    this.#signals.add(wakeSignal);
+    signal.addEventListener('abort', wake, { once: true });
     try {
       while (!signal.aborted) {
         const one = next();
-        if (one === undefined) await bell.heard();
+        if (one === undefined) await wakeSignal.wait();
         else yield one;
       }
     } finally {
-      this.#bells.delete(bell);
-      signal.removeEventListener('abort', ring);
+      this.#signals.delete(wakeSignal);
+      signal.removeEventListener('abort', wake);
     }
   }
 
-  #ring(): void {
-    for (const bell of this.#bells) bell.ring();
+  #notifyAll(): void {
+    for (const wakeSignal of this.#signals) wakeSignal.notify();
   }
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
-import { PART_SIZE } from '../store/blob-bytes.ts';
-import { idOf, textKey } from '../store/text-key.ts';
+import { partSize } from '../store/blob-bytes.ts';
+import { idOfTextKey, textKey } from '../store/text-key.ts';
 import { isDeleted } from './deleted-sessions.ts';
 import type { Tables } from './tables.ts';
 
@@ -29,7 +29,7 @@ export async function putBlob(
       waiting_since: since,
     }));
   if (sessionId !== undefined) await addHolds(db, sessionId, [hash]);
-  return idOf(stored);
+  return idOfTextKey(stored);
 }
 
 /** The database's clock, ms since the epoch. */
@@ -93,10 +93,10 @@ export async function readBlob(
     .executeTakeFirst();
   if (!row) return undefined;
   const parts: Buffer[] = [];
-  for (let from = 0; from < row.size; from += PART_SIZE) {
+  for (let from = 0; from < row.size; from += partSize) {
     // In parts, because the whole blob would arrive as one text of twice its size, and would block the one thread for a
     // second.
-    const part = sql<Buffer>`substring(bytes FROM ${from + 1}::integer FOR ${PART_SIZE}::integer)`;
+    const part = sql<Buffer>`substring(bytes FROM ${from + 1}::integer FOR ${partSize}::integer)`;
     const found = await db
       .selectFrom('blobs')
       .select(part.as('part'))
@@ -104,7 +104,7 @@ export async function readBlob(
       .executeTakeFirstOrThrow();
     parts.push(found.part);
   }
-  return { mimeType: idOf(row.mime_type), parts };
+  return { mimeType: idOfTextKey(row.mime_type), parts };
 }
 
 /** Adds the session's holds on all blobs, or on none if some are missing. Returns the missing hashes. */

@@ -2,8 +2,8 @@ import type { Transaction } from 'kysely';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool } from 'pg';
 import { StorageError } from '../errors.ts';
-import { placeOf, reasonOf } from './failures.ts';
-import { patientPool } from './patient-pool.ts';
+import { databaseAddress, reasonOf } from './failures.ts';
+import { retryingPool } from './retrying-pool.ts';
 import { migrate } from './schema.ts';
 import type { Tables } from './tables.ts';
 
@@ -22,24 +22,24 @@ const limits = {
 /** Connections to the database, opened when needed; a lost connection is replaced on the next use. */
 export class PostgresDatabase {
   readonly #db: Kysely<Tables>;
-  readonly #place: string;
+  readonly #address: string;
 
-  private constructor(db: Kysely<Tables>, place: string) {
+  private constructor(db: Kysely<Tables>, address: string) {
     this.#db = db;
-    this.#place = place;
+    this.#address = address;
   }
 
   /** Throws StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`. */
   static async open(url: string, schema: string): Promise<PostgresDatabase> {
-    return use(url, async (db) => {
+    return openPool(url, async (db) => {
       await migrate(db, schema);
-      return new PostgresDatabase(db.withSchema(schema), placeOf(url));
+      return new PostgresDatabase(db.withSchema(schema), databaseAddress(url));
     });
   }
 
   /** Returns the database's name and version, and changes nothing. Throws StorageError `DATABASE_UNUSABLE`. */
   static async describe(url: string): Promise<string> {
-    return use(url, async (db) => {
+    return openPool(url, async (db) => {
       const { rows } = await sql<{ server_version: string }>`SHOW server_version`.execute(db);
       await db.destroy();
       return `PostgreSQL ${rows[0]?.server_version.split(' ')[0]}`;
@@ -77,14 +77,14 @@ export class PostgresDatabase {
       return await work();
     } catch (cause) {
       if (cause instanceof StorageError) throw cause;
-      const message = `The database ${this.#place} could not be ${what}: ${reasonOf(cause)}. It can be tried again.`;
+      const message = `The database ${this.#address} could not be ${what}: ${reasonOf(cause)}. It can be tried again.`;
       throw new StorageError(code, message, { cause });
     }
   }
 }
 
 /** Opens the database for a first use, and closes it if that fails. */
-async function use<T>(url: string, first: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+async function openPool<T>(url: string, first: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
   const pool = new Pool({
     ...limits,
     connectionString: url,
@@ -95,13 +95,13 @@ async function use<T>(url: string, first: (db: Kysely<Tables>) => Promise<T>): P
   // A lost connection fails its query, if any, and the pool drops it, so there is nothing else to do.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: patientPool(pool) }) });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: retryingPool(pool) }) });
   try {
     return await first(db);
   } catch (cause) {
     await db.destroy();
     if (cause instanceof StorageError) throw cause;
-    const message = `The database ${placeOf(url)} cannot be used: ${reasonOf(cause)}.`;
+    const message = `The database ${databaseAddress(url)} cannot be used: ${reasonOf(cause)}.`;
     throw new StorageError('DATABASE_UNUSABLE', message, { cause });
   }
 }

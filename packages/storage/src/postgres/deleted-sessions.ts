@@ -4,7 +4,7 @@ import { textKey } from '../store/text-key.ts';
 import type { Tables } from './tables.ts';
 
 /** Stores the ids of a deleted session: its own and its agent's. */
-export async function keepDeleted(db: Transaction<Tables>, ids: readonly string[]): Promise<void> {
+export async function addDeleted(db: Transaction<Tables>, ids: readonly string[]): Promise<void> {
   await db
     .insertInto('deleted_sessions')
     .values(ids.map((id) => ({ session_id: textKey(id) })))

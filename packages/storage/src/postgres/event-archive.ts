@@ -1,7 +1,7 @@
 import type { StreamEvent } from '@liminal/protocol';
 import { sql } from 'kysely';
 import type { EventArchive } from '../event-archive.ts';
-import { decodeParts, encodeParts } from '../log/kept-parts.ts';
+import { decodeEventParts, encodeEventParts } from '../log/event-parts.ts';
 import { textKey } from '../store/text-key.ts';
 import type { PostgresDatabase } from './database.ts';
 import { isDeleted } from './deleted-sessions.ts';
@@ -15,8 +15,8 @@ export class PostgresEventArchive implements EventArchive {
     this.#database = database;
   }
 
-  async keep(runId: string, events: readonly StreamEvent[]): Promise<void> {
-    for (const part of encodeParts(runId, events)) {
+  async store(runId: string, events: readonly StreamEvent[]): Promise<void> {
+    for (const part of encodeEventParts(runId, events)) {
       await this.#database.write(async (db) => {
         await lockSessions(db, [part.sessionId]);
         if (await isDeleted(db, part.sessionId)) return;
@@ -49,7 +49,7 @@ export class PostgresEventArchive implements EventArchive {
         .orderBy('from_seq')
         .execute(),
     );
-    return decodeParts(
+    return decodeEventParts(
       runId,
       rows.map(({ events }) => events),
     );

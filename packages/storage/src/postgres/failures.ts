@@ -1,5 +1,5 @@
-import { messageOf } from '@liminal/protocol';
-import { PATIENCE_MS } from './patient-pool.ts';
+import { thrownMessage } from '@liminal/protocol';
+import { connectTimeoutMs } from './retrying-pool.ts';
 
 /** Describes PostgreSQL's errors for people: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 
@@ -10,7 +10,10 @@ const advice = new Map([
   ['42501', 'this user may not do that; grant it the rights'],
   ['25006', 'it does not accept writes now; connect to the primary'],
   ['53100', 'its disk is full; free some space'],
-  ['53300', `it had no free connection for ${PATIENCE_MS / 1_000} s; increase max_connections`],
+  [
+    '53300',
+    `it had no free connection for ${connectTimeoutMs / 1_000} s; increase max_connections`,
+  ],
   ['57P03', 'it is starting or stopping; Liminal will retry'],
   ['57014', 'the query took too long; check the load of the database'],
   ['ECONNREFUSED', 'nothing listens there; start it'],
@@ -21,14 +24,14 @@ const advice = new Map([
 export function reasonOf(error: unknown): string {
   // If a host has several addresses, there is an error for each.
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  const said = messageOf(inner);
+  const message = thrownMessage(inner);
   const code = inner instanceof Error && 'code' in inner ? String(inner.code) : '';
   const known = advice.get(code);
-  return known === undefined ? said : `${known} (${said})`;
+  return known === undefined ? message : `${known} (${message})`;
 }
 
 /** The database's address without user and password. */
-export function placeOf(url: string): string {
+export function databaseAddress(url: string): string {
   if (!URL.canParse(url)) return 'that LIMINAL_DATABASE_URL names';
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;

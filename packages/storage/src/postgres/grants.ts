@@ -20,7 +20,7 @@ export async function addGrant(
   projectId: string,
   grant: Grant,
 ): Promise<void> {
-  const hash = hashOf(projectId, grant.rule);
+  const hash = grantHash(projectId, grant.rule);
   await db
     .insertInto('grants')
     .values({ project_id: textKey(projectId), hash, record: JSON.stringify(grant) })
@@ -33,10 +33,10 @@ export async function removeGrant(
   projectId: string,
   rule: string,
 ): Promise<void> {
-  await db.deleteFrom('grants').where('hash', '=', hashOf(projectId, rule)).execute();
+  await db.deleteFrom('grants').where('hash', '=', grantHash(projectId, rule)).execute();
 }
 
-function hashOf(projectId: string, rule: string): string {
+function grantHash(projectId: string, rule: string): string {
   return createHash('sha256')
     .update(JSON.stringify([projectId, rule]))
     .digest('hex');

@@ -13,10 +13,10 @@ export async function openPostgres(url: string, schema: string): Promise<OpenedD
   const database = await PostgresDatabase.open(url, schema);
   const unreadable = await database.read(unreadableSessions);
   return {
-    setAside: unreadable.map(damagedSession),
+    damageReports: unreadable.map(damagedSession),
     store: new PostgresResponseStore(database),
     blobs: new PostgresBlobStore(database),
-    archive: new PostgresEventArchive(database),
+    eventArchive: new PostgresEventArchive(database),
     close: async () => database.close(),
   };
 }

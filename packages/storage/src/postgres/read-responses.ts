@@ -1,7 +1,7 @@
 import type { OutputItem, Response } from '@liminal/protocol';
 import { sql, type Transaction } from 'kysely';
 import {
-  CALL_ITEMS_MAX,
+  callItemsMax,
   type CallsWanted,
   type ItemPage,
   type ItemsWanted,
@@ -9,10 +9,10 @@ import {
   type StoredItem,
 } from '../response-store.ts';
 import type { Key, Tables } from './tables.ts';
-import { hashOf } from '../store/call-hash.ts';
+import { callKeyHash } from '../store/call-hash.ts';
 import { fittingCount } from '../store/item-page.ts';
 import { readHead, readItem } from '../store/stored-json.ts';
-import { idOf, textKey } from '../store/text-key.ts';
+import { idOfTextKey, textKey } from '../store/text-key.ts';
 
 export async function readResponse(
   db: Transaction<Tables>,
@@ -38,7 +38,7 @@ export async function listRuns(
   sessionId: string,
   fromRunId: string | undefined,
 ): Promise<ResponseHead[] | undefined> {
-  const from = fromRunId === undefined ? '0' : await keyOf(db, sessionId, fromRunId);
+  const from = fromRunId === undefined ? '0' : await responseKeyOf(db, sessionId, fromRunId);
   return from === undefined ? undefined : readHeads(db, sessionId, { from });
 }
 
@@ -47,7 +47,7 @@ export async function readItems(
   sessionId: string,
   { before, limit, size }: ItemsWanted,
 ): Promise<ItemPage> {
-  const key = before && (await keyOf(db, sessionId, before.runId));
+  const key = before && (await responseKeyOf(db, sessionId, before.runId));
   if (before && key === undefined) return { items: [], heads: [], hasMore: false };
   const place = before && key !== undefined ? { key, index: before.index } : undefined;
   const rows = await newestItems(
@@ -89,19 +89,19 @@ export async function readCalls(
             .as('rank'),
         )
         .where('response_key', '=', run.response_key)
-        .where('call_hash', 'in', keys.map(hashOf))
+        .where('call_hash', 'in', keys.map(callKeyHash))
         .where('item_index', side === 'before' ? '<' : '>=', index)
         .as('found'),
     )
     .select(['item_index', 'item'])
-    .where('rank', '<=', String(CALL_ITEMS_MAX))
+    .where('rank', '<=', String(callItemsMax))
     .orderBy('item_index')
     .execute();
   return rows.map((row) => ({ runId, index: row.item_index, item: itemOf(row) }));
 }
 
 /** The place of an item: its run's key, and its index in the run. */
-interface Place {
+interface ItemPlace {
   key: Key;
   index: number;
 }
@@ -113,7 +113,7 @@ interface ItemRow {
   run_id: string;
 }
 
-function itemsBefore(db: Transaction<Tables>, sessionId: string, place: Place | undefined) {
+function itemsBefore(db: Transaction<Tables>, sessionId: string, place: ItemPlace | undefined) {
   return db
     .selectFrom('items')
     .innerJoin('responses', 'responses.response_key', 'items.response_key')
@@ -133,7 +133,7 @@ function itemsBefore(db: Transaction<Tables>, sessionId: string, place: Place | 
 async function countOf(
   db: Transaction<Tables>,
   sessionId: string,
-  place: Place | undefined,
+  place: ItemPlace | undefined,
   { limit, size }: Pick<ItemsWanted, 'limit' | 'size'>,
 ): Promise<number> {
   if (size === undefined) return limit;
@@ -153,7 +153,7 @@ async function countOf(
 async function newestItems(
   db: Transaction<Tables>,
   sessionId: string,
-  place: Place | undefined,
+  place: ItemPlace | undefined,
   limit: number,
 ): Promise<ItemRow[]> {
   return itemsBefore(db, sessionId, place)
@@ -181,7 +181,7 @@ async function hasItemsBefore(
 async function readHeads(
   db: Transaction<Tables>,
   sessionId: string,
-  { from = '0', to }: { from?: Key; to?: Place },
+  { from = '0', to }: { from?: Key; to?: ItemPlace },
 ): Promise<ResponseHead[]> {
   const rows = await db
     .selectFrom('responses')
@@ -196,7 +196,7 @@ async function readHeads(
   return rows.map(headOf);
 }
 
-async function keyOf(
+async function responseKeyOf(
   db: Transaction<Tables>,
   sessionId: string,
   runId: string,
@@ -211,7 +211,10 @@ async function keyOf(
 }
 
 function headOf(row: { head: string; run_id: string; session_id: string }): ResponseHead {
-  return readHead(row.head, { runId: idOf(row.run_id), sessionId: idOf(row.session_id) });
+  return readHead(row.head, {
+    runId: idOfTextKey(row.run_id),
+    sessionId: idOfTextKey(row.session_id),
+  });
 }
 
 function itemOf(row: { item: string; item_index: number }): OutputItem {
@@ -219,5 +222,5 @@ function itemOf(row: { item: string; item_index: number }): OutputItem {
 }
 
 function storedItem(row: ItemRow): StoredItem {
-  return { runId: idOf(row.run_id), index: row.item_index, item: itemOf(row) };
+  return { runId: idOfTextKey(row.run_id), index: row.item_index, item: itemOf(row) };
 }

@@ -12,13 +12,13 @@ import type {
 } from '../response-store.ts';
 import { releaseBlobs } from './blobs.ts';
 import type { PostgresDatabase } from './database.ts';
-import { findDeleted, keepDeleted } from './deleted-sessions.ts';
+import { findDeleted, addDeleted } from './deleted-sessions.ts';
 import { addGrant, listGrants, removeGrant } from './grants.ts';
 import { listRuns, readCalls, readItems, readResponse } from './read-responses.ts';
 import { lockSessions, saveResponses } from './save-responses.ts';
 import { search } from './search.ts';
 import { findSession, listSessions, saveSession, takeSession } from './sessions.ts';
-import { idsOf } from '../store/session-ids.ts';
+import { sessionIdsOf } from '../store/session-ids.ts';
 import { textKey } from '../store/text-key.ts';
 
 /** A store for several servers. Each write is a transaction, and the database decides which write is first. */
@@ -52,7 +52,7 @@ export class PostgresResponseStore implements ResponseStore {
       await lockSessions(db, [sessionId]);
       const id = textKey(sessionId);
       const stored = await findSession(db, sessionId);
-      if (stored) await keepDeleted(db, idsOf(stored));
+      if (stored) await addDeleted(db, sessionIdsOf(stored));
       await db.deleteFrom('sessions').where('session_id', '=', id).execute();
       await db.deleteFrom('responses').where('session_id', '=', id).execute();
       await db.deleteFrom('kept_events').where('session_id', '=', id).execute();

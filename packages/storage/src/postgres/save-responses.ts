@@ -11,7 +11,7 @@ import { textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 
 /** The most characters of items in one statement, unless a single item has more: PostgreSQL accepts up to 1 GB. */
-const BATCH_MAX = 4_000_000;
+const batchMax = 4_000_000;
 
 /** Saves Responses in order, except those whose stored version is newer. */
 export async function saveResponses(
@@ -73,7 +73,7 @@ async function saveItems(
 ): Promise<void> {
   const marks = await readMarks(db, key);
   const rows = items.flatMap((item, index) => rowToWrite(item, index, status, marks) ?? []);
-  for (const batch of fittingBatches(rows, ({ item }) => item.length, { size: BATCH_MAX })) {
+  for (const batch of fittingBatches(rows, ({ item }) => item.length, { size: batchMax })) {
     await writeItems(db, key, batch);
   }
   if (marks.size <= items.length) return;
@@ -84,7 +84,7 @@ async function saveItems(
     .execute();
 }
 
-interface Mark {
+interface StoredItemMark {
   hash: string;
   hasWords: boolean;
 }
@@ -97,7 +97,7 @@ interface ItemRow {
 }
 
 /** Hashes of a run's stored items, since most items of a growing snapshot need not be sent again. */
-async function readMarks(db: Transaction<Tables>, key: Key): Promise<Map<number, Mark>> {
+async function readMarks(db: Transaction<Tables>, key: Key): Promise<Map<number, StoredItemMark>> {
   const rows = await db
     .selectFrom('items')
     .select([
@@ -117,7 +117,7 @@ function rowToWrite(
   item: OutputItem,
   index: number,
   status: ResponseStatus,
-  marks: ReadonlyMap<number, Mark>,
+  marks: ReadonlyMap<number, StoredItemMark>,
 ): ItemRow | undefined {
   const json = JSON.stringify(item);
   const mark = marks.get(index);

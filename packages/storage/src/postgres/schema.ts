@@ -10,7 +10,7 @@ import type { Tables } from './tables.ts';
  * JSON is stored as text: PostgreSQL's own JSON types refuse \u0000 and lone surrogates, which are escaped in the text.
  * Ids and times are compared byte by byte, whatever the database's locale.
  */
-const spine = `
+const coreTables = `
   CREATE TABLE sessions (
     session_id text COLLATE "C" PRIMARY KEY,
     project_id text COLLATE "C" NOT NULL,
@@ -81,7 +81,7 @@ const grants = `
   );
 `;
 
-const keptEvents = `
+const eventArchive = `
   -- Archived events of finished runs, in parts, as JSON.
   CREATE TABLE kept_events (
     run_id text COLLATE "C" NOT NULL,
@@ -102,7 +102,7 @@ const callHashes = `
 `;
 
 /** The number of items that get their hashes at once. */
-const FILL_MAX = 200;
+const fillMax = 200;
 
 /** Adds hashes to items that were stored before items had hashes. */
 async function fillCallHashes(work: Transaction<Tables>): Promise<void> {
@@ -116,7 +116,7 @@ async function fillCallHashes(work: Transaction<Tables>): Promise<void> {
       )
       .orderBy('response_key')
       .orderBy('item_index')
-      .limit(FILL_MAX)
+      .limit(fillMax)
       .execute();
     const last = rows.at(-1);
     if (!last) return;
@@ -134,14 +134,14 @@ async function fillCallHashes(work: Transaction<Tables>): Promise<void> {
   }
 }
 
-type Step = string | ((work: Transaction<Tables>) => Promise<void>);
+type Migration = string | ((work: Transaction<Tables>) => Promise<void>);
 
-const migrations: Step[] = [
-  spine,
+const migrations: Migration[] = [
+  coreTables,
   blobs,
   deletedSessions,
   grants,
-  keptEvents,
+  eventArchive,
   async (work) => {
     await sql.raw(callHashes).execute(work);
     await fillCallHashes(work);
@@ -149,12 +149,12 @@ const migrations: Step[] = [
 ];
 
 /** A lock number that other programs are unlikely to use. */
-const MIGRATION_LOCK = 4_823_771_905;
+const migrationLock = 4_823_771_905;
 
 /** Migrates the tables to this version, all steps or none; of several starting servers, one does it. */
 export async function migrate(db: Kysely<Tables>, schema: string): Promise<void> {
   await db.transaction().execute(async (work) => {
-    await sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(work);
+    await sql`SELECT pg_advisory_xact_lock(${migrationLock})`.execute(work);
     await enterSchema(work, schema);
     await sql`CREATE TABLE IF NOT EXISTS data_version (version integer NOT NULL)`.execute(work);
     const version = await readVersion(work);

@@ -8,11 +8,11 @@ import { fittingBatches } from '../store/item-page.ts';
 import { recordOf } from './sessions.ts';
 import { readItem } from '../store/stored-json.ts';
 import type { Key, Tables } from './tables.ts';
-import { idOf, textKey } from '../store/text-key.ts';
+import { idOfTextKey, textKey } from '../store/text-key.ts';
 
 /** The most items, and bytes of items, per read; and the most items that one search examines. */
-const BATCH = { count: 100, size: 8 * 1_048_576 };
-const CANDIDATES_MAX = 20_000;
+const batchLimits = { count: 100, size: 8 * 1_048_576 };
+const candidatesMax = 20_000;
 
 export async function search(
   db: Transaction<Tables>,
@@ -22,12 +22,12 @@ export async function search(
   if (!query || limit <= 0) return [];
   const project = projectId === undefined ? undefined : textKey(projectId);
   const hits = (await findTitles(db, query, project)).slice(0, limit);
-  const places = hits.length < limit ? await findPlaces(db, query, project) : [];
-  for (const batch of fittingBatches(places, ({ size }) => size, BATCH)) {
+  const places = hits.length < limit ? await findItemKeys(db, query, project) : [];
+  for (const batch of fittingBatches(places, ({ size }) => size, batchLimits)) {
     if (hits.length >= limit) break;
     const rows = await readCandidates(db, batch);
     hits.push(
-      ...rows.flatMap((row) => itemHit(idOf(row.session_id), storedItem(row), query) ?? []),
+      ...rows.flatMap((row) => itemHit(idOfTextKey(row.session_id), storedItem(row), query) ?? []),
     );
   }
   return hits.slice(0, limit);
@@ -54,22 +54,22 @@ async function findTitles(
   ];
 }
 
-interface Place {
+interface ItemKey {
   response_key: Key;
   item_index: number;
 }
 
-interface SizedPlace extends Place {
+interface SizedItemKey extends ItemKey {
   /** The size in bytes of JSON. */
   size: number;
 }
 
 /** The places of items with the words, newest first. */
-async function findPlaces(
+async function findItemKeys(
   db: Transaction<Tables>,
   query: ParsedQuery,
   project: string | undefined,
-): Promise<SizedPlace[]> {
+): Promise<SizedItemKey[]> {
   return (
     db
       // Materialised, because for only the newest few the database might scan all items instead of using the index.
@@ -92,12 +92,12 @@ async function findPlaces(
       )
       .orderBy('found.response_key', 'desc')
       .orderBy('found.item_index', 'desc')
-      .limit(CANDIDATES_MAX)
+      .limit(candidatesMax)
       .execute()
   );
 }
 
-interface Candidate extends Place {
+interface Candidate extends ItemKey {
   /** The item as JSON. */
   item: string;
   run_id: string;
@@ -107,7 +107,7 @@ interface Candidate extends Place {
 /** The items at these places, newest first. */
 async function readCandidates(
   db: Transaction<Tables>,
-  places: readonly Place[],
+  places: readonly ItemKey[],
 ): Promise<Candidate[]> {
   const keys = places.map(({ response_key }) => response_key);
   const indexes = places.map(({ item_index }) => item_index);
@@ -126,14 +126,14 @@ async function readCandidates(
 
 /** A condition for the index's words: in quotes, they cannot be operators of a tsquery. */
 function hasWords(column: 'words' | 'title_words', query: ParsedQuery): RawBuilder<boolean> {
-  const { whole, prefix } = indexTerms(query);
-  const wanted = [...whole.map((word) => `'${word}'`), `'${prefix}':*`].join(' & ');
+  const { exact, prefix } = indexTerms(query);
+  const wanted = [...exact.map((word) => `'${word}'`), `'${prefix}':*`].join(' & ');
   return sql`array_to_tsvector(string_to_array(${sql.ref(column)}, ' ')) @@ ${wanted}::tsquery`;
 }
 
 function storedItem(row: Candidate): StoredItem {
   return {
-    runId: idOf(row.run_id),
+    runId: idOfTextKey(row.run_id),
     index: row.item_index,
     item: readItem(row.item, row.item_index),
   };

@@ -6,7 +6,7 @@ import { sessionDeleted, staleOwner } from '../store/refuse-stale.ts';
 import { searchableTitle } from '../store/searchable-text.ts';
 import { isDeleted } from './deleted-sessions.ts';
 import type { Tables } from './tables.ts';
-import { idOf, textKey } from '../store/text-key.ts';
+import { idOfTextKey, textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function saveSession(db: Transaction<Tables>, session: SessionRecor
     title_words: wordList(searchableTitle(session)),
     record: JSON.stringify(session),
   };
-  const stored = await rowOf(db, session.sessionId).executeTakeFirst();
+  const stored = await selectSession(db, session.sessionId).executeTakeFirst();
   refuseDamaged(session.sessionId, stored?.record);
   const saved = await db
     .insertInto('sessions')
@@ -46,7 +46,7 @@ export async function findSession(
   db: Transaction<Tables>,
   sessionId: string,
 ): Promise<SessionRecord | undefined> {
-  const row = await rowOf(db, sessionId).executeTakeFirst();
+  const row = await selectSession(db, sessionId).executeTakeFirst();
   return row && recordOf(row);
 }
 
@@ -56,7 +56,7 @@ export async function takeSession(
   fence: number,
 ): Promise<SessionRecord | undefined> {
   // Locks the row: a concurrent save waits, and then sees the new fence.
-  const row = await rowOf(db, sessionId).forUpdate().executeTakeFirst();
+  const row = await selectSession(db, sessionId).forUpdate().executeTakeFirst();
   if (!row) return undefined;
   const record = recordOf(row);
   if (record === undefined) return undefined;
@@ -80,7 +80,7 @@ export async function listSessions(
   return rows.flatMap((row) => recordOf(row) ?? []);
 }
 
-function rowOf(db: Transaction<Tables>, sessionId: string) {
+function selectSession(db: Transaction<Tables>, sessionId: string) {
   return db
     .selectFrom('sessions')
     .select(['session_id', 'record'])
@@ -90,9 +90,11 @@ function rowOf(db: Transaction<Tables>, sessionId: string) {
 /** The ids of sessions whose records are damaged. */
 export async function unreadableSessions(db: Transaction<Tables>): Promise<string[]> {
   const rows = await db.selectFrom('sessions').select(['session_id', 'record']).execute();
-  return rows.filter((row) => recordOf(row) === undefined).map((row) => idOf(row.session_id));
+  return rows
+    .filter((row) => recordOf(row) === undefined)
+    .map((row) => idOfTextKey(row.session_id));
 }
 
 export function recordOf(row: { session_id: string; record: string }): SessionRecord | undefined {
-  return readSession(row.record, idOf(row.session_id));
+  return readSession(row.record, idOfTextKey(row.session_id));
 }

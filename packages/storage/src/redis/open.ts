@@ -23,7 +23,7 @@ export interface RedisOptions {
   /** The number of newest events that a run keeps when older ones are projected; default 1000. */
   maxLength?: number;
   /** How long followers of a settled run have to get the rest, ms; default a minute. */
-  keepSettledMs?: number;
+  settledTtlMs?: number;
   /** A run whose projector has been silent for this long is assigned to another, ms; default half a minute. */
   claimIdleMs?: number;
 }
@@ -42,11 +42,11 @@ export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
   const streams = new RunStreams(link, keys);
   const announcements = new Announcements(link, keys);
   const appender = new Appender(streams, announcements, link.isCluster);
-  link.onCut(() => appender.forgetAll());
-  const following = new RedisFollowing(streams, reader);
+  link.onConnectionLost(() => appender.forgetAll());
+  const followers = new RedisFollowing(streams, reader);
   const log = new RedisEventLog(
-    { streams, announcements, appender, following },
-    options.keepSettledMs ?? 60_000,
+    { streams, announcements, appender, followers },
+    options.settledTtlMs ?? 60_000,
   );
   const inboxes = new RedisInboxes(link, keys, reader);
   const tasks = new RedisTaskQueue(link, keys, reader);

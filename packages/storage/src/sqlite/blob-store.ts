@@ -1,6 +1,6 @@
 import type { BlobInfo, BlobStore, StoredBlob } from '../blob-store.ts';
-import { othersFirst } from '../others-first.ts';
-import { blobHash, damagedBlob, joinParts, partsOf } from '../store/blob-bytes.ts';
+import { yieldToEventLoop } from '../yield-to-event-loop.ts';
+import { blobHash, damagedBlob, joinParts, splitBytes } from '../store/blob-bytes.ts';
 import type { BlobKey } from './blob-table.ts';
 import { BlobTable } from './blob-table.ts';
 import type { Database } from './database.ts';
@@ -40,14 +40,14 @@ export class SqliteBlobStore implements BlobStore {
   ): Promise<BlobInfo> {
     const hash = await blobHash(bytes);
     for (;;) {
-      const stored = await this.#write(() => this.#keep(hash, sessionId));
+      const stored = await this.#write(() => this.#holdOrWait(hash, sessionId));
       const adding = this.#adding.get(hash);
       if (stored === undefined && adding) {
         await adding.catch(() => undefined);
         continue;
       }
-      const kept = stored ?? (await this.#add(bytes, { hash, mimeType, sessionId }));
-      return { hash, mimeType: kept, size: bytes.length };
+      const storedType = stored ?? (await this.#add(bytes, { hash, mimeType, sessionId }));
+      return { hash, mimeType: storedType, size: bytes.length };
     }
   }
 
@@ -101,7 +101,7 @@ export class SqliteBlobStore implements BlobStore {
         return;
       }
       this.#unneeded.delete(key);
-      if (this.#unneeded.size > 0) await othersFirst();
+      if (this.#unneeded.size > 0) await yieldToEventLoop();
     }
   }
 
@@ -119,13 +119,13 @@ export class SqliteBlobStore implements BlobStore {
   async #writeParts(bytes: Uint8Array, { hash, mimeType, sessionId }: NamedBlob): Promise<string> {
     const key = await this.#write(() => this.#table.add(mimeType));
     try {
-      for (const [at, part] of partsOf(bytes).toArray().entries()) {
-        if (at > 0) await othersFirst();
+      for (const [at, part] of splitBytes(bytes).toArray().entries()) {
+        if (at > 0) await yieldToEventLoop();
         await this.#write(() => this.#table.addPart(key, at, part));
       }
       await this.#write(() => {
         this.#table.name(key, hash);
-        this.#keep(hash, sessionId);
+        this.#holdOrWait(hash, sessionId);
       });
       return mimeType;
     } catch (error) {
@@ -138,7 +138,7 @@ export class SqliteBlobStore implements BlobStore {
    * Adds a session's hold, or lets the blob wait for a session from now on. Returns its media type, or undefined if it
    * is not stored.
    */
-  #keep(hash: string, sessionId: string | undefined): string | undefined {
+  #holdOrWait(hash: string, sessionId: string | undefined): string | undefined {
     const stored = this.#table.find(hash);
     if (!stored) return undefined;
     const waits = sessionId === undefined || this.#deleted.has(sessionId);
@@ -153,7 +153,7 @@ export class SqliteBlobStore implements BlobStore {
       const part = this.#database.read(() => this.#table.part(key, parts.length));
       if (!part) return parts;
       parts.push(part);
-      await othersFirst();
+      await yieldToEventLoop();
     }
   }
 

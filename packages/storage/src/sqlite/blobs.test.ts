@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { OpenedStorage } from '../storage.ts';
-import { PART_SIZE } from '../store/blob-bytes.ts';
+import { partSize } from '../store/blob-bytes.ts';
 import { sessionRecord } from '../testing/records.ts';
 import { BlobTable } from './blob-table.ts';
 import { openSqliteStorage } from './open.ts';
 
 const png = { mimeType: 'image/png' };
 /** Bytes of five parts. */
-const large = new Uint8Array(randomBytes(4 * PART_SIZE + 5));
+const large = new Uint8Array(randomBytes(4 * partSize + 5));
 
 let dataDir: string;
 let storage: OpenedStorage;

@@ -45,7 +45,7 @@ test('SAFE: damaged rows are set aside and reported, and all others can be read'
     `UPDATE runs SET constants = '5' WHERE run_id = 'l1'`,
   );
   const storage = openSqliteStorage(dataDir);
-  expect(storage.setAside).toEqual([
+  expect(storage.damageReports).toEqual([
     'The session spoilt cannot be read: its stored data is damaged.',
     'The turn l1, which had not ended, cannot be read: the log is damaged.',
   ]);

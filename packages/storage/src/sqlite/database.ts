@@ -19,10 +19,10 @@ const pragmas = `
 
 /** How long a write waits for another program that holds the database, such as a backup, and how often it tries, ms. */
 const busyTimeout = 5_000;
-const busyLook = 25;
+const busyPollMs = 25;
 
 /** How often a write checks whether the file still exists, ms: a check takes as long as writing a small event. */
-const lookEvery = 1_000;
+const fileCheckMs = 1_000;
 
 type WriteFailure = 'LOG_WRITE_FAILED' | 'STORE_WRITE_FAILED';
 
@@ -36,9 +36,9 @@ export class Database {
   readonly #commit: StatementSync;
   /** The identity of the open files, and the time at which their paths were last checked to lead to these files. */
   readonly #files: string;
-  #lookedAt = performance.now();
+  #checkedAt = performance.now();
   /** The queue of writes that wait until another program releases the database. */
-  #line: Promise<unknown> | undefined;
+  #writeQueue: Promise<unknown> | undefined;
 
   /** Throws the errors of `openSqliteStorage`. */
   constructor(dataDir: string) {
@@ -47,7 +47,7 @@ export class Database {
     try {
       refuseLostDatabase(join(dataDir, 'liminal.db'));
       this.#path = privateFile(dataDir, 'liminal.db');
-      this.#connection = connect(this.#path);
+      this.#connection = openConnection(this.#path);
       // After the start nothing may block the one thread.
       this.#connection.exec('PRAGMA busy_timeout = 0');
       this.#begin = this.prepare('BEGIN IMMEDIATE');
@@ -76,7 +76,7 @@ export class Database {
 
   /** As `write`, but waits, in order and without blocking other work, while another program holds the database. */
   async writeInTurn<T>(code: WriteFailure, work: () => T): Promise<T> {
-    if (this.#line === undefined) {
+    if (this.#writeQueue === undefined) {
       try {
         return this.write(code, work);
       } catch (error) {
@@ -84,24 +84,24 @@ export class Database {
       }
     }
     const end = performance.now() + busyTimeout;
-    const write = () => this.#writePatiently(code, work, end);
-    const mine = (this.#line ?? Promise.resolve()).then(write, write);
-    this.#line = mine;
+    const write = () => this.#writeWithRetry(code, work, end);
+    const queued = (this.#writeQueue ?? Promise.resolve()).then(write, write);
+    this.#writeQueue = queued;
     try {
-      return await mine;
+      return await queued;
     } finally {
-      if (this.#line === mine) this.#line = undefined;
+      if (this.#writeQueue === queued) this.#writeQueue = undefined;
     }
   }
 
-  async #writePatiently<T>(code: WriteFailure, work: () => T, end: number): Promise<T> {
+  async #writeWithRetry<T>(code: WriteFailure, work: () => T, end: number): Promise<T> {
     for (;;) {
       try {
         return this.write(code, work);
       } catch (error) {
         if (!isHeld(error) || performance.now() > end || !this.#connection.isOpen) throw error;
       }
-      await delay(busyLook);
+      await delay(busyPollMs);
     }
   }
 
@@ -125,18 +125,18 @@ export class Database {
    * Throws if another program has deleted or replaced a file, because new data in that file would end with this
    * process.
    */
-  #refuseGone(): void {
-    if (performance.now() - this.#lookedAt < lookEvery) return;
+  #assertFilesUnchanged(): void {
+    if (performance.now() - this.#checkedAt < fileCheckMs) return;
     if (filesOf(this.#path) !== this.#files) {
       throw new Error(
         'another program has deleted or replaced it; stop the server, put the file back and start again',
       );
     }
-    this.#lookedAt = performance.now();
+    this.#checkedAt = performance.now();
   }
 
   #transaction<T>(work: () => T): T {
-    this.#refuseGone();
+    this.#assertFilesUnchanged();
     this.#begin.run();
     try {
       const result = work();
@@ -174,7 +174,7 @@ function isHeld(error: unknown): boolean {
   return error instanceof StorageError && isBusy(error.cause);
 }
 
-function connect(path: string): DatabaseSync {
+function openConnection(path: string): DatabaseSync {
   const connection = new DatabaseSync(path, { timeout: busyTimeout });
   try {
     refuseForeign(connection, path);

@@ -1,8 +1,8 @@
 import type { StatementSync } from 'node:sqlite';
 import type { StreamEvent } from '@liminal/protocol';
 import type { EventArchive } from '../event-archive.ts';
-import { decodeParts, encodeParts } from '../log/kept-parts.ts';
-import { othersFirst } from '../others-first.ts';
+import { decodeEventParts, encodeEventParts } from '../log/event-parts.ts';
+import { yieldToEventLoop } from '../yield-to-event-loop.ts';
 import type { Database } from './database.ts';
 import { DeletedSessions } from './deleted-sessions.ts';
 import { keyOf } from './id-key.ts';
@@ -11,7 +11,7 @@ import { keyOf } from './id-key.ts';
 export class SqliteEventArchive implements EventArchive {
   readonly #database: Database;
   readonly #deleted: DeletedSessions;
-  readonly #keep: StatementSync;
+  readonly #insert: StatementSync;
   readonly #read: StatementSync;
   readonly #deleteOfSession: StatementSync;
 
@@ -19,7 +19,7 @@ export class SqliteEventArchive implements EventArchive {
     this.#database = database;
     this.#deleted = new DeletedSessions(database);
     // Of two parts with the same first event, the longer one contains the other.
-    this.#keep = database.prepare(
+    this.#insert = database.prepare(
       `INSERT INTO kept_events (run_id, from_seq, session_id, events) VALUES (?, ?, ?, ?)
        ON CONFLICT (run_id, from_seq) DO UPDATE SET events = excluded.events
        WHERE length(excluded.events) > length(events)`,
@@ -30,20 +30,20 @@ export class SqliteEventArchive implements EventArchive {
     this.#deleteOfSession = database.prepare('DELETE FROM kept_events WHERE session_id = ?');
   }
 
-  async keep(runId: string, events: readonly StreamEvent[]): Promise<void> {
-    for (const part of encodeParts(runId, events)) {
+  async store(runId: string, events: readonly StreamEvent[]): Promise<void> {
+    for (const part of encodeEventParts(runId, events)) {
       await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
         if (this.#deleted.has(part.sessionId)) return;
-        this.#keep.run(keyOf(runId), part.fromSeq, keyOf(part.sessionId), part.events);
+        this.#insert.run(keyOf(runId), part.fromSeq, keyOf(part.sessionId), part.events);
       });
-      await othersFirst();
+      await yieldToEventLoop();
     }
   }
 
   async read(runId: string): Promise<StreamEvent[]> {
     const found: unknown[] = this.#database.read(() => this.#read.all(keyOf(runId)));
     const rows = found as { events: string }[];
-    return decodeParts(
+    return decodeEventParts(
       runId,
       rows.map(({ events }) => events),
     );

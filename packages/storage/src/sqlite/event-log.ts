@@ -3,7 +3,7 @@ import type { EventLog, FollowOptions, LoggedRun, ReadOptions } from '../event-l
 import { advanceRun, isNotEmpty, runEnded } from '../log/append-rules.ts';
 import { decodeEvent, encodeEvents } from '../log/event-rows.ts';
 import { Followers } from '../log/followers.ts';
-import { othersFirst } from '../others-first.ts';
+import { yieldToEventLoop } from '../yield-to-event-loop.ts';
 import type { Database } from './database.ts';
 import type { TableRun } from './event-table.ts';
 import { EventTable } from './event-table.ts';
@@ -15,7 +15,7 @@ import { EventTable } from './event-table.ts';
 const followPage = { events: 128, characters: 1_000_000 };
 
 /** An event with at least this many characters of JSON takes so long that other work runs first. */
-const LARGE = 256 * 1024;
+const large = 256 * 1024;
 
 /**
  * The event log in SQLite. It works synchronously: an append takes microseconds, and is in the database when it
@@ -42,8 +42,8 @@ export class SqliteEventLog implements EventLog {
   async append(runId: string, events: readonly StreamEvent[]): Promise<void> {
     if (!isNotEmpty(events)) return;
     const rows = encodeEvents(runId, events);
-    const isLarge = rows.some(({ payload }) => payload.length > LARGE);
-    if (isLarge) await othersFirst();
+    const isLarge = rows.some(({ payload }) => payload.length > large);
+    if (isLarge) await yieldToEventLoop();
     const run = await this.#database.writeInTurn('LOG_WRITE_FAILED', () => {
       const known = this.#runs.get(runId);
       if (!known && this.#isSettled(runId)) throw runEnded(runId, events[0]);
@@ -55,7 +55,7 @@ export class SqliteEventLog implements EventLog {
     });
     this.#runs.set(runId, run);
     // The callers that wait for this append then send the event to readers, which takes as long again.
-    if (isLarge) await othersFirst();
+    if (isLarge) await yieldToEventLoop();
     this.#followers.notify(runId);
   }
 

@@ -27,7 +27,7 @@ export class EventTable {
   readonly #markEnded: StatementSync;
   readonly #markSettled: StatementSync;
   readonly #deleteRun: StatementSync;
-  readonly #keepSettled: StatementSync;
+  readonly #insertSettled: StatementSync;
   readonly #findSettled: StatementSync;
   readonly #selectEvents: StatementSync;
   readonly #selectRuns: StatementSync;
@@ -40,7 +40,7 @@ export class EventTable {
     this.#markEnded = database.prepare('UPDATE runs SET ended = 1 WHERE run_key = ?');
     this.#markSettled = database.prepare('UPDATE runs SET settled = 1 WHERE run_key = ?');
     this.#deleteRun = database.prepare('DELETE FROM runs WHERE run_key = ?');
-    this.#keepSettled = database.prepare('INSERT INTO settled_runs (run_id) VALUES (?)');
+    this.#insertSettled = database.prepare('INSERT INTO settled_runs (run_id) VALUES (?)');
     this.#findSettled = database.prepare('SELECT 1 FROM settled_runs WHERE run_id = ?');
     this.#selectEvents = database.prepare(
       'SELECT seq, timestamp, type, payload FROM events WHERE run_key = ? AND seq > ? ORDER BY seq LIMIT ?',
@@ -70,7 +70,7 @@ export class EventTable {
   /** Deletes the run with its events, and remembers its id. */
   dropRun(runId: string, key: TableRun['key']): void {
     this.#deleteRun.run(key);
-    this.#keepSettled.run(keyOf(runId));
+    this.#insertSettled.run(keyOf(runId));
   }
 
   isDropped(runId: string): boolean {

@@ -1,4 +1,4 @@
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 /** Describes SQLite's errors for people. */
 
 /** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
@@ -23,9 +23,9 @@ export function isBusy(error: unknown): boolean {
 
 /** The problem as the end of a sentence, with advice if there is any. */
 export function reasonOf(error: unknown): string {
-  const said = messageOf(error);
+  const message = thrownMessage(error);
   const known = advice.get(resultCodeOf(error) ?? -1);
-  return known === undefined ? said : `${known} (${said})`;
+  return known === undefined ? message : `${known} (${message})`;
 }
 
 function resultCodeOf(error: unknown): number | undefined {

@@ -1,5 +1,5 @@
 import { callKeyOf, type OutputItem } from '@liminal/protocol';
-import { idOf as idOfText, textKey } from '../store/text-key.ts';
+import { idOfTextKey as idOfText, textKey } from '../store/text-key.ts';
 
 /** A prefix that real ids do not have. */
 const mark = '\u0000json:';

@@ -6,10 +6,10 @@ import { indexTerms } from '../store/search-query.ts';
 import { readItem } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
 import { idOf, keyOf } from './id-key.ts';
-import { INDEX_BITS } from './item-words.ts';
+import { indexBits } from './item-words.ts';
 
 /** The most items that one search examines; each item blocks the one thread for a moment. */
-const CANDIDATES_MAX = 20_000;
+const candidatesMax = 20_000;
 
 interface Candidate {
   session_id: string;
@@ -28,10 +28,10 @@ export class ItemSearch {
     this.#candidates = database.prepare(
       `SELECT session_id, run_id, item_index, item
        FROM (SELECT rowid AS place FROM item_words WHERE item_words MATCH ?1
-             ORDER BY rowid DESC LIMIT ${CANDIDATES_MAX})
-       CROSS JOIN responses ON response_key = place >> ${INDEX_BITS}
+             ORDER BY rowid DESC LIMIT ${candidatesMax})
+       CROSS JOIN responses ON response_key = place >> ${indexBits}
        CROSS JOIN items USING (response_key)
-       WHERE item_index = place & ${2 ** INDEX_BITS - 1}
+       WHERE item_index = place & ${2 ** indexBits - 1}
          AND (?2 IS NULL OR session_id IN (SELECT session_id FROM sessions WHERE project_id = ?2))`,
     );
   }
@@ -53,6 +53,6 @@ export class ItemSearch {
 
 /** A query in SQLite's syntax: words in quotes cannot be operators, and a star matches prefixes. */
 function matchOf(query: ParsedQuery): string {
-  const { whole, prefix } = indexTerms(query);
-  return [...whole.map((word) => `"${word}"`), `"${prefix}"*`].join(' ');
+  const { exact, prefix } = indexTerms(query);
+  return [...exact.map((word) => `"${word}"`), `"${prefix}"*`].join(' ');
 }

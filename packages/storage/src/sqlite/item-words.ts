@@ -16,8 +16,8 @@ export const itemWords = `
 `;
 
 /** A row id combines an item's run and index in one number. Items from this index on are not searched. */
-export const INDEX_BITS = 20;
-const INDEX_END = 2 ** INDEX_BITS;
+export const indexBits = 20;
+const indexEnd = 2 ** indexBits;
 
 interface NotedItem {
   /** `response_key` of the item's run. */
@@ -43,8 +43,8 @@ export class ItemWords {
   /** Indexes an item if it is final; a streaming item would be indexed again and again. */
   note({ key, index, item, status }: NotedItem, hasChanged: boolean): void {
     // The end of a run makes its items final, changed or not.
-    if (index >= INDEX_END || (!hasChanged && isUnderWay(status))) return;
-    const row = key * INDEX_END + index;
+    if (index >= indexEnd || (!hasChanged && isUnderWay(status))) return;
+    const row = key * indexEnd + index;
     if (this.#has.get(row) !== undefined) {
       if (!hasChanged) return;
       this.#remove.run(row, row + 1);
@@ -55,7 +55,7 @@ export class ItemWords {
 
   /** Removes a run's items from an index on. */
   delete(key: number, fromIndex: number): void {
-    this.#remove.run(key * INDEX_END + fromIndex, (key + 1) * INDEX_END);
+    this.#remove.run(key * indexEnd + fromIndex, (key + 1) * indexEnd);
   }
 }
 

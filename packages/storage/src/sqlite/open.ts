@@ -21,13 +21,13 @@ export function openSqliteStorage(dataDir: string): OpenedStorage {
 }
 
 function open(database: Database): OpenedStorage {
-  const { log, store, blobs, archive } = makeParts(database);
+  const { log, store, blobs, eventArchive } = makeParts(database);
   return {
     log,
     store,
     blobs,
-    archive,
-    setAside: unreadableIn(database),
+    eventArchive,
+    damageReports: unreadableIn(database),
     close: async () => {
       await log.close();
       await store.close();
@@ -53,7 +53,7 @@ function makeParts(database: Database) {
       log: new SqliteEventLog(database),
       store: new SqliteResponseStore(database, blobs),
       blobs,
-      archive: new SqliteEventArchive(database),
+      eventArchive: new SqliteEventArchive(database),
     };
   } catch (error) {
     database.close();

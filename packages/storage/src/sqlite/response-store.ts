@@ -13,7 +13,7 @@ import type {
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
 import { refuseStale, sessionDeleted } from '../store/refuse-stale.ts';
-import { idsOf } from '../store/session-ids.ts';
+import { sessionIdsOf } from '../store/session-ids.ts';
 import { titleHits } from '../store/search-hits.ts';
 import { parseQuery } from '../store/search-query.ts';
 import type { SqliteBlobStore } from './blob-store.ts';
@@ -22,9 +22,9 @@ import { DeletedSessions } from './deleted-sessions.ts';
 import { SqliteEventArchive } from './event-archive.ts';
 import { GrantTable } from './grant-table.ts';
 import { ItemSearch } from './item-search.ts';
-import { othersFirst } from '../others-first.ts';
+import { yieldToEventLoop } from '../yield-to-event-loop.ts';
 import type { EncodedResponse, ResponseRow } from './response-table.ts';
-import { encodeResponse, headOf, partsOf, ResponseTable } from './response-table.ts';
+import { encodeResponse, headOf, partEnds, ResponseTable } from './response-table.ts';
 import { SessionTable } from './session-table.ts';
 
 /** Sessions, Responses and items in separate tables, so that a page of items reads only those items. */
@@ -36,12 +36,12 @@ export class SqliteResponseStore implements ResponseStore {
   readonly #search: ItemSearch;
   readonly #grants: GrantTable;
   readonly #blobs: SqliteBlobStore;
-  readonly #archive: SqliteEventArchive;
+  readonly #eventArchive: SqliteEventArchive;
 
   constructor(database: Database, blobs: SqliteBlobStore) {
     this.#database = database;
     this.#blobs = blobs;
-    this.#archive = new SqliteEventArchive(database);
+    this.#eventArchive = new SqliteEventArchive(database);
     this.#sessions = new SessionTable(database);
     this.#deleted = new DeletedSessions(database);
     this.#responses = new ResponseTable(database);
@@ -79,10 +79,10 @@ export class SqliteResponseStore implements ResponseStore {
   async deleteSession(sessionId: string): Promise<void> {
     const unneeded = await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
       const stored = this.#sessions.find(sessionId);
-      if (stored) for (const id of idsOf(stored)) this.#deleted.add(id);
+      if (stored) for (const id of sessionIdsOf(stored)) this.#deleted.add(id);
       this.#sessions.delete(sessionId);
       this.#responses.deleteSession(sessionId);
-      this.#archive.deleteSession(sessionId);
+      this.#eventArchive.deleteSession(sessionId);
       return this.#blobs.release(sessionId);
     });
     await this.#blobs.clear(unneeded);
@@ -95,13 +95,13 @@ export class SqliteResponseStore implements ResponseStore {
   /** Saves a large Response in parts, with other work in between; after a failure the caller must save it again. */
   async saveResponse(response: Response): Promise<void> {
     const encoded = await encodeResponse(response);
-    const parts = partsOf(encoded);
+    const parts = partEnds(encoded);
     let from = 0;
     for (const to of parts) {
       await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
         this.#save(encoded, from, to);
       });
-      if (parts.length > 1) await othersFirst();
+      if (parts.length > 1) await yieldToEventLoop();
       from = to;
     }
   }
@@ -137,9 +137,9 @@ export class SqliteResponseStore implements ResponseStore {
 
   async readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage> {
     const { before } = options;
-    const newest = Number.MAX_SAFE_INTEGER;
+    const maxKey = Number.MAX_SAFE_INTEGER;
     return this.#database.read(() => {
-      if (!before) return pageOfItems(this.#runsBefore(sessionId, newest), options);
+      if (!before) return pageOfItems(this.#runsBefore(sessionId, maxKey), options);
       const row = this.#find(sessionId, before.runId);
       if (!row) return { items: [], heads: [], hasMore: false };
       return pageOfItems(this.#runsBefore(sessionId, row.response_key, before.index), options);

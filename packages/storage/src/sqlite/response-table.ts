@@ -2,7 +2,7 @@ import type { StatementSync } from 'node:sqlite';
 import type { Response } from '@liminal/protocol';
 import { StorageError } from '../errors.ts';
 import {
-  CALL_ITEMS_MAX,
+  callItemsMax,
   type CallsWanted,
   type ResponseHead,
   type StoredItem,
@@ -11,11 +11,11 @@ import { readHead, readItem } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
 import { callColumn, idOf, keyOf } from './id-key.ts';
 import { ItemWords } from './item-words.ts';
-import { othersFirst } from '../others-first.ts';
+import { yieldToEventLoop } from '../yield-to-event-loop.ts';
 
 /** The most items, and characters of their JSON, per part; a larger item is a part of its own. */
-const PART_ITEMS = 2_000;
-const PART_SIZE = 1024 * 1024;
+const partItems = 2_000;
+const partSize = 1024 * 1024;
 /** The most missing items at the end of a run that are shown as damaged. */
 const maxGaps = 1_000;
 
@@ -90,12 +90,12 @@ export class ResponseTable {
       before: database.prepare(
         `SELECT item_index, item FROM items
          WHERE response_key = ? AND call_key = ? AND item_index < ?
-         ORDER BY item_index DESC LIMIT ${CALL_ITEMS_MAX}`,
+         ORDER BY item_index DESC LIMIT ${callItemsMax}`,
       ),
       from: database.prepare(
         `SELECT item_index, item FROM items
          WHERE response_key = ? AND call_key = ? AND item_index >= ?
-         ORDER BY item_index LIMIT ${CALL_ITEMS_MAX}`,
+         ORDER BY item_index LIMIT ${callItemsMax}`,
       ),
     };
     this.#deleteOfSession = database.prepare('DELETE FROM responses WHERE session_id = ?');
@@ -204,8 +204,8 @@ export async function encodeResponse(response: Response): Promise<EncodedRespons
       const json = JSON.stringify(item);
       items.push(json);
       size += json.length;
-      if (size <= PART_SIZE) continue;
-      await othersFirst();
+      if (size <= partSize) continue;
+      await yieldToEventLoop();
       size = 0;
     }
     return { response, head: JSON.stringify(head), items };
@@ -216,11 +216,11 @@ export async function encodeResponse(response: Response): Promise<EncodedRespons
 }
 
 /** The ends of the parts in which a Response's items are saved; most Responses have one part. */
-export function partsOf({ items }: EncodedResponse): number[] {
+export function partEnds({ items }: EncodedResponse): number[] {
   const ends: number[] = [];
   let [from, size] = [0, 0];
   for (const [index, { length }] of items.entries()) {
-    if (index > from && (size + length > PART_SIZE || index - from >= PART_ITEMS)) {
+    if (index > from && (size + length > partSize || index - from >= partItems)) {
       ends.push(index);
       [from, size] = [index, 0];
     }

@@ -5,7 +5,7 @@ import { readItem } from '../store/stored-json.ts';
 import { callColumn } from './id-key.ts';
 import { fillItemWords, itemWords } from './item-words.ts';
 
-const spine = `
+const coreTables = `
   -- Runs whose events are in the log. The fields that all events of a run share are here once, as JSON.
   CREATE TABLE runs (
     run_key INTEGER PRIMARY KEY,
@@ -102,7 +102,7 @@ const grants = `
   ) STRICT;
 `;
 
-const keptEvents = `
+const eventArchive = `
   -- Archived events of finished runs, in parts, as JSON.
   CREATE TABLE kept_events (
     run_id TEXT NOT NULL,
@@ -123,7 +123,7 @@ const callKeys = `
 `;
 
 const migrations: ((connection: DatabaseSync) => void)[] = [
-  (connection) => connection.exec(spine),
+  (connection) => connection.exec(coreTables),
   (connection) => {
     connection.exec(itemWords);
     fillItemWords(connection);
@@ -131,7 +131,7 @@ const migrations: ((connection: DatabaseSync) => void)[] = [
   (connection) => connection.exec(blobs),
   (connection) => connection.exec(deletedSessions),
   (connection) => connection.exec(grants),
-  (connection) => connection.exec(keptEvents),
+  (connection) => connection.exec(eventArchive),
   (connection) => {
     connection.exec(callKeys);
     fillCallKeys(connection);
@@ -157,11 +157,11 @@ export function migrate(connection: DatabaseSync, path: string): void {
       `${path} was written by a newer Liminal (data version ${version}, this one knows ${migrations.length}). Update Liminal, or choose another data folder.`,
     );
   }
-  for (const [step, take] of migrations.entries()) {
+  for (const [step, migrateStep] of migrations.entries()) {
     if (step < version) continue;
     connection.exec('BEGIN IMMEDIATE');
     // A failed step is rolled back when the caller closes the connection.
-    take(connection);
+    migrateStep(connection);
     connection.exec(`PRAGMA user_version = ${step + 1}; COMMIT`);
   }
 }

@@ -3,7 +3,7 @@ import { webcrypto } from 'node:crypto';
 import { StorageError } from '../errors.ts';
 
 /** The bytes of one part, which takes the one thread a few milliseconds to write or read. */
-export const PART_SIZE = 512 * 1024;
+export const partSize = 512 * 1024;
 
 /** The hash of bytes: SHA-256, 64 lower-case hexadecimal digits; computed outside the one thread. */
 export async function blobHash(bytes: Uint8Array): Promise<string> {
@@ -11,7 +11,7 @@ export async function blobHash(bytes: Uint8Array): Promise<string> {
 }
 
 /** Views of the bytes, not copies; all but the last one have the same size. */
-export function* partsOf(bytes: Uint8Array, size = PART_SIZE): Generator<Uint8Array> {
+export function* splitBytes(bytes: Uint8Array, size = partSize): Generator<Uint8Array> {
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
 }
 

@@ -4,10 +4,10 @@ import { callKeyOf, type OutputItem } from '@liminal/protocol';
 /** A hash of an item's call key (22 characters), because ids may be too long for an index. */
 export function callHashOf(item: OutputItem): string | undefined {
   const key = callKeyOf(item);
-  return key === undefined ? undefined : hashOf(key);
+  return key === undefined ? undefined : callKeyHash(key);
 }
 
-export function hashOf(callKey: string): string {
+export function callKeyHash(callKey: string): string {
   // UTF-16, which keeps lone surrogates distinct.
   const bytes = Buffer.from(callKey, 'utf16le');
   return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);

@@ -3,21 +3,21 @@ import type { TextWord } from './words.ts';
 import { wordsOf } from './words.ts';
 
 /** The approximate number of characters of a snippet before the hit, and in total. */
-const LEAD = 40;
-const SNIPPET_MAX = 160;
+const lead = 40;
+const snippetMax = 160;
 
 /** A piece of the text around the query's first phrase; undefined if the text lacks one of the phrases. */
 export function snippetOf(text: string, { phrases }: ParsedQuery): string | undefined {
   const words = [...wordsOf(text)];
   const places = phrases.map((phrase, at) =>
-    placeOf(words, phrase, at === phrases.length - 1 ? 'beginning' : 'whole'),
+    indexOfPhrase(words, phrase, at === phrases.length - 1 ? 'beginning' : 'whole'),
   );
   if (places.includes(-1)) return undefined;
   return cutAround(text, words[places[0] ?? 0]?.start ?? 0);
 }
 
 /** The index of the first word of a phrase's first occurrence, or -1. The phrase's last word may be a prefix. */
-function placeOf(words: readonly TextWord[], phrase: string[], last: 'whole' | 'beginning') {
+function indexOfPhrase(words: readonly TextWord[], phrase: string[], last: 'whole' | 'beginning') {
   const lastAt = phrase.length - 1;
   return words.findIndex((_, from) =>
     phrase.every((wanted, offset) => {
@@ -29,8 +29,8 @@ function placeOf(words: readonly TextWord[], phrase: string[], last: 'whole' | '
 }
 
 function cutAround(text: string, place: number): string {
-  const from = place <= LEAD ? 0 : wholeCharacter(text, place - LEAD);
-  const to = wholeCharacter(text, Math.min(text.length, from + SNIPPET_MAX));
+  const from = place <= lead ? 0 : wholeCharacter(text, place - lead);
+  const to = wholeCharacter(text, Math.min(text.length, from + snippetMax));
   const piece = text.slice(from, to).replaceAll(/\s+/gu, ' ').trim();
   return `${from > 0 ? '…' : ''}${piece}${to < text.length ? '…' : ''}`;
 }

@@ -1,7 +1,7 @@
 import { cutWord, wordsOf } from './words.ts';
 
 /** The most words of a query; further words are ignored. Convex searches for no more. */
-const QUERY_WORDS_MAX = 16;
+const queryWordsMax = 16;
 
 /**
  * A parsed query. Every phrase must occur, with its words one after another. Text between spaces is a phrase
@@ -14,7 +14,7 @@ export interface ParsedQuery {
 /** Parses any text as a query; undefined if it has no words. */
 export function parseQuery(text: string): ParsedQuery | undefined {
   const phrases: string[][] = [];
-  let room = QUERY_WORDS_MAX;
+  let room = queryWordsMax;
   for (const part of text.split(/\s+/u)) {
     const words = Array.from(wordsOf(part), ({ folded }) => folded).slice(0, room);
     room -= words.length;
@@ -24,8 +24,8 @@ export function parseQuery(text: string): ParsedQuery | undefined {
 }
 
 /** The words to look up in an index: the last word as a prefix, all others exactly. */
-export function indexTerms({ phrases }: ParsedQuery): { whole: string[]; prefix: string } {
+export function indexTerms({ phrases }: ParsedQuery): { exact: string[]; prefix: string } {
   const words = phrases.flat().map(cutWord);
   const prefix = words.pop() ?? '';
-  return { whole: [...new Set(words)], prefix };
+  return { exact: [...new Set(words)], prefix };
 }

@@ -1,40 +1,40 @@
 import type { OutputItem, ResponseStatus } from '@liminal/protocol';
 
 /** The number of characters that are searched: in messages of people and models, and in inputs and outputs of tools. */
-const SAID_MAX = 100_000;
-const TOOL_MAX = 20_000;
+const textMax = 100_000;
+const toolMax = 20_000;
 
 /** The text of an item that is searched. */
 export function searchableText(item: OutputItem): string {
   switch (item.type) {
     case 'message':
     case 'reasoning':
-      return item.content.slice(0, SAID_MAX);
+      return item.content.slice(0, textMax);
     case 'function_call':
-      return [item.title ?? '', item.name, valuesOf(item.arguments)].join('\n').slice(0, TOOL_MAX);
+      return [item.title ?? '', item.name, valuesOf(item.arguments)].join('\n').slice(0, toolMax);
     case 'function_call_output':
-      return item.output.slice(0, TOOL_MAX);
+      return item.output.slice(0, toolMax);
     case 'script_execution':
-      return item.code.slice(0, TOOL_MAX);
+      return item.code.slice(0, toolMax);
     case 'script_execution_output':
-      return valuesOf(item.result).slice(0, TOOL_MAX);
+      return valuesOf(item.result).slice(0, toolMax);
     case 'plan':
       return item.entries
         .map(({ content }) => content)
         .join('\n')
-        .slice(0, SAID_MAX);
+        .slice(0, textMax);
     case 'file_changes':
       // The calls that made the changes are searched instead.
       return '';
     case 'approval':
-      return item.title.slice(0, SAID_MAX);
+      return item.title.slice(0, textMax);
     case 'error':
-      return `${item.code}\n${item.message}`.slice(0, SAID_MAX);
+      return `${item.code}\n${item.message}`.slice(0, textMax);
   }
 }
 
 export function searchableTitle({ title }: { title: string }): string {
-  return title.slice(0, SAID_MAX);
+  return title.slice(0, textMax);
 }
 
 /** Whether an item is final, so that it can be indexed. */
@@ -47,14 +47,14 @@ export function isUnderWay(status: ResponseStatus): boolean {
 }
 
 /** A longer JSON text (characters) is not parsed; its beginning is searched as plain text. */
-const PARSED_MAX = 200_000;
+const parsedMax = 200_000;
 
 /** The values in a JSON text, without syntax and escapes, as far as they are searched; any other text unchanged. */
 function valuesOf(json: string): string {
-  if (json.length > PARSED_MAX) return json;
+  if (json.length > parsedMax) return json;
   const values: string[] = [];
   try {
-    gather(JSON.parse(json), values, TOOL_MAX);
+    gather(JSON.parse(json), values, toolMax);
   } catch {
     return json;
   }

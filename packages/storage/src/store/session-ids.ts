@@ -1,7 +1,7 @@
 import type { SessionRecord } from '../response-store.ts';
 
 /** Returns the ids by which a session is known: ours, and its agent's, present and former, where those differ. */
-export function idsOf({
+export function sessionIdsOf({
   sessionId,
   agentSessionId = sessionId,
   formerAgentSessionIds = [],

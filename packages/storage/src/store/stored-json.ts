@@ -16,18 +16,26 @@ const damaged = {
 /**
  * Fields with numbers that agents choose, which earlier versions stored unchecked. The rest can be read without them.
  */
-const numbered = new Set(['locations', 'exitCode', 'blocks', 'asked', 'earlier', 'form', 'usage']);
+const droppableFields = new Set([
+  'locations',
+  'exitCode',
+  'blocks',
+  'asked',
+  'earlier',
+  'form',
+  'usage',
+]);
 
 /** Reads an item; a damaged one becomes an error item. `place` must be unique in its run. */
 export function readItem(json: string, place: number | string): OutputItem {
-  const item = readWithoutNumbered(OutputItem, json);
+  const item = readWithoutDroppable(OutputItem, json);
   return item ?? { type: 'error', id: `damaged:${place}`, origin: 'system', ...damaged };
 }
 
 /** Reads a head; a damaged one becomes a failed run. @param run - The ids under which the head is stored. */
 export function readHead(json: string, run: { runId: string; sessionId: string }): ResponseHead {
   const { runId, sessionId } = run;
-  const head = readWholeHead(json);
+  const head = readIntactHead(json);
   const isOther = runId !== '' && head?.id !== runId;
   return head && !isOther && (sessionId === '' || head.sessionId === sessionId)
     ? head
@@ -48,8 +56,8 @@ export function readHead(json: string, run: { runId: string; sessionId: string }
 }
 
 /** Reads a head; undefined if it is damaged. */
-export function readWholeHead(json: string): ResponseHead | undefined {
-  return readWithoutNumbered(ResponseHead, json);
+export function readIntactHead(json: string): ResponseHead | undefined {
+  return readWithoutDroppable(ResponseHead, json);
 }
 
 /**
@@ -81,18 +89,18 @@ export function readGrant(json: string): Grant | undefined {
 
 /** The stored value unchanged; undefined if it does not match the schema. */
 export function readAs<T>(schema: z.ZodType<T>, json: string): T | undefined {
-  const value = parsed(json);
+  const value = parseObject(json);
   return value !== undefined && isOf(schema, value) ? value : undefined;
 }
 
 /** The stored value without those of the numbered fields that do not match the schema. */
-function readWithoutNumbered<T>(schema: z.ZodType<T>, json: string): T | undefined {
-  const value = parsed(json);
+function readWithoutDroppable<T>(schema: z.ZodType<T>, json: string): T | undefined {
+  const value = parseObject(json);
   if (value === undefined) return undefined;
   const { error, success } = schema.safeParse(value);
   if (success) return value as T;
   const wrong = new Set(error.issues.map(({ path }) => String(path[0])));
-  if (![...wrong].every((name) => numbered.has(name))) return undefined;
+  if (![...wrong].every((name) => droppableFields.has(name))) return undefined;
   const rest = Object.fromEntries(Object.entries(value).filter(([name]) => !wrong.has(name)));
   return isOf(schema, rest) ? rest : undefined;
 }
@@ -102,7 +110,7 @@ export function isOf<T>(schema: z.ZodType<T>, value: unknown): value is T {
 }
 
 /** Parses an object; undefined for any other text. */
-export function parsed(json: string): object | undefined {
+export function parseObject(json: string): object | undefined {
   try {
     const value: unknown = JSON.parse(json);
     return typeof value === 'object' && value !== null ? value : undefined;

@@ -4,7 +4,7 @@ export function textKey(id: string): string {
 }
 
 /** The id of a key; a damaged key is returned unchanged. */
-export function idOf(key: string): string {
+export function idOfTextKey(key: string): string {
   try {
     return JSON.parse(`"${key}"`) as string;
   } catch {

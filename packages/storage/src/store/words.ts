@@ -21,15 +21,15 @@ const dropped = /[\u0300-\u036f]|[^\p{L}\p{N}\p{M}]/gu;
 const ascii = /^[a-z0-9]+$/;
 
 /** The longest word in an index, in characters; a longer word is found by its beginning. */
-const WORD_MAX = 64;
+const wordMax = 64;
 /** The most characters of words per text in an index: PostgreSQL accepts no more than 1 MB. */
-const INDEX_MAX = 200_000;
+const indexMax = 200_000;
 /**
  * The most characters of words of a long text, as a share: a text with few repeated words (a dump of numbers) would be
  * stored twice.
  */
-const LONG_TEXT = 2_000;
-const INDEX_PART = 0.4;
+const longText = 2_000;
+const indexPart = 0.4;
 
 /** The words of a text, in order; read lazily. */
 export function* wordsOf(text: string): Generator<TextWord> {
@@ -42,7 +42,7 @@ export function* wordsOf(text: string): Generator<TextWord> {
 /** The words of a text for an index, each once, cut to a length. They have only letters, digits and marks. */
 function indexWords(text: string): string[] {
   const words = new Set<string>();
-  let room = Math.min(INDEX_MAX, Math.max(LONG_TEXT, INDEX_PART * text.length));
+  let room = Math.min(indexMax, Math.max(longText, indexPart * text.length));
   for (const { folded } of wordsOf(text)) {
     const word = cutWord(folded);
     if (words.has(word)) continue;
@@ -60,10 +60,10 @@ export function wordList(text: string): string {
 
 /** A word as it is stored in an index. */
 export function cutWord(folded: string): string {
-  if (folded.length <= WORD_MAX) return folded;
+  if (folded.length <= wordMax) return folded;
   // Cut by code points, of at most two units each, because half a character could not be stored.
-  return Array.from(folded.slice(0, 2 * WORD_MAX))
-    .slice(0, WORD_MAX)
+  return Array.from(folded.slice(0, 2 * wordMax))
+    .slice(0, wordMax)
     .join('');
 }
 

@@ -12,9 +12,9 @@ export interface BlobSubject extends Pick<OpenedDatabase, 'blobs' | 'store'> {
 }
 
 const png = { mimeType: 'image/png' };
-const MIB = 1024 * 1024;
+const mib = 1024 * 1024;
 /** The most bytes of a blob. */
-const LARGEST = 20 * MIB;
+const largest = 20 * mib;
 const later = () => Date.now() + 60_000;
 
 function bytesOf(text: string): Uint8Array {
@@ -66,13 +66,13 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       ['one byte', () => Uint8Array.of(0)],
       ['bytes of all values', () => Uint8Array.from({ length: 256 }, (_, at) => at)],
       ['whole parts', () => new Uint8Array(randomBytes(3 * 128 * 1024))],
-      ['5 MiB', () => new Uint8Array(randomBytes(5 * MIB))],
+      ['5 MiB', () => new Uint8Array(randomBytes(5 * mib))],
     ])('are returned unchanged: %s', async (_, make) => {
       await expectBack(make());
     });
 
     testAtLength('are returned unchanged: 20 MiB', async () => {
-      await expectBack(new Uint8Array(randomBytes(LARGEST)));
+      await expectBack(new Uint8Array(randomBytes(largest)));
     });
 
     test('that are the same are stored once, with the first media type', async () => {
@@ -265,7 +265,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
   describe('concurrently', () => {
     test('many puts of the same bytes are one blob', async () => {
       const { blobs, store } = subject;
-      const bytes = new Uint8Array(randomBytes(MIB));
+      const bytes = new Uint8Array(randomBytes(mib));
       const puts = Array.from({ length: 20 }, async (_, at) =>
         blobs.put(bytes, { mimeType: `image/${at}`, ...(at % 2 === 1 && { sessionId: `${at}` }) }),
       );

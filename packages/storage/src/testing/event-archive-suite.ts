@@ -25,8 +25,8 @@ export function eventArchiveSuite(setup: Setup<OpenedDatabase>): void {
   let database: OpenedDatabase;
   let under: SubjectUnderTest<OpenedDatabase>;
   const archive = () => {
-    if (!database.archive) throw new Error('The driver has no archive.');
-    return database.archive;
+    if (!database.eventArchive) throw new Error('The driver has no archive.');
+    return database.eventArchive;
   };
   beforeEach(async () => {
     under = await setup();
@@ -37,10 +37,10 @@ export function eventArchiveSuite(setup: Setup<OpenedDatabase>): void {
   describe('kept events', () => {
     test('are returned unchanged, in order, by run, also after a restart', async () => {
       const [one, two] = [eventsOf('run-1', 0, 2_500), eventsOf('run-2', 0, 3)];
-      await archive().keep('run-1', one.slice(0, 1_200));
-      await archive().keep('run-2', two);
-      await archive().keep('run-1', one.slice(1_200));
-      await archive().keep('run-1', []);
+      await archive().store('run-1', one.slice(0, 1_200));
+      await archive().store('run-2', two);
+      await archive().store('run-1', one.slice(1_200));
+      await archive().store('run-1', []);
       expect(await archive().read('run-1')).toEqual(one);
       database = (await under.reopen?.()) ?? database;
       expect(await archive().read('run-1')).toEqual(one);
@@ -50,21 +50,21 @@ export function eventArchiveSuite(setup: Setup<OpenedDatabase>): void {
 
     test('are stored once, however often and in whatever pieces they are given', async () => {
       const all = eventsOf('run-1', 0, 30);
-      await archive().keep('run-1', all.slice(0, 20));
-      await archive().keep('run-1', all.slice(0, 5));
-      await archive().keep('run-1', all.slice(10, 25));
-      await archive().keep('run-1', all.slice(20));
-      await Promise.all([archive().keep('run-1', all), archive().keep('run-1', all)]);
+      await archive().store('run-1', all.slice(0, 20));
+      await archive().store('run-1', all.slice(0, 5));
+      await archive().store('run-1', all.slice(10, 25));
+      await archive().store('run-1', all.slice(20));
+      await Promise.all([archive().store('run-1', all), archive().store('run-1', all)]);
       expect(await archive().read('run-1')).toEqual(all);
     });
 
     test('of a deleted session are deleted, and no more are stored; events of other sessions stay', async () => {
       await database.store.saveSession(sessionRecord('session-1'));
-      await archive().keep('run-1', eventsOf('run-1', 0, 3));
-      await archive().keep('run-2', eventsOf('run-2', 0, 3, 'session-2'));
+      await archive().store('run-1', eventsOf('run-1', 0, 3));
+      await archive().store('run-2', eventsOf('run-2', 0, 3, 'session-2'));
       await database.store.deleteSession('session-1');
       expect(await archive().read('run-1')).toEqual([]);
-      await archive().keep('run-1', eventsOf('run-1', 3, 6));
+      await archive().store('run-1', eventsOf('run-1', 3, 6));
       expect(await archive().read('run-1')).toEqual([]);
       expect(await archive().read('run-2')).toHaveLength(3);
     });
@@ -73,7 +73,7 @@ export function eventArchiveSuite(setup: Setup<OpenedDatabase>): void {
       const [event] = eventsOf('run-1', 0, 1);
       if (event?.payload.type !== 'item_delta') throw new Error('no delta');
       event.payload.deltaContent = 'long '.repeat(600_000);
-      await archive().keep('run-1', [event]);
+      await archive().store('run-1', [event]);
       expect(await archive().read('run-1')).toEqual([event]);
     });
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Lease } from '../coordination.ts';
 import type { TwoServers } from './subject.ts';
 
-const LONG_MS = 600_000;
+const longMs = 600_000;
 const patience = { timeout: 15_000, interval: 10 };
 
 export function leaseSuite(servers: () => TwoServers): void {
@@ -11,9 +11,9 @@ export function leaseSuite(servers: () => TwoServers): void {
 
     test('have one holder, which every server can see', async () => {
       const { one, two } = servers();
-      const lease = await one.coordination.leases.acquire('session-1', 'server-1', LONG_MS);
+      const lease = await one.coordination.leases.acquire('session-1', 'server-1', longMs);
       expect(lease).toMatchObject({ name: 'session-1', holder: 'server-1' });
-      expect(await two.coordination.leases.acquire('session-1', 'server-2', LONG_MS)).toBe(
+      expect(await two.coordination.leases.acquire('session-1', 'server-2', longMs)).toBe(
         undefined,
       );
       for (const leases of both()) {
@@ -24,13 +24,13 @@ export function leaseSuite(servers: () => TwoServers): void {
 
     test('are acquired again by their holder, with the same token', async () => {
       const [leases] = both();
-      const first = await leases?.acquire('session-1', 'server-1', LONG_MS);
-      expect(await leases?.acquire('session-1', 'server-1', LONG_MS)).toEqual(first);
+      const first = await leases?.acquire('session-1', 'server-1', longMs);
+      expect(await leases?.acquire('session-1', 'server-1', longMs)).toEqual(first);
     });
 
     test('go to exactly one of many concurrent callers', async () => {
       const asked = Array.from({ length: 20 }, async (_, i) =>
-        both()[i % 2]?.acquire('session-1', `server-${i}`, LONG_MS),
+        both()[i % 2]?.acquire('session-1', `server-${i}`, longMs),
       );
       const given = (await Promise.all(asked)).filter((lease) => lease !== undefined);
       expect(given).toHaveLength(1);
@@ -40,7 +40,7 @@ export function leaseSuite(servers: () => TwoServers): void {
     test('do not affect leases of other names', async () => {
       const [leases] = both();
       const names = ['session-1', 'session:1', 'session-{1}', 'session-%7B1}', 'ß🧵'];
-      for (const name of names) expect(await leases?.acquire(name, name, LONG_MS)).toBeDefined();
+      for (const name of names) expect(await leases?.acquire(name, name, longMs)).toBeDefined();
       const holders = await leases?.holders(names);
       expect([...(holders?.values() ?? [])].map(({ holder }) => holder)).toEqual(names);
     });
@@ -49,7 +49,7 @@ export function leaseSuite(servers: () => TwoServers): void {
       const { one, two } = servers();
       const tokens: number[] = [];
       for (const [index, { coordination }] of [one, two, one, two].entries()) {
-        const lease = await coordination.leases.acquire('session-1', `server-${index}`, LONG_MS);
+        const lease = await coordination.leases.acquire('session-1', `server-${index}`, longMs);
         tokens.push(lease?.token ?? Number.NaN);
         if (lease) await coordination.leases.release(lease);
       }
@@ -59,10 +59,10 @@ export function leaseSuite(servers: () => TwoServers): void {
 
     test('can be released at once', async () => {
       const { one, two } = servers();
-      const lease = await one.coordination.leases.acquire('session-1', 'server-1', LONG_MS);
+      const lease = await one.coordination.leases.acquire('session-1', 'server-1', longMs);
       await one.coordination.leases.release(lease!);
       expect(await two.coordination.leases.holders(['session-1'])).toEqual(new Map());
-      const next = await two.coordination.leases.acquire('session-1', 'server-2', LONG_MS);
+      const next = await two.coordination.leases.acquire('session-1', 'server-2', longMs);
       expect(next?.token).toBeGreaterThan(lease!.token);
     });
 
@@ -72,12 +72,12 @@ export function leaseSuite(servers: () => TwoServers): void {
       let taken: Lease | undefined;
       await expect
         .poll(async () => {
-          taken = await two.coordination.leases.acquire('session-1', 'server-2', LONG_MS);
+          taken = await two.coordination.leases.acquire('session-1', 'server-2', longMs);
           return taken;
         }, patience)
         .toBeDefined();
       expect(taken?.token).toBeGreaterThan(lease!.token);
-      expect(await one.coordination.leases.renew(lease!, LONG_MS)).toBe(false);
+      expect(await one.coordination.leases.renew(lease!, longMs)).toBe(false);
       await one.coordination.leases.release(lease!);
       expect((await one.coordination.leases.holders(['session-1'])).get('session-1')).toEqual(
         taken,
@@ -91,18 +91,18 @@ export function leaseSuite(servers: () => TwoServers): void {
       await expect
         .poll(async () => (await two.coordination.leases.holders(['session-1'])).size, patience)
         .toBe(0);
-      expect(await leases.renew(lease!, LONG_MS)).toBe(true);
+      expect(await leases.renew(lease!, longMs)).toBe(true);
       expect((await two.coordination.leases.holders(['session-1'])).get('session-1')).toEqual(
         lease,
       );
-      expect(await two.coordination.leases.acquire('session-1', 'server-2', LONG_MS)).toBe(
+      expect(await two.coordination.leases.acquire('session-1', 'server-2', longMs)).toBe(
         undefined,
       );
     });
 
     test('are held for the time of their renewal', async () => {
       const { leases } = servers().one.coordination;
-      const lease = await leases.acquire('session-1', 'server-1', LONG_MS);
+      const lease = await leases.acquire('session-1', 'server-1', longMs);
       expect(await leases.renew(lease!, 50)).toBe(true);
       await expect.poll(async () => (await leases.holders(['session-1'])).size, patience).toBe(0);
     });

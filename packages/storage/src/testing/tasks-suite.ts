@@ -76,16 +76,16 @@ export function tasksSuite(servers: () => TwoServers): void {
       const { one, two } = servers();
       const { tasks } = one.coordination;
       const taskId = await tasks.offer('a');
-      expect(await tasks.outlook(taskId)).toBe('unattended');
+      expect(await tasks.stateOf(taskId)).toBe('unattended');
       const busy = worker(two, 'busy');
       await busy.next();
-      expect(await tasks.outlook(taskId)).toBe('taken');
+      expect(await tasks.stateOf(taskId)).toBe('taken');
       const later = await tasks.offer('b');
-      expect(await tasks.outlook(later)).toBe('waits');
+      expect(await tasks.stateOf(later)).toBe('waits');
       busy.stop();
       // A worker notices the end when it asks for more.
       expect(await busy.next()).toBe(undefined);
-      await expect.poll(async () => tasks.outlook(later), patience).toBe('unattended');
+      await expect.poll(async () => tasks.stateOf(later), patience).toBe('unattended');
     });
 
     test('a withdrawn task goes to no worker', async () => {
@@ -102,11 +102,12 @@ export function tasksSuite(servers: () => TwoServers): void {
       const [asker, ofWorker] = [follow(two, taskId, 'asker'), follow(one, taskId, 'worker')];
       const waiting = asker.next();
       const numbers = Array.from({ length: 300 }, (_, index) => String(index));
-      await two.coordination.tasks.say(taskId, 'worker', '');
-      for (const number of numbers) await two.coordination.tasks.say(taskId, 'worker', number);
+      await two.coordination.tasks.sendMessage(taskId, 'worker', '');
+      for (const number of numbers)
+        await two.coordination.tasks.sendMessage(taskId, 'worker', number);
       expect(await ofWorker.next()).toBe('');
       for (const number of numbers) expect(await ofWorker.next()).toBe(number);
-      await one.coordination.tasks.say(taskId, 'asker', 'ß🧵\n');
+      await one.coordination.tasks.sendMessage(taskId, 'asker', 'ß🧵\n');
       expect(await waiting).toBe('ß🧵\n');
       const end = asker.next();
       asker.stop();
@@ -118,7 +119,7 @@ export function tasksSuite(servers: () => TwoServers): void {
       const { one, two } = servers();
       const { tasks } = one.coordination;
       const taskIds = [await tasks.offer('a'), await tasks.offer('b')];
-      for (const taskId of taskIds) await tasks.say(taskId, 'asker', `to ${taskId}`);
+      for (const taskId of taskIds) await tasks.sendMessage(taskId, 'asker', `to ${taskId}`);
       for (const taskId of taskIds) {
         expect(await follow(two, taskId, 'asker').next()).toBe(`to ${taskId}`);
       }

@@ -1,6 +1,6 @@
 /** One process of a scripted agent, as its test sees it. */
 import type { Socket } from 'node:net';
-import type { Order } from './program/line-to-test.ts';
+import type { Order } from './program/test-connection.ts';
 
 export class AgentProcess {
   readonly pid: number;
@@ -21,8 +21,8 @@ export class AgentProcess {
   }
 
   /** Writes something on the process's stdout at once, whatever its script does: a string unchanged, or any JSON. */
-  say(said: unknown): void {
-    const line = typeof said === 'string' ? said : JSON.stringify(said);
+  write(message: unknown): void {
+    const line = typeof message === 'string' ? message : JSON.stringify(message);
     this.order({ type: 'say', text: `${line}\n` });
   }
 

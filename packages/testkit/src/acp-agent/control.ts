@@ -6,7 +6,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { AgentProcess } from './agent-process.ts';
-import type { Report } from './program/line-to-test.ts';
+import type { Report } from './program/test-connection.ts';
 import { AgentScript } from './script.ts';
 import { Waiting } from './waiting.ts';
 import { readLines } from './program/wire.ts';
@@ -41,7 +41,7 @@ export class AcpAgentControl {
 
   private constructor(folder: string) {
     this.#folder = folder;
-    this.#server = createServer((socket) => void this.#hear(socket));
+    this.#server = createServer((socket) => void this.#readReports(socket));
   }
 
   /** Waits in `folder` for the processes that will play the script. */
@@ -84,8 +84,8 @@ export class AcpAgentControl {
   }
 
   /** Makes the newest process write this on its stdout at once: a string unchanged, or any JSON. */
-  say(said: unknown): void {
-    this.#newest().say(said);
+  write(message: unknown): void {
+    this.#newest().write(message);
   }
 
   /** Ends the newest process as `kill -9` does. */
@@ -117,13 +117,13 @@ export class AcpAgentControl {
     return newest;
   }
 
-  async #hear(socket: Socket): Promise<void> {
+  async #readReports(socket: Socket): Promise<void> {
     let from: AgentProcess | undefined;
     try {
       for await (const line of readLines(socket)) {
         const report: Report = JSON.parse(line);
         if (report.type === 'started') from = this.#started(report.pid, socket);
-        else if (from !== undefined) this.#heard(report, from);
+        else if (from !== undefined) this.#handleReport(report, from);
         this.#waiting.notify();
       }
     } catch (error) {
@@ -141,7 +141,7 @@ export class AcpAgentControl {
     return started;
   }
 
-  #heard(report: Exclude<Report, { type: 'started' }>, from: AgentProcess): void {
+  #handleReport(report: Exclude<Report, { type: 'started' }>, from: AgentProcess): void {
     switch (report.type) {
       case 'received':
         return void this.received.push({ ...parse(report.line), pid: from.pid, line: report.line });

@@ -30,16 +30,16 @@ export interface AcpEditorOptions {
  */
 export class AcpEditor {
   /** The agent's messages. */
-  readonly heard: AcpMessage[] = [];
+  readonly received: AcpMessage[] = [];
   /** The problems in them. */
-  readonly complaints: string[] = [];
+  readonly problems: string[] = [];
   stderr = '';
   wasKilled = false;
   readonly #child: ChildProcess;
   readonly #dialogue = new Dialogue();
   readonly #exited: Promise<number>;
   #isOver = false;
-  #news = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
   #count = 0;
 
   constructor({ command, args, cwd, env }: AcpEditorOptions) {
@@ -49,10 +49,10 @@ export class AcpEditor {
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
     });
-    createInterface({ input: this.#child.stdout! }).on('line', (line) => this.#hear(line));
+    createInterface({ input: this.#child.stdout! }).on('line', (line) => this.#receive(line));
     this.#exited = once(this.#child, 'close').then(([code, signal]) => {
       this.#isOver = true;
-      this.#tell();
+      this.#notify();
       return typeof code === 'number' ? code : Promise.reject(new Error(`ended by ${signal}`));
     });
     this.#exited.catch(() => {});
@@ -68,7 +68,7 @@ export class AcpEditor {
   }
 
   /** Writes a line, unchecked. */
-  say(line: string): void {
+  sendLine(line: string): void {
     this.#child.stdin!.write(`${line}\n`);
   }
 
@@ -76,7 +76,7 @@ export class AcpEditor {
   send(message: AcpMessage): void {
     const whole = { jsonrpc: '2.0' as const, ...message };
     this.#dialogue.problems(whole as never, 'here');
-    this.say(JSON.stringify(whole));
+    this.sendLine(JSON.stringify(whole));
   }
 
   /** Sends a request; resolves with its answer, which may be an error. */
@@ -124,10 +124,10 @@ export class AcpEditor {
   /** Resolves with the agent's message at this index, when it has arrived. */
   async message(index: number): Promise<AcpMessage> {
     for (;;) {
-      const message = this.heard[index];
+      const message = this.received[index];
       if (message) return message;
       if (this.#isOver) throw new Error(`The agent ended without sending it.\n${this.stderr}`);
-      await this.#news.promise;
+      await this.#changed.promise;
     }
   }
 
@@ -152,13 +152,13 @@ export class AcpEditor {
 
   /** The updates of a session, oldest first. */
   updates(sessionId: string): { sessionUpdate: string; [field: string]: unknown }[] {
-    return this.heard
+    return this.received
       .filter(({ method, params }) => method === 'session/update' && params.sessionId === sessionId)
       .map(({ params }) => params.update);
   }
 
   /** The agent's texts in a session, joined. */
-  said(sessionId: string): string {
+  agentText(sessionId: string): string {
     return this.updates(sessionId)
       .filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk')
       .map(({ content }) => (content as { text?: string }).text ?? '')
@@ -166,7 +166,7 @@ export class AcpEditor {
   }
 
   /** Stops reading the agent's output. */
-  deafen(): void {
+  stopReading(): void {
     this.#child.stdout!.destroy();
   }
 
@@ -176,7 +176,7 @@ export class AcpEditor {
   async end(): Promise<number> {
     this.#child.stdin!.end();
     const code = await this.#exited;
-    if (this.complaints.length > 0) throw new Error(this.complaints.join('\n'));
+    if (this.problems.length > 0) throw new Error(this.problems.join('\n'));
     return code;
   }
 
@@ -187,21 +187,21 @@ export class AcpEditor {
     await this.#exited.catch(() => {});
   }
 
-  #hear(line: string): void {
+  #receive(line: string): void {
     try {
       const message = JSON.parse(line) as AcpMessage;
       const isNobodys = message.id === null && message.error !== undefined;
       const problems = isNobodys ? [] : this.#dialogue.problems(message as never, 'there');
-      this.complaints.push(...problems.map((problem) => `${problem} in ${line.slice(0, 2000)}`));
-      this.heard.push(message);
+      this.problems.push(...problems.map((problem) => `${problem} in ${line.slice(0, 2000)}`));
+      this.received.push(message);
     } catch {
-      this.complaints.push(`This is not JSON: ${line.slice(0, 2000)}`);
+      this.problems.push(`This is not JSON: ${line.slice(0, 2000)}`);
     }
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
-    this.#news.resolve();
-    this.#news = Promise.withResolvers();
+  #notify(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 }

@@ -1,8 +1,8 @@
-import type { Happening, Pace } from '../scripted-server/happening.ts';
+import type { StreamIncident, Pace } from '../scripted-server/stream-incident.ts';
 import type { Held } from '../scripted-server/script.ts';
 
 /** A piece of text, or an incident between two pieces. */
-export type Part = string | Happening;
+export type Part = string | StreamIncident;
 
 /** Text in one field of the delta. The field for reasoning depends on the server. */
 export interface TextItem extends Pace {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { gate } from '../scripted-server/gate.ts';
-import { cut } from '../scripted-server/happening.ts';
+import { cut } from '../scripted-server/stream-incident.ts';
 import { held } from '../scripted-server/script.ts';
 import {
   answer,

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { ConnectionCut } from '../scripted-server/happening.ts';
+import { ConnectionCut } from '../scripted-server/stream-incident.ts';
 import { clientLeaves, sendJson, serveLoopback } from '../scripted-server/loopback.ts';
 import { defaultModels, type ScriptedModels, sendModels } from '../scripted-server/models.ts';
 import { RecordedRequests } from '../scripted-server/recorded-requests.ts';

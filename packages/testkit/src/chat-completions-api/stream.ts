@@ -1,7 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { happen, type Happening, type Pace } from '../scripted-server/happening.ts';
+import {
+  playIncident,
+  type StreamIncident,
+  type Pace,
+} from '../scripted-server/stream-incident.ts';
 import type { AnswerReply, CallItem, Item, Naming } from './reply.ts';
 import type { ChatRequest } from './request.ts';
 
@@ -9,7 +13,7 @@ import type { ChatRequest } from './request.ts';
 type Step =
   | { delta: Record<string, unknown>; delayMs?: number | undefined }
   | { chunk: unknown }
-  | { happening: Happening };
+  | { happening: StreamIncident };
 
 /** Plays a reply as `chat.completion.chunk` events. */
 export async function streamAnswer(
@@ -37,7 +41,7 @@ export async function streamAnswer(
   };
   await sendDelta({ role: 'assistant', content: '' });
   for (const step of stepsOf(items, id)) {
-    if ('happening' in step) await happen(response, step.happening);
+    if ('happening' in step) await playIncident(response, step.happening);
     else if ('chunk' in step) await send(step.chunk);
     else {
       if (step.delayMs !== undefined) await sleep(step.delayMs);
@@ -101,7 +105,7 @@ function stepsOf(items: readonly Item[], id: string): Step[] {
 function callSteps(item: CallItem, place: number, id: string): Step[] {
   const { name, isWhole = false, asObject = false, repeatsName = false } = item;
   const callId = item.callId ?? `call_${id}_${place}`;
-  const input = item.parts.flatMap((part): (string | Happening)[] =>
+  const input = item.parts.flatMap((part): (string | StreamIncident)[] =>
     typeof part === 'string' ? pieces(part, item) : [part],
   );
   const whole = input.filter((part) => typeof part === 'string').join('');

@@ -48,13 +48,13 @@ const Announced = z.looseObject({ item: z.looseObject({ type: z.string() }) });
 const Begun = z.looseObject({ turn: z.looseObject({ id: z.string() }) });
 
 /** Matches the announcement of an item. */
-export const begins =
+export const startsItem =
   (type: string) =>
   ({ method, params }: RpcMessage): boolean =>
     method === 'item/started' && Announced.parse(params).item.type === type;
 
 /** Matches a notification, or a request of Codex, by its method. */
-export const says =
+export const hasMethod =
   (method: string) =>
   (message: RpcMessage): boolean =>
     message.method === method;

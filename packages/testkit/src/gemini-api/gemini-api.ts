@@ -1,7 +1,11 @@
 /** A scripted Gemini API on loopback for Gemini CLI. */
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { ConnectionCut, happen, type Happening } from '../scripted-server/happening.ts';
+import {
+  ConnectionCut,
+  playIncident,
+  type StreamIncident,
+} from '../scripted-server/stream-incident.ts';
 import { sendJson, serveLoopback } from '../scripted-server/loopback.ts';
 import { RecordedRequests } from '../scripted-server/recorded-requests.ts';
 import { readScript, type ScriptOf } from '../scripted-server/script.ts';
@@ -25,7 +29,7 @@ export interface GeminiRequest {
 }
 
 /** A part in the API's format, or an incident between two parts. */
-export type GeminiPart = Record<string, unknown> | Happening;
+export type GeminiPart = Record<string, unknown> | StreamIncident;
 
 export interface GeminiReply {
   /** Not 200: an error in the API's format. */
@@ -93,14 +97,14 @@ async function play(response: ServerResponse, method: string, reply: GeminiReply
     response.write(`data: ${JSON.stringify(value)}\n\n`);
   };
   for (const part of parts) {
-    if (isHappening(part)) await happen(response, part);
+    if (isHappening(part)) await playIncident(response, part);
     else send(chunk([part]));
   }
   send(chunk([], 'STOP'));
   response.end();
 }
 
-const isHappening = (part: GeminiPart): part is Happening => 'type' in part;
+const isHappening = (part: GeminiPart): part is StreamIncident => 'type' in part;
 
 const chunk = (parts: readonly unknown[], finishReason?: string) => ({
   candidates: [{ content: { role: 'model', parts }, index: 0, finishReason }],

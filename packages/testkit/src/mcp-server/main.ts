@@ -92,11 +92,11 @@ const questions: Record<string, object> = {
 /** Requests to the client, by id. */
 const asked = new Map<unknown, (result: unknown) => void>();
 
-const say = (message: object): void => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
+const send = (message: object): void => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
 
 function ask(params: object): Promise<unknown> {
   const id = `ask-${asked.size + 1}`;
-  say({ id, method: 'elicitation/create', params });
+  send({ id, method: 'elicitation/create', params });
   return new Promise((resolve) => asked.set(id, resolve));
 }
 
@@ -141,7 +141,7 @@ async function answer(request: Message): Promise<object | undefined> {
 async function respond(request: Message): Promise<void> {
   const result = await answer(request);
   const error = { code: -32601, message: `There is no ${request.method}.` };
-  say({ id: request.id, ...(result ? { result } : { error }) });
+  send({ id: request.id, ...(result ? { result } : { error }) });
 }
 
 for await (const line of createInterface(process.stdin)) {

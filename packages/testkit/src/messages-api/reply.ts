@@ -1,4 +1,4 @@
-import type { Happening, Pace } from '../scripted-server/happening.ts';
+import type { StreamIncident, Pace } from '../scripted-server/stream-incident.ts';
 import type { Held } from '../scripted-server/script.ts';
 
 /** The API reports an error inside a stream that began with 200. */
@@ -8,7 +8,7 @@ export interface StreamError {
 }
 
 /** The contents of a block: pieces of its text (or of a tool's JSON), and incidents between them. */
-export type Part = string | Happening | StreamError;
+export type Part = string | StreamIncident | StreamError;
 
 export interface TextBlock extends Pace {
   type: 'text';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { ConnectionCut } from '../scripted-server/happening.ts';
+import { ConnectionCut } from '../scripted-server/stream-incident.ts';
 import { leftEarly, sendJson, serveLoopback } from '../scripted-server/loopback.ts';
 import { RecordedRequests } from '../scripted-server/recorded-requests.ts';
 import { sendModels, type ModelEntry } from './models.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { ConnectionCut, happen, paced } from '../scripted-server/happening.ts';
+import { ConnectionCut, playIncident, paced } from '../scripted-server/stream-incident.ts';
 import type { MessageReply, Part, ReplyBlock, StreamError } from './reply.ts';
 
 type Send = (type: string, data: Record<string, unknown>) => void;
@@ -80,7 +80,9 @@ function happenIn(
   send: Send,
   part: Exclude<Part, string>,
 ): Promise<void> {
-  return part.type === 'stream_error' ? breakOff(response, send, part) : happen(response, part);
+  return part.type === 'stream_error'
+    ? breakOff(response, send, part)
+    : playIncident(response, part);
 }
 
 async function breakOff(response: ServerResponse, send: Send, part: StreamError): Promise<never> {

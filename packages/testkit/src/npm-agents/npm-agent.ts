@@ -24,12 +24,12 @@ export async function npmAgent(name: NpmAgent): Promise<string> {
   const agent = `${agents[name].package}@${agents[name].version}`;
   const folder = join(cache, agent.replaceAll('/', '+'));
   const program = join(folder, 'node_modules/.bin', name);
-  if (!existsSync(program)) await bring(agent, folder);
+  if (!existsSync(program)) await install(agent, folder);
   return program;
 }
 
 /** Atomic: several tests may need an agent at the same time. */
-async function bring(agent: string, folder: string): Promise<void> {
+async function install(agent: string, folder: string): Promise<void> {
   await mkdir(cache, { recursive: true });
   const draft = await mkdtemp(join(cache, 'draft-'));
   try {

@@ -1,8 +1,8 @@
-import type { Happening, Pace } from '../scripted-server/happening.ts';
+import type { StreamIncident, Pace } from '../scripted-server/stream-incident.ts';
 import type { Held } from '../scripted-server/script.ts';
 
 /** The contents of an output item: pieces of its text, and incidents between them. */
-export type Part = string | Happening;
+export type Part = string | StreamIncident;
 
 export interface MessageItem extends Pace {
   type: 'message';
@@ -39,7 +39,7 @@ export interface HostedItem extends Pace {
   /** Fields that are added when the tool is done. */
   result: Record<string, unknown>;
   /** Incidents between the two. */
-  parts: Happening[];
+  parts: StreamIncident[];
 }
 
 export type OutputItem = MessageItem | ReasoningItem | CallItem | HostedItem;
@@ -116,7 +116,7 @@ export const reasoning = (
 /** The API searches the web: `action` is the API's own description, such as `{type: 'search', query}`. */
 export const webSearch = (
   action: Record<string, unknown>,
-  parts: Happening[] = [],
+  parts: StreamIncident[] = [],
 ): HostedItem => ({
   type: 'web_search_call',
   result: { action },

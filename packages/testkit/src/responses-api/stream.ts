@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { happen, paced } from '../scripted-server/happening.ts';
+import { playIncident, paced } from '../scripted-server/stream-incident.ts';
 import { itemFace } from './item-face.ts';
 import type { AnswerReply, OutputItem, TokenUsage } from './reply.ts';
 
@@ -51,7 +51,7 @@ async function streamItem(
   for (const section of face.sections) {
     for (const [type, data] of section.begin) send(type, { ...place, ...data });
     for (const part of section.parts) {
-      if (typeof part !== 'string') await happen(response, part);
+      if (typeof part !== 'string') await playIncident(response, part);
       else
         await paced(part, item, (delta) => send(section.delta, { ...place, ...section.at, delta }));
     }

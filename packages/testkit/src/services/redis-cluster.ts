@@ -23,19 +23,19 @@ export interface RedisClusterOptions extends RedisOptions {
 /** A node, and the port for the other nodes. */
 type Node = RedisServer & { busPort: number };
 
-const SLOTS = 16_384;
-const MASTERS = 3;
+const slots = 16_384;
+const masterCount = 3;
 /** How long the nodes may take to agree on a busy machine, and how often they are asked, in ms. */
-const PATIENCE = { timeout: 60_000, interval: 50 };
+const patience = { timeout: 60_000, interval: 50 };
 
 /** Starts a cluster of three masters on free ports. Without a master, only its own slots are unavailable. */
 export async function startRedisCluster(
   options: RedisClusterOptions = {},
 ): Promise<TestRedisCluster> {
   const { hasReplicas = false, ...each } = options;
-  const count = hasReplicas ? 2 * MASTERS : MASTERS;
+  const count = hasReplicas ? 2 * masterCount : masterCount;
   const nodes = await Promise.all(Array.from({ length: count }, async () => startNode(each)));
-  const [masters, replicas] = [nodes.slice(0, MASTERS), nodes.slice(MASTERS)];
+  const [masters, replicas] = [nodes.slice(0, masterCount), nodes.slice(masterCount)];
   const stop = async () => {
     await Promise.all(nodes.map(async (node) => node.stop()));
   };
@@ -81,7 +81,7 @@ async function startOn(busPort: number, { settings, ...options }: RedisOptions):
 }
 
 async function share(masters: Node[]): Promise<void> {
-  const first = (index: number) => Math.ceil((index * SLOTS) / masters.length);
+  const first = (index: number) => Math.ceil((index * slots) / masters.length);
   for (const [index, master] of masters.entries()) {
     const range = [String(first(index)), String(first(index + 1) - 1)];
     await ask(master, 'CLUSTER', 'ADDSLOTSRANGE', ...range);
@@ -124,16 +124,16 @@ async function replicate({ replica, master }: { replica: Node; master: Node }): 
 async function isReady(node: RedisServer): Promise<void> {
   await eventually(async () => {
     const said = String(await ask(node, 'CLUSTER', 'INFO'));
-    return said.includes('cluster_state:ok') && said.includes(`cluster_slots_ok:${SLOTS}`);
+    return said.includes('cluster_state:ok') && said.includes(`cluster_slots_ok:${slots}`);
   });
 }
 
 async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + PATIENCE.timeout;
+  const end = performance.now() + patience.timeout;
   for (;;) {
     if (await isSo().catch(() => false)) return;
     if (performance.now() > end) throw new Error('The Redis Cluster does not get ready.');
-    await delay(PATIENCE.interval);
+    await delay(patience.interval);
   }
 }
 

@@ -17,7 +17,7 @@ export interface ServerProgram {
 }
 
 /** How long a server may take to start on a busy machine, in ms. */
-const PATIENCE_MS = 60_000;
+const patienceMs = 60_000;
 
 /** Waits for the end of its input, which comes when the starting process ends, in whatever way. */
 const guardScript = `trap '' INT TERM HUP; cat >/dev/null; kill -KILL "$1" 2>/dev/null; rm -rf "$2"`;
@@ -75,18 +75,18 @@ export class ServerProcess {
 
 async function saysReady(child: ChildProcess, ready: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let said = '';
-  const hear = (chunk: Buffer): void => {
+  let output = '';
+  const onOutput = (chunk: Buffer): void => {
     // Reading also keeps the server from blocking on a full pipe.
-    if (said.length < 100_000) said += chunk.toString();
-    if (said.includes(ready)) resolve();
+    if (output.length < 100_000) output += chunk.toString();
+    if (output.includes(ready)) resolve();
   };
-  child.stdout?.on('data', hear);
-  child.stderr?.on('data', hear);
-  child.once('exit', () => reject(new Error(`${child.spawnfile} did not start: ${said}`)));
+  child.stdout?.on('data', onOutput);
+  child.stderr?.on('data', onOutput);
+  child.once('exit', () => reject(new Error(`${child.spawnfile} did not start: ${output}`)));
   const timer = setTimeout(
-    () => reject(new Error(`${child.spawnfile} is not ready after ${PATIENCE_MS} ms: ${said}`)),
-    PATIENCE_MS,
+    () => reject(new Error(`${child.spawnfile} is not ready after ${patienceMs} ms: ${output}`)),
+    patienceMs,
   );
   await promise.finally(() => clearTimeout(timer));
 }

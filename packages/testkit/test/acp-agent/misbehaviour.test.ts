@@ -33,8 +33,8 @@ test('the test can send a line through the agent at any time', async () => {
   const { agent, client } = await runAgent({});
   await agent.control.process();
 
-  agent.control.say({ jsonrpc: '2.0', id: 99, result: 'unasked' });
-  agent.control.say('not json');
+  agent.control.write({ jsonrpc: '2.0', id: 99, result: 'unasked' });
+  agent.control.write('not json');
 
   await client.until(({ id }) => id === 99);
   await client.request('initialize');
@@ -65,7 +65,7 @@ test('the agent ends as scripted, after its messages', async () => {
 
   expect(await client.ended()).toEqual({ code: 3, signal: null });
 
-  await client.until(() => client.said(sessionId) === 'last words');
+  await client.until(() => client.agentText(sessionId) === 'last words');
 });
 
 test('the agent can be killed', async () => {
@@ -91,7 +91,7 @@ test('a silent agent reads nothing, sends nothing, and lives', async () => {
 
   client.cancel('any');
   client.endInput();
-  control.say('through the silence');
+  control.write('through the silence');
   control.open('on');
   await control.children();
 
@@ -110,7 +110,7 @@ test('the agent ends with its stdin, or outlives it if scripted', async () => {
 
   expect(await client.ended()).toEqual({ code: 0, signal: null });
   stubborn.process.kill('SIGTERM');
-  agent.control.say({ still: 'here' });
+  agent.control.write({ still: 'here' });
   await stubborn.until((message) => message['still'] === 'here');
   expect(agent.control.processes[0]?.alive).toBe(true);
 });

@@ -25,7 +25,7 @@ export class RawClient {
   stderr = '';
   readonly #input: Writable;
   readonly #waiting = new Set<(message: Json) => void>();
-  #heardLine = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
   #requests = 0;
 
   constructor({ command, args, env }: Pick<AcpAgent, 'command' | 'args' | 'env'>) {
@@ -85,7 +85,7 @@ export class RawClient {
   }
 
   /** The agent's texts in a session. */
-  said(sessionId: string): string {
+  agentText(sessionId: string): string {
     return this.updates(sessionId)
       .filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk')
       .map(({ content }) => (content as { text?: string }).text ?? '')
@@ -108,7 +108,7 @@ export class RawClient {
 
   /** Waits for a line, which need not be JSON. */
   async line(text: string): Promise<void> {
-    while (!this.lines.includes(text)) await this.#heardLine.promise;
+    while (!this.lines.includes(text)) await this.#changed.promise;
   }
 
   /** Waits for a request of the agent, and returns its id. */
@@ -132,15 +132,15 @@ export class RawClient {
     for await (const chunk of output.setEncoding('utf8')) {
       const lines = (rest + String(chunk)).split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) this.#heard(line);
+      for (const line of lines) this.#receive(line);
     }
-    if (rest !== '') this.#heard(rest);
+    if (rest !== '') this.#receive(rest);
   }
 
-  #heard(line: string): void {
+  #receive(line: string): void {
     this.lines.push(line);
-    this.#heardLine.resolve();
-    this.#heardLine = Promise.withResolvers();
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
     const message = parse(line);
     if (message === undefined) return;
     this.messages.push(message);

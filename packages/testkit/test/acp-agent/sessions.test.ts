@@ -65,8 +65,8 @@ test('its processes are distinguished, and each can be controlled separately', a
     other.prompt(await other.session('/second'), 'b'),
   ];
 
-  first.say({ to: 'first' });
-  control.say({ to: 'second' });
+  first.write({ to: 'first' });
+  control.write({ to: 'second' });
   await client.until(({ to }) => to === 'first');
   await other.until(({ to }) => to === 'second');
   control.open('go');
@@ -86,7 +86,7 @@ test('a turn during which its process dies leaves only its prompt', async () => 
   const { agent, client } = await runAgent(contractScript);
   const sessionId = await client.session();
   void client.prompt(sessionId, 'Go on for ever.');
-  await client.until(() => client.said(sessionId) !== '');
+  await client.until(() => client.agentText(sessionId) !== '');
   await agent.control.crash();
   const later = new RawClient(agent);
 
@@ -215,7 +215,7 @@ test('any method can have another answer, or steps around its own', async () => 
 
   const sessionId = await client.session();
 
-  await client.until(() => client.said(sessionId) === 'Welcome.');
+  await client.until(() => client.agentText(sessionId) === 'Welcome.');
   expect(await client.request('session/set_mode', { sessionId })).toMatchObject({
     error: { code: 'odd', message: 7 },
   });

@@ -48,7 +48,7 @@ test('a prompt is answered by the first turn whose text it contains, or by an ec
   // U+2028 does not end a line of JSON.
   await client.prompt(sessionId, '\u2028!');
 
-  expect(client.said(sessionId)).toBe('1You said: \u2028!');
+  expect(client.agentText(sessionId)).toBe('1You said: \u2028!');
 });
 
 test('a turn may continue after its answer, answer twice, and send updates for another session', async () => {
@@ -69,8 +69,8 @@ test('a turn may continue after its answer, answer twice, and send updates for a
     { error: { code: -32603, message: 'too late', data: { why: 1 } } },
     { result: 'thrice' },
   ]);
-  expect(client.said(sessionId)).toBe('late');
-  expect(client.said('no-such-session')).toBe('elsewhere');
+  expect(client.agentText(sessionId)).toBe('late');
+  expect(client.agentText('no-such-session')).toBe('elsewhere');
 });
 
 test('a gate holds the turn until the test opens it', async () => {
@@ -81,12 +81,12 @@ test('a gate holds the turn until the test opens it', async () => {
   ]);
   await control.reached('middle');
   await client.until(({ method }) => method === 'session/update');
-  expect(client.said(sessionId)).toBe('before ');
+  expect(client.agentText(sessionId)).toBe('before ');
 
   control.open('middle');
 
   await answer;
-  expect(client.said(sessionId)).toBe('before after');
+  expect(client.agentText(sessionId)).toBe('before after');
 });
 
 test('the client’s answer is received, selects the next steps, and can be used in them', async () => {
@@ -145,7 +145,7 @@ test('a cancelled turn stops at once, plays its cancel steps, and is answered as
   const cancelled = async (prompt: string) => {
     const sessionId = await client.session();
     const answer = await stopped(client, sessionId, prompt);
-    return { ...answer, said: client.said(sessionId) };
+    return { ...answer, said: client.agentText(sessionId) };
   };
 
   expect(await cancelled('cancelled')).toMatchObject({ ...ended('cancelled'), said: 'ac' });
@@ -166,7 +166,7 @@ test('cancelling is ignored, or leaves the prompt unanswered, if the script says
   await Promise.all([agent.control.reached('deaf'), agent.control.reached('mute')]);
 
   for (const session of [deaf, mute]) client.cancel(session);
-  await client.until(() => client.said(mute) === 'over');
+  await client.until(() => client.agentText(mute) === 'over');
   agent.control.open('deaf');
 
   expect(await answers[0]).toMatchObject(ended('end_turn'));
@@ -202,7 +202,7 @@ test.each([
   agent.control.open('first');
 
   expect([await second, await first]).toMatchObject(replies);
-  expect(client.said(sessionId)).toBe(said);
+  expect(client.agentText(sessionId)).toBe(said);
 });
 
 test('a second prompt while one runs may be lost', async () => {
@@ -220,7 +220,7 @@ test('a second prompt while one runs may be lost', async () => {
 
   await first;
   await client.request('session/list');
-  expect(client.said(sessionId)).toBe('');
+  expect(client.agentText(sessionId)).toBe('');
   expect(client.messages.filter(({ result }) => isStop(result))).toHaveLength(1);
 });
 
@@ -235,7 +235,7 @@ test('the contract’s script answers each of its prompts', async () => {
   expect(answers.map(({ error }) => error)).toMatchObject(
     Object.keys(others).map((name) => (name === 'error' ? { code: -32603 } : undefined)),
   );
-  expect(client.said(sessionId)).not.toContain('You said');
+  expect(client.agentText(sessionId)).not.toContain('You said');
   const kinds = client.updates(sessionId).map(({ sessionUpdate }) => sessionUpdate);
   expect(new Set(kinds)).toEqual(
     new Set([

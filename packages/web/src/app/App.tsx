@@ -3,7 +3,7 @@ import { Activity, useCallback, useEffect, useMemo, useRef, useState } from 'rea
 import { focusComposer } from '../composer/focus-composer.ts';
 import { ToastShelf } from '../housekeeping/ToastShelf.tsx';
 import { Dialog } from '../look/Dialog.tsx';
-import { fetched } from '../look/fetched.tsx';
+import { lazyComponent } from '../look/lazy-component.tsx';
 import { SessionComing } from '../session/SessionStates.tsx';
 import { needingYou } from '../sidebar/session-groups.ts';
 import { Sidebar } from '../sidebar/Sidebar.tsx';
@@ -19,20 +19,20 @@ import { type Overlay, OverlayContext } from './overlay.ts';
 import { SkipLinks } from './SkipLinks.tsx';
 import { useDocumentMark } from './use-document-mark.ts';
 import { useFocusKeeper } from './use-focus-keeper.ts';
-import { useKeptTabs } from './use-kept-tabs.ts';
+import { useMountedTabs } from './use-mounted-tabs.ts';
 import { useIsNarrow, useSidebar } from './use-sidebar.ts';
 import { useUnseenSessions } from './use-unseen.ts';
 import { type Shortcuts, useShortcuts } from './use-shortcuts.ts';
 
 // Fetched when first needed.
-const SessionPage = fetched(
+const SessionPage = lazyComponent(
   () => import('../session/SessionPage.tsx'),
   () => <SessionComing />,
 );
-const NewSession = fetched(() => import('../new-session/NewSession.tsx'));
-const Palette = fetched(() => import('../palette/Palette.tsx'));
-const AgentSessions = fetched(() => import('../agent-sessions/AgentSessions.tsx'));
-const KeyboardHelp = fetched(() => import('./KeyboardHelp.tsx'));
+const NewSession = lazyComponent(() => import('../new-session/NewSession.tsx'));
+const Palette = lazyComponent(() => import('../palette/Palette.tsx'));
+const AgentSessions = lazyComponent(() => import('../agent-sessions/AgentSessions.tsx'));
+const KeyboardHelp = lazyComponent(() => import('./KeyboardHelp.tsx'));
 
 export function App() {
   const { projects, phase } = useSessions();
@@ -43,7 +43,7 @@ export function App() {
   const home = projects.find(({ homeDir }) => homeDir !== undefined)?.homeDir;
   // Must run before any path is rendered.
   if (home !== undefined) setHome(home);
-  const kept = useKeptTabs(tabs, active);
+  const mountedTabs = useMountedTabs(tabs, active);
   useUnseenSessions(projects, phase === 'ready', active);
   useDocumentMark(projects, active);
   useReleaseClosed(tabs);
@@ -86,7 +86,7 @@ export function App() {
         {(isNarrow || !isSideShown) && overlay !== 'sidebar' && <ToastShelf />}
         {active === undefined && <Home onNew={sidebar.onNew} />}
         <OverlayContext value={setOverlay}>
-          {kept.map((sessionId) => (
+          {mountedTabs.map((sessionId) => (
             <Activity key={sessionId} mode={sessionId === active ? 'visible' : 'hidden'}>
               <SessionPage sessionId={sessionId} />
             </Activity>

@@ -6,7 +6,7 @@ import css from './ConnectionNotice.module.css';
 import { useNewBuild } from './use-new-build.ts';
 
 /** Shorter interruptions (ms) are not reported. */
-const worthSaying = 1500;
+const noticeDelay = 1500;
 
 /** Shows that the server cannot be reached, from 1.5 s after the connection was lost until the reconnect. */
 export function ConnectionNotice() {
@@ -17,7 +17,7 @@ export function ConnectionNotice() {
   const isNewBuild = useNewBuild();
   useEffect(() => {
     if (!isAway) return undefined;
-    const timer = setTimeout(() => setLate(true), worthSaying);
+    const timer = setTimeout(() => setLate(true), noticeDelay);
     return () => {
       clearTimeout(timer);
       setLate(false);

@@ -5,9 +5,9 @@ import css from './KeyboardHelp.module.css';
 import { altKey, altWhileTyping, commandKey } from './keys.ts';
 import { isTouch } from './typing.ts';
 
-type Row = [keys: string[], does: string];
+type ShortcutRow = [keys: string[], does: string];
 
-const groups: { name: string; keys: Row[] }[] = [
+const groups: { name: string; keys: ShortcutRow[] }[] = [
   {
     name: 'Anywhere',
     keys: [
@@ -22,7 +22,7 @@ const groups: { name: string; keys: Row[] }[] = [
       [['→'], 'Open a session’s menu'],
       [[commandKey('B')], 'Show or hide the sidebar'],
       [['?'], 'Keyboard shortcuts'],
-      ...(altWhileTyping === undefined ? [] : [[['⌥'], altWhileTyping] satisfies Row]),
+      ...(altWhileTyping === undefined ? [] : [[['⌥'], altWhileTyping] satisfies ShortcutRow]),
     ],
   },
   {

@@ -1,4 +1,4 @@
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import { Component, type ReactNode } from 'react';
 import { Button } from '../look/controls.tsx';
 import states from '../session/SessionStates.module.css';
@@ -16,7 +16,7 @@ export class PageGuard extends Component<PageGuardProps, PageGuardState> {
   override state: PageGuardState = { problem: undefined };
 
   static getDerivedStateFromError(error: unknown) {
-    return { problem: messageOf(error) };
+    return { problem: thrownMessage(error) };
   }
 
   override render() {

@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'react';
 import { useNavigation } from './navigation.tsx';
-import { toAddress } from './places.ts';
+import { toAddress } from './tab-state.ts';
 
 interface SessionLinkProps extends ComponentProps<'a'> {
   sessionId: string;

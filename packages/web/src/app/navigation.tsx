@@ -4,18 +4,18 @@ import {
   closeOthers,
   closeTab,
   keepTab,
-  keptTabs,
-  leaveTabs,
+  restoredTabs,
+  showStartPage,
   moveTab,
   openTab,
-  type Places,
-  placesAt,
+  type TabState,
+  tabStateAt,
   previewTab,
   readTabs,
   toAddress,
-} from './places.ts';
+} from './tab-state.ts';
 
-export interface Navigation extends Places {
+export interface Navigation extends TabState {
   /** Shows a session in a tab that stays. */
   open: (sessionId: string) => void;
   /** Previews a session. Scrolls to the item with `itemId`, and marks the words of `query` in the item. */
@@ -35,15 +35,15 @@ const NavigationContext = createContext<Navigation | undefined>(undefined);
 
 /** Keeps the open tabs in the browser's storage and the active one in the address. */
 export function NavigationProvider({ children }: { children: ReactNode }) {
-  const [places, setPlaces] = useState(startPlaces);
+  const [places, setPlaces] = useState(initialTabState);
 
   useEffect(() => {
-    localStorage.setItem(storageKey, JSON.stringify(keptTabs(places)));
+    localStorage.setItem(storageKey, JSON.stringify(restoredTabs(places)));
   }, [places]);
 
   useEffect(() => goToAddress(toAddress(places)), [places]);
 
-  useEffect(() => listenToAddress(() => setPlaces((now) => placesAt(now, location))), []);
+  useEffect(() => listenToAddress(() => setPlaces((now) => tabStateAt(now, location))), []);
 
   const navigation = useMemo<Navigation>(
     () => ({
@@ -57,7 +57,7 @@ export function NavigationProvider({ children }: { children: ReactNode }) {
       close: (sessionId) => setPlaces((now) => closeTab(now, sessionId)),
       closeOthers: (sessionId) => setPlaces((now) => closeOthers(now, sessionId)),
       move: (sessionId, target) => setPlaces((now) => moveTab(now, sessionId, target)),
-      goHome: () => setPlaces(leaveTabs),
+      goHome: () => setPlaces(showStartPage),
     }),
     [places],
   );
@@ -71,6 +71,6 @@ export function useNavigation(): Navigation {
   return navigation;
 }
 
-function startPlaces(): Places {
-  return placesAt({ tabs: readTabs(localStorage.getItem(storageKey)) }, location);
+function initialTabState(): TabState {
+  return tabStateAt({ tabs: readTabs(localStorage.getItem(storageKey)) }, location);
 }

@@ -18,15 +18,16 @@ export function useFocusKeeper(): void {
     };
     const check = () => {
       due = 0;
-      if (last === undefined || !isLost()) return;
+      if (last === undefined || !isFocusLost()) return;
       const { element, around } = last;
       // The element is still there: the person clicked on something that takes no focus.
       if (canFocus(element)) last = undefined;
-      else goOn(around);
+      else focusNext(around);
     };
     // Two frames later, since an element that disappears is often replaced at once.
     const look = () => {
-      if (due === 0 && isLost()) due = requestAnimationFrame(() => requestAnimationFrame(check));
+      if (due === 0 && isFocusLost())
+        due = requestAnimationFrame(() => requestAnimationFrame(check));
     };
     const changes = new MutationObserver(look);
     changes.observe(document.body, {
@@ -47,7 +48,7 @@ export function useFocusKeeper(): void {
 
 /** Focuses the message field, or else the main part of the page. */
 export function focusMain(): void {
-  const main = [...document.querySelectorAll<HTMLElement>('main')].find((one) => isShown(one));
+  const main = [...document.querySelectorAll<HTMLElement>('main')].find((one) => isVisible(one));
   const field = main?.querySelector<HTMLElement>('[data-composer]');
   // On a phone, a focused field opens the on-screen keyboard.
   if (field && matchMedia('(pointer: fine)').matches) return field.focus();
@@ -56,7 +57,7 @@ export function focusMain(): void {
   main.focus({ preventScroll: true });
 }
 
-function isLost(): boolean {
+function isFocusLost(): boolean {
   return document.activeElement === null || document.activeElement === document.body;
 }
 
@@ -67,24 +68,24 @@ function ancestorsOf(element: HTMLElement): HTMLElement[] {
     : [parentElement, ...ancestorsOf(parentElement)];
 }
 
-function goOn(around: readonly HTMLElement[]): void {
+function focusNext(around: readonly HTMLElement[]): void {
   const dialog = document.querySelector<HTMLElement>('dialog[open]');
-  const places = dialog === null ? around : around.filter((place) => dialog.contains(place));
-  for (const place of places) {
-    if (!place.isConnected || !isShown(place)) continue;
+  const candidates = dialog === null ? around : around.filter((place) => dialog.contains(place));
+  for (const place of candidates) {
+    if (!place.isConnected || !isVisible(place)) continue;
     if (place.tagName === 'MAIN' || place.querySelector('main') !== null) break;
-    const next = entryOf(place);
+    const next = firstFocusable(place);
     if (next !== undefined) return next.focus({ preventScroll: true });
   }
   if (dialog === null) focusMain();
-  else entryOf(dialog)?.focus({ preventScroll: true });
+  else firstFocusable(dialog)?.focus({ preventScroll: true });
 }
 
 /**
  * The current entry of a part of the page, else its first visible entry, so that nothing scrolls. Never a field: on a
  * phone it would open the keyboard.
  */
-function entryOf(place: HTMLElement): HTMLElement | undefined {
+function firstFocusable(place: HTMLElement): HTMLElement | undefined {
   const all = [...place.querySelectorAll<HTMLElement>(focusable)].filter(
     (one) => canFocus(one) && isInSight(one),
   );
@@ -95,7 +96,7 @@ function entryOf(place: HTMLElement): HTMLElement | undefined {
 }
 
 function canFocus(element: HTMLElement): boolean {
-  return element.isConnected && isShown(element) && !element.matches(':disabled');
+  return element.isConnected && isVisible(element) && !element.matches(':disabled');
 }
 
 function isInSight(element: HTMLElement): boolean {
@@ -103,6 +104,6 @@ function isInSight(element: HTMLElement): boolean {
   return bottom > 0 && top < innerHeight;
 }
 
-function isShown(element: HTMLElement): boolean {
+function isVisible(element: HTMLElement): boolean {
   return element.checkVisibility({ visibilityProperty: true });
 }

@@ -1,6 +1,6 @@
 import { useConnection } from '@liminal/client/react';
 import { useEffect, useState } from 'react';
-import { fetchMissingParts } from '../look/fetched.tsx';
+import { fetchMissingParts } from '../look/lazy-component.tsx';
 
 /** Finds the page's first script. Its name contains a hash of the script and of the names of all other parts. */
 const firstScript = /<script type="module" crossorigin src="([^"<]+)"/;

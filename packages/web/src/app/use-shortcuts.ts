@@ -21,7 +21,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (document.querySelector('dialog[open]') !== null) return;
-      const action = find(event, shortcuts);
+      const action = findShortcut(event, shortcuts);
       if (action === undefined) return;
       event.preventDefault();
       action();
@@ -31,10 +31,10 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   }, [shortcuts]);
 }
 
-function find(event: KeyboardEvent, shortcuts: Shortcuts): (() => void) | undefined {
+function findShortcut(event: KeyboardEvent, shortcuts: Shortcuts): (() => void) | undefined {
   if (hasCommandKey(event) && event.code === 'KeyK') return shortcuts.palette;
   if (hasCommandKey(event) && event.code === 'KeyB') return shortcuts.sidebar;
-  if (event.altKey && !isText(event)) return withAlt(event.code, shortcuts);
+  if (event.altKey && !typesText(event)) return withAlt(event.code, shortcuts);
   if (event.altKey || event.ctrlKey || event.metaKey || isTyping(event.target)) return undefined;
   if (event.key === '?') return shortcuts.help;
   return event.key === '/' ? shortcuts.compose : undefined;
@@ -45,15 +45,15 @@ function find(event: KeyboardEvent, shortcuts: Shortcuts): (() => void) | undefi
  * layouts have on no other key, such as [ ] { } | and ~; while a person types, only Control and Option together are a
  * chord there. On other systems AltGr types them; some systems report AltGr as Alt, or as Ctrl and Alt.
  */
-function isText(event: KeyboardEvent): boolean {
+function typesText(event: KeyboardEvent): boolean {
   const { ctrlKey, metaKey, target } = event;
   if (metaKey || (ctrlKey && !isMac) || event.getModifierState('AltGraph')) return true;
   if (!isTyping(target)) return false;
-  return isMac ? !ctrlKey : !isPlain(event);
+  return isMac ? !ctrlKey : !typesPositionKey(event);
 }
 
 /** Whether the key still types the letter, digit or bracket that its position names, although Alt is pressed. */
-function isPlain({ code, key }: KeyboardEvent): boolean {
+function typesPositionKey({ code, key }: KeyboardEvent): boolean {
   if (code === 'BracketLeft') return key === '[';
   if (code === 'BracketRight') return key === ']';
   return code === `Digit${key}` || code === `Key${key.toUpperCase()}`;

@@ -1,27 +1,27 @@
 import type { Projects } from '@liminal/client';
 import { useEffect, useSyncExternalStore } from 'react';
-import { lookAgain, type Shown } from './unseen.ts';
+import { updateSeen, type SeenState } from './unseen.ts';
 
 const storageKey = 'liminal.unseen';
 const listeners = new Set<() => void>();
-let last: Shown | undefined;
+let last: SeenState | undefined;
 
-const shown = (): Shown => (last ??= read());
+const seenState = (): SeenState => (last ??= readStored());
 
-function read(): Shown {
+function readStored(): SeenState {
   const ids = (value: unknown): string[] =>
     Array.isArray(value) ? value.filter((id): id is string => typeof id === 'string') : [];
   try {
-    const kept = JSON.parse(localStorage.getItem(storageKey) ?? '{}') as Record<string, unknown>;
-    return { busy: ids(kept['busy']), unseen: ids(kept['unseen']) };
+    const stored = JSON.parse(localStorage.getItem(storageKey) ?? '{}') as Record<string, unknown>;
+    return { busy: ids(stored['busy']), unseen: ids(stored['unseen']) };
   } catch {
     return { busy: [], unseen: [] };
   }
 }
 
-function keep(next: Shown, isStored = true): void {
+function save(next: SeenState, isStored = true): void {
   const text = JSON.stringify(next);
-  if (text === JSON.stringify(shown())) return;
+  if (text === JSON.stringify(seenState())) return;
   last = next;
   if (isStored) localStorage.setItem(storageKey, text);
   for (const listener of listeners) listener();
@@ -29,7 +29,7 @@ function keep(next: Shown, isStored = true): void {
 
 /** A session that another window of this browser has shown also counts as seen here. */
 function onStorage({ key }: StorageEvent): void {
-  if (key === storageKey) keep(read(), false);
+  if (key === storageKey) save(readStored(), false);
 }
 
 function subscribe(listener: () => void): () => void {
@@ -47,9 +47,9 @@ export function useUnseenSessions(
     if (!isKnown) return undefined;
     const look = () => {
       const inSight = document.visibilityState === 'visible' ? active : undefined;
-      keep(
-        lookAgain(
-          shown(),
+      save(
+        updateSeen(
+          seenState(),
           projects.flatMap(({ sessions }) => sessions),
           inSight,
         ),
@@ -67,10 +67,10 @@ export function useUnseenSessions(
 
 /** Whether a session finished its work while it was not shown, and was not opened since. */
 export function useIsUnseen(sessionId: string): boolean {
-  return useSyncExternalStore(subscribe, () => shown().unseen.includes(sessionId));
+  return useSyncExternalStore(subscribe, () => seenState().unseen.includes(sessionId));
 }
 
 /** The number of unseen sessions. */
 export function useUnseenCount(): number {
-  return useSyncExternalStore(subscribe, () => shown().unseen.length);
+  return useSyncExternalStore(subscribe, () => seenState().unseen.length);
 }

@@ -8,18 +8,18 @@ import { baseName } from '../words/paths.ts';
 import css from './AttachedFiles.module.css';
 import { FileImage, imageName } from './FileImage.tsx';
 import type { Attachment, Attachments, Incoming } from './use-attachments.ts';
-import { fileOf } from './why-not-sent.ts';
+import { fileInfo } from './why-not-sent.ts';
 import { labelOf } from '../words/label.ts';
 
 interface AttachedFilesProps {
   attachments: Attachments;
   /** Whether the message is sent as soon as all files are read. */
-  isSentThen: boolean;
+  sendsWhenReady: boolean;
   onRemove: () => void;
 }
 
 /** The draft's attachments, each with its name, size, state and a button to remove it. */
-export function AttachedFiles({ attachments, isSentThen, onRemove }: AttachedFilesProps) {
+export function AttachedFiles({ attachments, sendsWhenReady, onRemove }: AttachedFilesProps) {
   const { list, incoming, retry } = attachments;
   const remove = (one: Attachment | Incoming): void => {
     onRemove();
@@ -30,7 +30,7 @@ export function AttachedFiles({ attachments, isSentThen, onRemove }: AttachedFil
   const removeRefused = () => {
     for (const one of refused) remove(one);
   };
-  const reading = isSentThen ? 'reading, then sent' : 'reading';
+  const reading = sendsWhenReady ? 'reading, then sent' : 'reading';
   return (
     <>
       <p className={spoken.only} role="status">
@@ -79,12 +79,12 @@ interface AttachedProps {
 
 function Attached({ attachment, onRemove, onRetry }: AttachedProps) {
   const { block, upload, problem } = attachment;
-  const { size } = fileOf(block);
+  const { size } = fileInfo(block);
   const Icon = block.type === 'audio' ? AudioLines : FileText;
   return (
     <Card
-      name={nameOf(attachment)}
-      state={stateOf(attachment) ?? (size === undefined ? undefined : bytes(size))}
+      name={attachmentName(attachment)}
+      state={uploadState(attachment) ?? (size === undefined ? undefined : bytes(size))}
       isBusy={upload?.state === 'uploading'}
       problem={problem}
       onRemove={onRemove}
@@ -113,12 +113,12 @@ interface CardProps {
 
 function Card({ name, state, isBusy = false, problem, onRemove, onRetry, children }: CardProps) {
   const id = useId();
-  const said = labelOf(name);
+  const label = labelOf(name);
   return (
     <li className={css.card} data-failed={problem !== undefined} data-busy={isBusy}>
       <span className={css.picture}>{children}</span>
       <span className={css.words}>
-        <span className={css.name} title={said}>
+        <span className={css.name} title={label}>
           <ShownText text={name} />
         </span>
         {state !== undefined && <span className={css.state}>{state}</span>}
@@ -126,7 +126,7 @@ function Card({ name, state, isBusy = false, problem, onRemove, onRetry, childre
       <button
         type="button"
         className={css.remove}
-        aria-label={`Remove ${said}`}
+        aria-label={`Remove ${label}`}
         title="Remove"
         aria-describedby={problem === undefined ? undefined : id}
         onClick={onRemove}
@@ -147,12 +147,12 @@ function Card({ name, state, isBusy = false, problem, onRemove, onRetry, childre
   );
 }
 
-function nameOf({ block }: Attachment): string {
+function attachmentName({ block }: Attachment): string {
   if (block.type === 'image') return imageName(block);
-  return baseName(fileOf(block).name ?? 'File');
+  return baseName(fileInfo(block).name ?? 'File');
 }
 
-function stateOf({ upload }: Attachment): string | undefined {
+function uploadState({ upload }: Attachment): string | undefined {
   if (upload?.state === 'uploading') return 'Uploading';
   return upload?.state === 'waiting' ? 'Waits for the server' : undefined;
 }

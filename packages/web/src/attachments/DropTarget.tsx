@@ -11,7 +11,7 @@ export function DropTarget({ onFiles }: { onFiles: (files: readonly File[]) => v
   useEffect(() => {
     const listening = new AbortController();
     const { signal } = listening;
-    const over = (event: DragEvent) => {
+    const onDragOver = (event: DragEvent) => {
       if (!hasFiles(event.dataTransfer)) return;
       // Without this the browser opens the file in place of the page.
       event.preventDefault();
@@ -19,7 +19,7 @@ export function DropTarget({ onFiles }: { onFiles: (files: readonly File[]) => v
       if (event.dataTransfer !== null) event.dataTransfer.dropEffect = canTake ? 'copy' : 'none';
       setOver(canTake);
     };
-    const leave = (event: DragEvent) => {
+    const onDragLeave = (event: DragEvent) => {
       if (event.relatedTarget === null) setOver(false);
     };
     const drop = (event: DragEvent) => {
@@ -34,9 +34,9 @@ export function DropTarget({ onFiles }: { onFiles: (files: readonly File[]) => v
       event.preventDefault();
       onFiles(files);
     };
-    document.addEventListener('dragenter', over, { signal });
-    document.addEventListener('dragover', over, { signal });
-    document.addEventListener('dragleave', leave, { signal });
+    document.addEventListener('dragenter', onDragOver, { signal });
+    document.addEventListener('dragover', onDragOver, { signal });
+    document.addEventListener('dragleave', onDragLeave, { signal });
     document.addEventListener('drop', drop, { signal });
     document.addEventListener('paste', paste, { signal });
     return () => {

@@ -1,7 +1,7 @@
 import { fileUri } from '@liminal/client';
 import type { ContentBlock } from '@liminal/protocol';
 import { useState } from 'react';
-import { join } from '../look/controls.tsx';
+import { joinClasses } from '../look/controls.tsx';
 import { baseName } from '../words/paths.ts';
 import css from './FileImage.module.css';
 import { ImageView } from './ImageView.tsx';
@@ -23,10 +23,15 @@ export function FileImage({ block, className }: FileImageProps) {
   const { data, mimeType, size } = block;
   const src = file.url ?? (data === undefined ? undefined : `data:${mimeType};base64,${data}`);
   const name = imageName(block);
-  const said = labelOf(name);
+  const label = labelOf(name);
   if (file.problem !== undefined) {
     return (
-      <span className={join(css.missing, className)} role="img" aria-label={said} title={said}>
+      <span
+        className={joinClasses(css.missing, className)}
+        role="img"
+        aria-label={label}
+        title={label}
+      >
         {file.problem}
       </span>
     );
@@ -35,13 +40,13 @@ export function FileImage({ block, className }: FileImageProps) {
     <>
       <button
         type="button"
-        className={join(css.open, className)}
-        aria-label={`Show ${said}`}
-        title={`Show ${said}`}
+        className={joinClasses(css.open, className)}
+        aria-label={`Show ${label}`}
+        title={`Show ${label}`}
         disabled={src === undefined}
         onClick={() => setOpen(true)}
       >
-        {src !== undefined && <img className={css.image} src={src} alt={said} />}
+        {src !== undefined && <img className={css.image} src={src} alt={label} />}
       </button>
       {isOpen && src !== undefined && (
         <ImageView src={src} name={name} size={size} onClose={() => setOpen(false)} />

@@ -14,11 +14,11 @@ interface ImageViewProps {
 
 /** An image as large as the page allows. */
 export function ImageView({ src, name, size, onClose }: ImageViewProps) {
-  const said = labelOf(name);
+  const label = labelOf(name);
   return (
-    <Dialog title={said} look="wide" onClose={onClose}>
+    <Dialog title={label} look="wide" onClose={onClose}>
       <div className={css.image}>
-        <img src={src} alt={said} />
+        <img src={src} alt={label} />
       </div>
       <div className={css.foot}>
         {size !== undefined && <span>{bytes(size)}</span>}

@@ -1,21 +1,21 @@
 import { describeFile, type Files, withUri } from '@liminal/client';
-import { BLOB_MAX, type ContentBlock } from '@liminal/protocol';
+import { blobMax, type ContentBlock } from '@liminal/protocol';
 import { shrinkImage } from './shrink-image.ts';
-import { fileOf } from './why-not-sent.ts';
+import { fileInfo } from './why-not-sent.ts';
 
 /** Stores a file on this device and returns the block that names the file. Rejects if the file cannot be read. */
 export async function attachFile(file: File, files: Files): Promise<ContentBlock> {
   const small = await shrinkImage(file).catch(() => file);
-  const name = nameOf(file, small);
-  if (small.size > BLOB_MAX) return tooLarge(file, name);
+  const name = attachedName(file, small);
+  if (small.size > blobMax) return tooLarge(file, name);
   const bytes = new Uint8Array(await small.arrayBuffer());
   const block = describeFile({ name, type: small.type, bytes }, '');
-  const type = fileOf(block).mimeType ?? '';
-  return withUri(block, await files.keep(new Blob([bytes], { type })));
+  const type = fileInfo(block).mimeType ?? '';
+  return withUri(block, await files.store(new Blob([bytes], { type })));
 }
 
 /** The file's name; if the image's type was changed, with the extension of the new type. */
-function nameOf({ name, type }: File, small: Blob): string {
+function attachedName({ name, type }: File, small: Blob): string {
   if (small.type === type) return name;
   return `${name.replace(/\.\w+$/, '')}.${small.type.replace(/^image\//, '').replace('jpeg', 'jpg')}`;
 }

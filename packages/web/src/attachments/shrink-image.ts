@@ -19,7 +19,7 @@ export async function shrinkImage(file: Blob): Promise<Blob> {
     const scale = Math.min(1, most.side / Math.max(image.width, image.height));
     if (scale === 1 && file.size <= most.bytes && common.test(file.type)) return file;
     const type = common.test(file.type) && file.type !== 'image/gif' ? file.type : 'image/jpeg';
-    const drawn = draw(image, scale);
+    const drawn = drawScaled(image, scale);
     const same = await encode(drawn, type);
     const small = same.size > most.bytes ? await encode(drawn, 'image/jpeg') : same;
     // Redrawing can enlarge a file: keep the original if it was small enough.
@@ -29,7 +29,7 @@ export async function shrinkImage(file: Blob): Promise<Blob> {
   }
 }
 
-function draw(image: ImageBitmap, scale: number): HTMLCanvasElement {
+function drawScaled(image: ImageBitmap, scale: number): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
   canvas.width = Math.max(1, Math.round(image.width * scale));
   canvas.height = Math.max(1, Math.round(image.height * scale));

@@ -2,7 +2,7 @@ import { localUri, type Upload } from '@liminal/client';
 import { useClient, useStore } from '@liminal/client/react';
 import type { ContentBlock } from '@liminal/protocol';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { useDraftBlocks } from '../kept/drafts.ts';
+import { useDraftBlocks } from '../storage/drafts.ts';
 import { attachFile } from './attach-file.ts';
 import { type Recipient, whyNotSent } from './why-not-sent.ts';
 

@@ -1,4 +1,4 @@
-import { BLOB_MAX, BLOCKS_MAX, type ContentBlock } from '@liminal/protocol';
+import { blobMax, blocksMax, type ContentBlock } from '@liminal/protocol';
 import { describe, expect, it } from 'vitest';
 import { whyNotSent } from './why-not-sent.ts';
 
@@ -29,15 +29,15 @@ describe('an attachment', () => {
 
   it('cannot be sent beyond the limit of files', () => {
     const why = whyNotSent(
-      Array.from({ length: BLOCKS_MAX + 1 }, () => image(1)),
+      Array.from({ length: blocksMax + 1 }, () => image(1)),
       agent,
     );
-    expect(why.slice(0, BLOCKS_MAX)).toEqual(Array.from({ length: BLOCKS_MAX }));
-    expect(why[BLOCKS_MAX]).toMatch(/^20 attachments at most/);
+    expect(why.slice(0, blocksMax)).toEqual(Array.from({ length: blocksMax }));
+    expect(why[blocksMax]).toMatch(/^20 attachments at most/);
   });
 
   it('cannot be sent if it is empty, or too large alone or with the others', () => {
-    const sizes = [0, BLOB_MAX, BLOB_MAX + 1, 9 * MiB, 2 * MiB];
+    const sizes = [0, blobMax, blobMax + 1, 9 * MiB, 2 * MiB];
     expect(whyNotSent(sizes.map(image), agent)).toEqual([
       'This file is empty. Remove it.',
       undefined,

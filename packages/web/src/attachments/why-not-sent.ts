@@ -1,8 +1,8 @@
 import {
   type AcceptedContent,
-  BLOB_MAX,
-  BLOBS_TOGETHER_MAX,
-  BLOCKS_MAX,
+  blobMax,
+  blobsTogetherMax,
+  blocksMax,
   type ContentBlock,
   whyNotAccepted,
   whyTooLarge,
@@ -21,22 +21,22 @@ export function whyNotSent(
 ): (string | undefined)[] {
   let together = 0;
   return blocks.map((block, index) => {
-    const { size } = fileOf(block);
-    if (index >= BLOCKS_MAX) {
-      return `${BLOCKS_MAX} attachments at most. Remove this one.`;
+    const { size } = fileInfo(block);
+    if (index >= blocksMax) {
+      return `${blocksMax} attachments at most. Remove this one.`;
     }
     if (size === 0) return 'This file is empty. Remove it.';
-    const large = size === undefined ? undefined : whyTooLarge(size, BLOB_MAX, 'The file');
+    const large = size === undefined ? undefined : whyTooLarge(size, blobMax, 'The file');
     if (large !== undefined) return large;
     const refused = accepts && whyNotAccepted(name, accepts, [block]);
     if (refused !== undefined) return refused;
     together += size ?? 0;
-    return whyTooLarge(together, BLOBS_TOGETHER_MAX, 'What is attached to the message');
+    return whyTooLarge(together, blobsTogetherMax, 'What is attached to the message');
   });
 }
 
 /** The attachment's name, type and size (bytes) as shown to people. */
-export function fileOf(block: ContentBlock): {
+export function fileInfo(block: ContentBlock): {
   name: string | undefined;
   mimeType: string | undefined;
   size: number | undefined;

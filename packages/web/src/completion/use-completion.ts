@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useId, useState } from 'react';
 
 /** How a completion was chosen: with the pointer, or by a key. */
-export type Chosen = 'press' | 'Enter' | 'Tab';
+export type PickedBy = 'press' | 'Enter' | 'Tab';
 
 /** The completions of the text that is being typed in a field. */
 export interface Completion<T> {
@@ -12,7 +12,7 @@ export interface Completion<T> {
   matches: readonly T[];
   /** The index of the selected match. */
   active: number;
-  pick: (match: T, chosen: Chosen) => void;
+  pick: (match: T, chosen: PickedBy) => void;
   /** Returns whether the completions handled the key. */
   onKey: (event: KeyboardEvent) => boolean;
 }
@@ -25,7 +25,7 @@ interface CompletionOptions<T> {
   typed: string | number | undefined;
   /** Whether there is a note to show beside the matches. */
   hasNote?: boolean;
-  onPick: (match: T, chosen: Chosen) => void;
+  onPick: (match: T, chosen: PickedBy) => void;
   /** Whether a match is already written in full, so that Enter does not take it. */
   isWritten?: (match: T) => boolean;
 }
@@ -41,7 +41,7 @@ export function useCompletion<T>(options: CompletionOptions<T>): Completion<T> {
   const isOpen = isShown && (matches.length > 0 || hasNote);
   const active = Math.min(selected, Math.max(0, matches.length - 1));
 
-  const pick = (match: T, chosen: Chosen) => {
+  const pick = (match: T, chosen: PickedBy) => {
     onPick(match, chosen);
     setSelected(0);
   };

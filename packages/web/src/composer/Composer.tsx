@@ -14,7 +14,7 @@ import { useMediaQuery } from '../look/use-media-query.ts';
 import { CommandMenu } from './CommandMenu.tsx';
 import { commandHint, commandPrefix, isNamed, matchCommands } from './command-matches.ts';
 import css from './Composer.module.css';
-import { useComposerKeys, useModeKey, type Way } from './composer-keys.ts';
+import { useComposerKeys, useModeKey, type SendMode } from './composer-keys.ts';
 import { ConfigSelects } from './ConfigSelects.tsx';
 import type { Recall } from './use-earlier-messages.ts';
 import { giveFocusBack } from './focus-composer.ts';
@@ -81,9 +81,9 @@ export function Composer(props: ComposerProps) {
   const isEmpty = !hasWords && !hasFiles;
   const canSend = attachments.canSend && (hasWords || attachments.list.length > 0);
   /** The button that was pressed while files were still being read. */
-  const [pressed, setPressed] = useState<Way>();
+  const [pressed, setPressed] = useState<SendMode>();
 
-  const send = (way: Way = 'send') => {
+  const send = (way: SendMode = 'send') => {
     setPressed(attachments.isReading ? way : undefined);
     if (!canSend) return;
     const give = way === 'steer' ? (onSteer ?? onSend) : onSend;
@@ -124,7 +124,7 @@ export function Composer(props: ComposerProps) {
       {!commands.isOpen && mentions.completion.isOpen && <MentionMenu mentions={mentions} />}
       <AttachedFiles
         attachments={attachments}
-        isSentThen={pressed !== undefined}
+        sendsWhenReady={pressed !== undefined}
         onRemove={() => setPressed(undefined)}
       />
       <PastedTexts pasted={pasted} draft={draft} onDraft={onDraft} />
@@ -169,7 +169,7 @@ export function Composer(props: ComposerProps) {
           isLastKnown={info?.lastKnown === true}
           onChange={onConfig}
         />
-        <Spoken text={mode.said} />
+        <Spoken text={mode.announcement} />
         <UsageMeter usage={info?.usage} />
         <Buttons
           {...props}
@@ -204,7 +204,7 @@ function Spoken({ text }: { text: string }) {
 interface ButtonsProps extends ComposerProps {
   isEmpty: boolean;
   canSend: boolean;
-  send: (way: Way) => void;
+  send: (way: SendMode) => void;
 }
 
 /**

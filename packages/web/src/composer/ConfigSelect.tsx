@@ -6,11 +6,11 @@ import { type ReactNode, useCallback, useState } from 'react';
 import { useMenuLayer } from '../app/history.ts';
 import css from './ConfigSelects.module.css';
 import {
-  type Choice,
+  type OptionChoice,
   type ChoiceGroup,
   groupChoices,
   isFound,
-  isTelling,
+  isSelfExplanatory,
   needsSearch,
   withTyped,
 } from './config-options.ts';
@@ -123,11 +123,11 @@ function LongSelect(props: ChoiceSelectProps) {
       {...layer}
       items={groupChoices(withTyped(option, typed))}
       value={chosen}
-      itemToStringLabel={(choice: Choice) => choice.name}
+      itemToStringLabel={(choice: OptionChoice) => choice.name}
       filter={isFound}
       isItemEqualToValue={(one, other) => one.value === other.value}
       onInputValueChange={setTyped}
-      onValueChange={(next: Choice | null) => {
+      onValueChange={(next: OptionChoice | null) => {
         if (next !== null) onChange(next.value);
       }}
       autoHighlight
@@ -157,7 +157,7 @@ function LongSelect(props: ChoiceSelectProps) {
                     <Combobox.GroupLabel className={css.group}>{group.value}</Combobox.GroupLabel>
                   )}
                   <Combobox.Collection>
-                    {(choice: Choice) => (
+                    {(choice: OptionChoice) => (
                       <Combobox.Item key={choice.value} value={choice} className={css.item}>
                         <Combobox.ItemIndicator className={css.check}>
                           <Check size={14} />
@@ -185,7 +185,7 @@ function triggerOf({ name, description, category }: ConfigOption) {
   return { 'aria-label': name, title: description ?? name, 'data-category': category };
 }
 
-function Description({ of: { description } }: { of: Choice }) {
+function Description({ of: { description } }: { of: OptionChoice }) {
   return description === undefined ? null : <small>{description}</small>;
 }
 
@@ -202,7 +202,7 @@ function Face({ option, children }: { option: ConfigOption; children: ReactNode 
   return (
     <>
       {Icon !== undefined && <Icon size={13} className={css.icon} aria-hidden="true" />}
-      {!isTelling(option) && <span className={css.name}>{option.name}:</span>}
+      {!isSelfExplanatory(option) && <span className={css.name}>{option.name}:</span>}
       {children}
       <ChevronDown size={12} aria-hidden="true" />
     </>

@@ -1,7 +1,7 @@
 import { ClipboardPaste, X } from 'lucide-react';
 import { type ClipboardEvent, useMemo, useState } from 'react';
-import { readTexts } from '../kept/read-texts.ts';
-import { useDraft } from '../kept/drafts.ts';
+import { readTexts } from '../storage/read-texts.ts';
+import { useDraft } from '../storage/drafts.ts';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import { PiecedText } from '../look/PiecedText.tsx';

@@ -29,7 +29,7 @@ interface QueueListProps {
 /** The queued messages; each can be edited, moved, sent at once or removed. */
 export function QueueList(props: QueueListProps) {
   const { queue, onEdit, onRemove, onMove, onNow, canSteer, isPaused, onResume } = props;
-  const keepFocus = useKeptFocus(queue);
+  const keepFocus = useRestoredFocus(queue);
   const move = (turnId: string, before: string | undefined) => {
     keepFocus();
     onMove(turnId, before);
@@ -101,15 +101,15 @@ function Paused({ onResume }: { onResume: () => void }) {
  * Returns a function to call before a message is moved. When the queue has changed, the focused control gets the focus
  * back, which it loses as it moves.
  */
-function useKeptFocus(queue: readonly QueuedMessage[]): () => void {
-  const kept = useRef<Element>(null);
+function useRestoredFocus(queue: readonly QueuedMessage[]): () => void {
+  const focused = useRef<Element>(null);
   useLayoutEffect(() => {
-    const { current } = kept;
-    kept.current = null;
+    const { current } = focused;
+    focused.current = null;
     if (current instanceof HTMLElement && document.activeElement === document.body) current.focus();
   }, [queue]);
   return () => {
-    kept.current = document.activeElement;
+    focused.current = document.activeElement;
   };
 }
 

@@ -7,16 +7,16 @@ const nearlyUsed = 80;
 
 /** How much of each usage limit of the agent's account is used, and when the limit resets. */
 export function UsageLimits({ limits = [] }: { limits: readonly UsageLimit[] | undefined }) {
-  const told = limits.filter(saysMore);
-  if (told.length === 0) return null;
+  const shownLimits = limits.filter(hasValue);
+  if (shownLimits.length === 0) return null;
   return (
     <ul className={css.limits} aria-label="Usage limits">
-      {told.map((limit) => (
+      {shownLimits.map((limit) => (
         <li
           key={limit.name}
           data-near={limit.isReached === true || (limit.usedPercent ?? 0) >= nearlyUsed}
         >
-          {inWords(limit)}
+          {limitText(limit)}
         </li>
       ))}
     </ul>
@@ -24,10 +24,10 @@ export function UsageLimits({ limits = [] }: { limits: readonly UsageLimit[] | u
 }
 
 /** Whether the limit has a value worth showing. */
-const saysMore = ({ usedPercent, resetsAt, isReached }: UsageLimit): boolean =>
+const hasValue = ({ usedPercent, resetsAt, isReached }: UsageLimit): boolean =>
   usedPercent !== undefined || resetsAt !== undefined || isReached === true;
 
-function inWords({ name, usedPercent, resetsAt, isReached }: UsageLimit): string {
+function limitText({ name, usedPercent, resetsAt, isReached }: UsageLimit): string {
   const used = usedPercent === undefined ? '' : ` ${Math.floor(usedPercent)}% used`;
   const share = isReached === true ? ' reached' : used;
   const end = resetsAt === undefined ? '' : moment(resetsAt, Date.now());

@@ -12,7 +12,7 @@ export function UsageMeter({ usage }: { usage: Usage | undefined }) {
   return (
     <span className={css.usage} data-usage>
       {contextTokens !== undefined && contextWindow !== undefined && contextWindow > 0 && (
-        <Context used={contextTokens} size={contextWindow} />
+        <ContextUsage used={contextTokens} size={contextWindow} />
       )}
       {costUsd !== undefined && costUsd > 0 && (
         <span title="Cost of this session">{dollars(costUsd)}</span>
@@ -21,7 +21,7 @@ export function UsageMeter({ usage }: { usage: Usage | undefined }) {
   );
 }
 
-function Context({ used, size }: { used: number; size: number }) {
+function ContextUsage({ used, size }: { used: number; size: number }) {
   const share = Math.min(1, used / size);
   const title = `${Math.round(share * 100)}% of the context is in use`;
   return (

@@ -7,7 +7,7 @@ import { cycledMode, nextChoice } from './config-options.ts';
 import type { Recall } from './use-earlier-messages.ts';
 
 /** Whether a message is sent after the running turn (`send`) or into it (`steer`). */
-export type Way = 'send' | 'steer';
+export type SendMode = 'send' | 'steer';
 
 interface ComposerKeys {
   field: RefObject<HTMLTextAreaElement | null>;
@@ -20,7 +20,7 @@ interface ComposerKeys {
   running: boolean;
   onRecall: Recall;
   onTakeBack: () => void;
-  send: (way: Way) => void;
+  send: (way: SendMode) => void;
 }
 
 /** The listeners of the message field. */
@@ -155,7 +155,7 @@ export function useModeKey(
   onConfig: (id: string, value: string) => Promise<void>,
 ) {
   const [wanted, setWanted] = useState<{ id: string; value: string; instead: string }>();
-  const [said, setSaid] = useState('');
+  const [announcement, setAnnouncement] = useState('');
   const option = cycledMode(given);
   const isPending =
     wanted !== undefined && option?.id === wanted.id && wanted.instead === option.currentValue;
@@ -172,13 +172,13 @@ export function useModeKey(
     if (option === undefined || current === undefined) return false;
     const next = nextChoice({ ...option, currentValue: current });
     if (next === undefined) return false;
-    const mine = { id: option.id, value: next.value, instead: option.currentValue };
-    setWanted(mine);
-    setSaid(`${option.name}: ${next.name}`);
+    const change = { id: option.id, value: next.value, instead: option.currentValue };
+    setWanted(change);
+    setAnnouncement(`${option.name}: ${next.name}`);
     void onConfig(option.id, next.value).then(() =>
-      setTimeout(() => setWanted((now) => (now === mine ? undefined : now)), settling),
+      setTimeout(() => setWanted((now) => (now === change ? undefined : now)), settling),
     );
     return true;
   };
-  return { options, cycle, said };
+  return { options, cycle, announcement };
 }

@@ -4,7 +4,7 @@ import {
   cycledMode,
   groupChoices,
   isFound,
-  isTelling,
+  isSelfExplanatory,
   needsSearch,
   nextChoice,
   shownOptions,
@@ -73,9 +73,9 @@ it('a choice is found by words of its name and group, in any order', () => {
 });
 
 it('an agent’s own option shows its name', () => {
-  expect(isTelling(option(['a'], { category: 'model' }))).toBe(true);
-  expect(isTelling(option(['a'], { category: 'web_search' }))).toBe(false);
-  expect(isTelling(option(['a']))).toBe(false);
+  expect(isSelfExplanatory(option(['a'], { category: 'model' }))).toBe(true);
+  expect(isSelfExplanatory(option(['a'], { category: 'web_search' }))).toBe(false);
+  expect(isSelfExplanatory(option(['a']))).toBe(false);
 });
 
 it('Shift+Tab steps through Codex’s plan mode, else the option with the category `mode`, without modes that never ask', () => {

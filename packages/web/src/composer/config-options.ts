@@ -1,11 +1,11 @@
 import type { ConfigOption } from '@liminal/protocol';
 
-export type Choice = ConfigOption['options'][number];
+export type OptionChoice = ConfigOption['options'][number];
 
 export interface ChoiceGroup {
   /** The group's name; undefined for choices without a group. */
   value: string | undefined;
-  items: readonly Choice[];
+  items: readonly OptionChoice[];
 }
 
 /** The options worth showing: those with choices, and those whose value can be typed. */
@@ -16,14 +16,14 @@ export function shownOptions(options: readonly ConfigOption[]): ConfigOption[] {
 }
 
 /** The choices, with the current value even if the agent does not offer it. */
-function withCurrent({ options, currentValue }: ConfigOption): Choice[] {
+function withCurrent({ options, currentValue }: ConfigOption): OptionChoice[] {
   if (currentValue === '' || options.some(({ value }) => value === currentValue)) return options;
   return [...options, { value: currentValue, name: currentValue }];
 }
 
 /** Groups consecutive choices of the same group; keeps the order. */
-export function groupChoices(choices: readonly Choice[]): ChoiceGroup[] {
-  const groups: { value: string | undefined; items: Choice[] }[] = [];
+export function groupChoices(choices: readonly OptionChoice[]): ChoiceGroup[] {
+  const groups: { value: string | undefined; items: OptionChoice[] }[] = [];
   for (const choice of choices) {
     const last = groups.at(-1);
     if (last !== undefined && last.value === choice.group) last.items.push(choice);
@@ -33,7 +33,7 @@ export function groupChoices(choices: readonly Choice[]): ChoiceGroup[] {
 }
 
 /** Whether a choice contains all searched words, in its name, its group or its value. */
-export function isFound({ name, group = '', value }: Choice, sought: string): boolean {
+export function isFound({ name, group = '', value }: OptionChoice, sought: string): boolean {
   const text = `${name} ${group} ${value}`.toLowerCase();
   return sought
     .toLowerCase()
@@ -47,18 +47,18 @@ export function needsSearch({ options, takesOther }: ConfigOption): boolean {
 }
 
 /** The option's choices, and the typed value if it is not among them. */
-export function withTyped({ options, takesOther }: ConfigOption, text: string): Choice[] {
+export function withTyped({ options, takesOther }: ConfigOption, text: string): OptionChoice[] {
   const typed = text.trim();
   if (takesOther === undefined || typed === '') return options;
-  const isWhole = takesOther.some((prefix) => typed.startsWith(prefix));
-  const value = isWhole ? typed : `${takesOther[0] ?? ''}${typed}`;
+  const hasPrefix = takesOther.some((prefix) => typed.startsWith(prefix));
+  const value = hasPrefix ? typed : `${takesOther[0] ?? ''}${typed}`;
   const isKnown = options.some((choice) => choice.value === value || choice.name === typed);
   if (isKnown) return options;
   return [...options, { value, name: `Use “${typed}”`, group: 'Not listed' }];
 }
 
 /** Whether an option's values are clear without its name. */
-export function isTelling({ category }: ConfigOption): boolean {
+export function isSelfExplanatory({ category }: ConfigOption): boolean {
   return category === 'model' || category === 'mode' || category === 'thought_level';
 }
 
@@ -88,7 +88,7 @@ export function cycledMode(options: readonly ConfigOption[]): ConfigOption | und
 }
 
 /** The choice after the current one, or the first after the last; undefined if there is no other choice. */
-export function nextChoice({ options, currentValue }: ConfigOption): Choice | undefined {
+export function nextChoice({ options, currentValue }: ConfigOption): OptionChoice | undefined {
   const at = options.findIndex(({ value }) => value === currentValue);
   const next = options[(at + 1) % options.length];
   return next?.value === currentValue ? undefined : next;

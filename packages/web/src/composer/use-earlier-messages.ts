@@ -2,7 +2,7 @@ import type { SessionView } from '@liminal/client';
 import { blobIn, type ContentBlock } from '@liminal/protocol';
 import { useRef } from 'react';
 
-interface Message {
+interface RecalledMessage {
   message: string;
   blocks: readonly ContentBlock[];
 }
@@ -39,7 +39,7 @@ export function useEarlierMessages(
 }
 
 /** The person's message at an index, counted from the newest, with the attachments that the server stores. */
-function messageAt(view: SessionView, wanted: number): Message | undefined {
+function messageAt(view: SessionView, wanted: number): RecalledMessage | undefined {
   let at = 0;
   for (const turn of view.turns.toReversed()) {
     for (const item of turn.items.toReversed()) {

@@ -23,15 +23,15 @@ const secure = [
   'deterministicIds',
 ];
 
-interface Order {
+interface DrawRequest {
   code: string;
   isDark: boolean;
 }
 
 addEventListener('message', ({ source, ports: [port] }) => {
   if (source !== parent || port === undefined) return;
-  port.addEventListener('message', ({ data }: MessageEvent<Order>) => {
-    draw(data).then(
+  port.addEventListener('message', ({ data }: MessageEvent<DrawRequest>) => {
+    drawDiagram(data).then(
       (svg) => port.postMessage({ svg }),
       (error: unknown) => port.postMessage({ problem: String(error) }),
     );
@@ -41,7 +41,7 @@ addEventListener('message', ({ source, ports: [port] }) => {
 
 let count = 0;
 
-async function draw({ code, isDark }: Order): Promise<string> {
+async function drawDiagram({ code, isDark }: DrawRequest): Promise<string> {
   mermaid.initialize({
     startOnLoad: false,
     securityLevel: 'strict',

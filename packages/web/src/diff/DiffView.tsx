@@ -21,7 +21,7 @@ interface DiffLinesProps {
   /** Lines shown at first, unless only a few more would be hidden. */
   visible?: number | undefined;
   /** Whether a person must see the whole text: then only text that is too long for one layout is folded. */
-  whole?: boolean;
+  mustShowAll?: boolean;
 }
 
 /** Longer diffs (lines) are folded, unless only a few lines would be hidden. */
@@ -33,10 +33,10 @@ const step = 2000;
 const most = 200_000;
 
 /** One file's change, line by line, in the colours of its language. */
-export function DiffView({ diff, named, visible, whole = false }: DiffViewProps) {
+export function DiffView({ diff, named, visible, mustShowAll = false }: DiffViewProps) {
   const made = lineDiff(diff);
   return (
-    <div className={css.diff} data-whole={whole}>
+    <div className={css.diff} data-whole={mustShowAll}>
       {named && (
         <p className={css.path}>
           <ShownText text={diff.path} />
@@ -45,22 +45,22 @@ export function DiffView({ diff, named, visible, whole = false }: DiffViewProps)
       {made.lines.length === 0 && (
         <p className={css.path}>{diff.oldText == null ? 'An empty file' : 'No change'}</p>
       )}
-      <DiffLines diff={made} visible={visible} whole={whole} />
+      <DiffLines diff={made} visible={visible} mustShowAll={mustShowAll} />
     </div>
   );
 }
 
 /** The lines of a change, with their line numbers in the file if known. */
-export function DiffLines({ diff, visible = visibleLines, whole = false }: DiffLinesProps) {
+export function DiffLines({ diff, visible = visibleLines, mustShowAll = false }: DiffLinesProps) {
   const [chosen, setCount] = useRemembered<number | undefined>(`diff ${diff.path}`, undefined);
   const { lines, added, removed } = diff;
   const lang = languageOfFile(diff.path);
   const before = useHighlight(diff.before, lang);
   const after = useHighlight(diff.after, lang);
   const isNumbered = lines.some(({ number }) => number !== undefined);
-  const atFirst = whole ? piece(lines) : visible;
+  const atFirst = mustShowAll ? piece(lines) : visible;
   const count = chosen ?? atFirst;
-  const folds = lines.length > (whole ? atFirst : visible + slack);
+  const folds = lines.length > (mustShowAll ? atFirst : visible + slack);
   const shown = folds ? lines.slice(0, count) : lines;
   const hidden = lines.length - shown.length;
   const summary = `Changes to ${labelOf(diff.path)}: ${added} added, ${removed} removed`;

@@ -38,7 +38,10 @@ export function lineDiff(diff: FileDiff): LineDiff {
   const cached = known.get(diff);
   if (cached !== undefined) return cached;
   const [before, after] = [diff.oldText ?? '', diff.newText];
-  const lines = compare(before, after).map((line) => ({ ...line, number: numberOf(line, diff) }));
+  const lines = compareTexts(before, after).map((line) => ({
+    ...line,
+    number: numberOf(line, diff),
+  }));
   const made = {
     path: diff.path,
     before,
@@ -81,23 +84,23 @@ export function hunksDiff({ path, hunks, added = 0, removed = 0 }: ChangedFile):
   return { path, before, after, lines, added, removed };
 }
 
-function compare(before: string, after: string): DiffLine[] {
+function compareTexts(before: string, after: string): DiffLine[] {
   if (before === '') return splitLines(after).map((text, at) => added(text, at + 1));
   if (splitLines(before).length + splitLines(after).length > comparable.lines) {
-    return replaced(before, after);
+    return replacementLines(before, after);
   }
   const patch = structuredPatch('', '', endLine(before), endLine(after), '', '', {
     context,
     maxEditLength: comparable.changes,
   });
-  if (patch === undefined) return replaced(before, after);
+  if (patch === undefined) return replacementLines(before, after);
   return patch.hunks.flatMap((hunk, index) => [
     ...(index === 0 ? [] : [{ kind: 'gap', text: '' } as const]),
     ...hunkLines(hunk),
   ]);
 }
 
-function replaced(before: string, after: string): DiffLine[] {
+function replacementLines(before: string, after: string): DiffLine[] {
   return [
     ...splitLines(before).map((text, at) => removed(text, at + 1)),
     ...splitLines(after).map((text, at) => added(text, at + 1)),

@@ -2,7 +2,7 @@ import { markHidden } from '@liminal/protocol';
 import type { ReactNode } from 'react';
 import css from './FileLink.module.css';
 import { type FileTarget, targetWords } from './file-target.ts';
-import { useFiles } from './files.ts';
+import { useSessionFiles } from './files.ts';
 import { labelOf } from '../words/label.ts';
 
 interface FileLinkProps {
@@ -15,7 +15,7 @@ interface FileLinkProps {
  * app.
  */
 export function FileLink({ target, children }: FileLinkProps) {
-  const files = useFiles();
+  const files = useSessionFiles();
   const words = markHidden(targetWords(target));
   if (files === undefined) return <span title={labelOf(words)}>{children ?? words}</span>;
   return (

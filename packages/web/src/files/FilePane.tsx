@@ -11,12 +11,12 @@ import { shortPath } from '../words/paths.ts';
 import css from './FilePane.module.css';
 import { FileText } from './FileText.tsx';
 import { type FileTarget, targetWords } from './file-target.ts';
-import type { Files } from './files.ts';
+import type { SessionFiles } from './files.ts';
 import { labelOf } from '../words/label.ts';
 
 interface FilePaneProps {
   target: FileTarget;
-  files: Files;
+  files: SessionFiles;
   onClose: () => void;
 }
 
@@ -34,19 +34,19 @@ export default function FilePane({ target, files, onClose }: FilePaneProps) {
     );
   }
   return (
-    <Beside title={title} target={target} onClose={onClose}>
+    <SidePane title={title} target={target} onClose={onClose}>
       {content}
-    </Beside>
+    </SidePane>
   );
 }
 
-interface BesideProps extends Omit<FilePaneProps, 'files'> {
+interface SidePaneProps extends Omit<FilePaneProps, 'files'> {
   title: string;
   children: ReactNode;
 }
 
 /** The pane beside the conversation. It takes the focus when it opens, so that keys scroll it and Escape closes it. */
-function Beside({ title, target, onClose, children }: BesideProps) {
+function SidePane({ title, target, onClose, children }: SidePaneProps) {
   const ref = useRef<HTMLElement>(null);
   useEffect(() => ref.current?.focus(), [target]);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -72,19 +72,19 @@ function Beside({ title, target, onClose, children }: BesideProps) {
   );
 }
 
-type Reading = { target: FileTarget } & ({ file: FileResult } | { problem: string });
+type ReadResult = { target: FileTarget } & ({ file: FileResult } | { problem: string });
 
 /** Reads the file again on each request: files change. */
-function useFile(target: FileTarget, files: Files): Reading | undefined {
-  const [reading, setReading] = useState<Reading>();
+function useProjectFile(target: FileTarget, files: SessionFiles): ReadResult | undefined {
+  const [reading, setReading] = useState<ReadResult>();
   useEffect(() => {
     let wanted = true;
-    const tell = (result: { file: FileResult } | { problem: string }) => {
+    const show = (result: { file: FileResult } | { problem: string }) => {
       if (wanted) setReading({ target, ...result });
     };
     files.read(target.path).then(
-      (file) => tell({ file }),
-      (error: unknown) => tell({ problem: describeError(error).message }),
+      (file) => show({ file }),
+      (error: unknown) => show({ problem: describeError(error).message }),
     );
     return () => {
       wanted = false;
@@ -94,7 +94,7 @@ function useFile(target: FileTarget, files: Files): Reading | undefined {
 }
 
 function FileView({ target, files, onClose }: FilePaneProps) {
-  const reading = useFile(target, files);
+  const reading = useProjectFile(target, files);
   const path = reading !== undefined && 'file' in reading ? reading.file.path : target.path;
   return (
     <div className={css.view} data-file-pane>
@@ -114,7 +114,7 @@ function FileView({ target, files, onClose }: FilePaneProps) {
         </p>
       )}
       {reading !== undefined && 'problem' in reading && (
-        <Problem text={reading.problem} path={path} />
+        <FileProblem text={reading.problem} path={path} />
       )}
       {reading !== undefined && 'file' in reading && (
         <FileContent key={path} file={reading.file} target={target} />
@@ -136,7 +136,7 @@ function FileContent({ file, target }: { file: FileResult; target: FileTarget })
       );
     case 'binary':
       return (
-        <Problem
+        <FileProblem
           text={`This file holds no text to show (${bytes(file.size)}). Open it in another program.`}
           path={file.path}
         />
@@ -153,7 +153,7 @@ function CopyPath({ path }: { path: string }) {
   );
 }
 
-function Problem({ text, path }: { text: string; path: string }) {
+function FileProblem({ text, path }: { text: string; path: string }) {
   const { copied, copy } = useCopy();
   return (
     <div className={css.problem}>

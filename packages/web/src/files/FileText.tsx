@@ -4,7 +4,7 @@ import { ColouredLine } from '../highlight/Code.tsx';
 import { languageOfFile } from '../highlight/language-of-file.ts';
 import type { ColouredLines } from '../highlight/coloured-lines.ts';
 import { useHighlight } from '../highlight/use-highlight.ts';
-import { Piece, PiecedText } from '../look/PiecedText.tsx';
+import { TextPiece, PiecedText } from '../look/PiecedText.tsx';
 import { bytes } from '../words/amounts.ts';
 import css from './FileText.module.css';
 import type { FileTarget } from './file-target.ts';
@@ -23,7 +23,7 @@ const chunkLines = 50;
 export function FileText({ file, target }: FileTextProps) {
   const { path, text, isCut, size } = file;
   const coloured = useHighlight(text, languageOfFile(path));
-  const lines = linesOf(text);
+  const lines = splitLines(text);
   const scroller = useRef<HTMLDivElement>(null);
   const { line, endLine = line } = target;
   const isThere = line !== undefined && line <= lines.length;
@@ -57,7 +57,7 @@ export function FileText({ file, target }: FileTextProps) {
         tabIndex={0}
       >
         <div className={css.lines}>
-          {isThere && <Mark from={line} to={Math.min(endLine ?? line, lines.length)} />}
+          {isThere && <LineMark from={line} to={Math.min(endLine ?? line, lines.length)} />}
           {chunksOf(lines.length).map((from) => (
             <Chunk key={from} from={from} lines={lines} coloured={coloured} />
           ))}
@@ -67,7 +67,7 @@ export function FileText({ file, target }: FileTextProps) {
   );
 }
 
-function Mark({ from, to }: { from: number; to: number }) {
+function LineMark({ from, to }: { from: number; to: number }) {
   return (
     <div
       className={css.mark}
@@ -95,7 +95,7 @@ function Chunk({ from, lines, coloured }: ChunkProps) {
       <pre className={css.text}>
         {shown.map((line, index) => (
           <span key={index}>
-            <Line text={line} tokens={coloured?.[from + index]} />
+            <FileLine text={line} tokens={coloured?.[from + index]} />
             {'\n'}
           </span>
         ))}
@@ -107,14 +107,14 @@ function Chunk({ from, lines, coloured }: ChunkProps) {
 /** A longer line is laid out by itself. */
 const longLine = 200;
 
-function Line({ text, tokens }: { text: string; tokens: ColouredLines[number] | undefined }) {
+function FileLine({ text, tokens }: { text: string; tokens: ColouredLines[number] | undefined }) {
   const drawn =
     tokens === undefined ? <PiecedText text={text} /> : <ColouredLine tokens={tokens} />;
-  return text.length > longLine ? <Piece>{drawn}</Piece> : drawn;
+  return text.length > longLine ? <TextPiece>{drawn}</TextPiece> : drawn;
 }
 
 /** A newline at the end does not begin another line. */
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   return text.replace(/\r?\n$/, '').split(/\r?\n/);
 }
 

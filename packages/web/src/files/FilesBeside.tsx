@@ -2,14 +2,14 @@ import type { SessionView } from '@liminal/client';
 import { useClient } from '@liminal/client/react';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { focusComposer } from '../composer/focus-composer.ts';
-import { fetched } from '../look/fetched.tsx';
+import { lazyComponent } from '../look/lazy-component.tsx';
 import type { FileTarget } from './file-target.ts';
-import { type Files, FilesContext } from './files.ts';
+import { type SessionFiles, SessionFilesContext } from './files.ts';
 import css from './FilesBeside.module.css';
 import { KnownFiles } from './known-files.ts';
 
 // Fetched when a file is first opened.
-const FilePane = fetched(() => import('./FilePane.tsx'));
+const FilePane = lazyComponent(() => import('./FilePane.tsx'));
 
 interface FilesBesideProps {
   view: SessionView;
@@ -26,10 +26,10 @@ export function FilesBeside({ view, children }: FilesBesideProps) {
   const opener = useRef<Element>(null);
   const [known] = useState(() => new KnownFiles());
   useEffect(() => {
-    for (const turn of turns) known.learn(turn.items);
+    for (const turn of turns) known.addItems(turn.items);
   }, [known, turns]);
 
-  const files = useMemo<Files>(
+  const files = useMemo<SessionFiles>(
     () => ({
       folder,
       known,
@@ -53,13 +53,13 @@ export function FilesBeside({ view, children }: FilesBesideProps) {
   }, [target]);
 
   return (
-    <FilesContext value={files}>
+    <SessionFilesContext value={files}>
       <div className={css.split}>
         <div className={css.conversation}>{children}</div>
         {target !== undefined && (
           <FilePane target={target} files={files} onClose={() => setTarget(undefined)} />
         )}
       </div>
-    </FilesContext>
+    </SessionFilesContext>
   );
 }

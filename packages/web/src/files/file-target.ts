@@ -43,7 +43,7 @@ function withFragment(href: string): FileTarget | undefined {
   const [written = '', fragment = ''] = href.split('#');
   if (written === '') return undefined;
   const lines = /^L?(\d+)(?:C\d+)?(?:-L?(\d+)(?:C\d+)?)?$/i.exec(fragment);
-  const path = decoded(written);
+  const path = tryDecode(written);
   return lines === null ? withLines(path) : inLines(path, lines[1], lines[2]);
 }
 
@@ -60,7 +60,7 @@ function inLines(path: string, from: string | undefined, to: string | undefined)
   return endLine > line ? { path, line, endLine } : { path, line };
 }
 
-function decoded(text: string): string {
+function tryDecode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

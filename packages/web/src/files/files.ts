@@ -4,7 +4,7 @@ import { codeTarget, type FileTarget } from './file-target.ts';
 import type { KnownFiles } from './known-files.ts';
 
 /** The files of the active session. */
-export interface Files {
+export interface SessionFiles {
   /** The project's folder, once it is known. */
   folder: string | undefined;
   /** Shows a file beside the conversation. */
@@ -14,16 +14,16 @@ export interface Files {
   known: KnownFiles;
 }
 
-export const FilesContext = createContext<Files | undefined>(undefined);
+export const SessionFilesContext = createContext<SessionFiles | undefined>(undefined);
 
 /** The files of the session around the component; undefined outside of a session. */
-export function useFiles(): Files | undefined {
-  return useContext(FilesContext);
+export function useSessionFiles(): SessionFiles | undefined {
+  return useContext(SessionFilesContext);
 }
 
 /** The file that a piece of code names, if a tool of the session used that file. */
 export function useNamedFile(code: string): FileTarget | undefined {
-  const known = useFiles()?.known;
+  const known = useSessionFiles()?.known;
   const target = codeTarget(code);
   const look = () => (target === undefined ? undefined : known?.find(target.path));
   const path = useSyncExternalStore(known?.subscribe ?? never, look, look);

@@ -6,16 +6,16 @@ it('a file is found by the end of its path, unless several paths share that end'
   const known = new KnownFiles();
   let told = 0;
   known.subscribe(() => told++);
-  known.learn([tool('a', { locations: [{ path: '/code/shop/src/a.ts', line: 3 }] })]);
+  known.addItems([tool('a', { locations: [{ path: '/code/shop/src/a.ts', line: 3 }] })]);
   expect(known.find('a.ts')).toBe('/code/shop/src/a.ts');
   expect(known.find('./src/a.ts')).toBe('/code/shop/src/a.ts');
   expect(known.find('b.ts')).toBeUndefined();
   expect(known.find('s/src/a.ts')).toBeUndefined();
 
-  known.learn([tool('b', { diffs: [{ path: '/code/shop/test/a.ts', newText: '' }] })]);
+  known.addItems([tool('b', { diffs: [{ path: '/code/shop/test/a.ts', newText: '' }] })]);
   expect(known.find('a.ts')).toBeUndefined();
   expect(known.find('test/a.ts')).toBe('/code/shop/test/a.ts');
   expect(told).toBe(2);
-  known.learn([tool('c', { locations: [{ path: '/code/shop/src/a.ts' }] })]);
+  known.addItems([tool('c', { locations: [{ path: '/code/shop/src/a.ts' }] })]);
   expect(told).toBe(2);
 });

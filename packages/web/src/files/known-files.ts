@@ -3,13 +3,13 @@ import type { UpsertObject } from '@liminal/protocol';
 /** Files that the session's tools worked on, by every suffix of their paths: `a.ts`, `src/a.ts`, `/code/src/a.ts`. */
 export class KnownFiles {
   /** Undefined for a suffix that several paths share. */
-  readonly #byEnd = new Map<string, string | undefined>();
+  readonly #bySuffix = new Map<string, string | undefined>();
   readonly #seen = new WeakSet<UpsertObject>();
   readonly #paths = new Set<string>();
   readonly #listeners = new Set<() => void>();
 
   /** Adds the files of items that were not added yet. */
-  learn(items: Iterable<UpsertObject>): void {
+  addItems(items: Iterable<UpsertObject>): void {
     const before = this.#paths.size;
     for (const item of items) {
       if (item.type !== 'tool_call' || this.#seen.has(item)) continue;
@@ -21,7 +21,7 @@ export class KnownFiles {
 
   /** The whole path of a named file; undefined if it is unknown or ambiguous. */
   find(name: string): string | undefined {
-    return this.#byEnd.get(name.replace(/^(?:\.\/)+/, ''));
+    return this.#bySuffix.get(name.replace(/^(?:\.\/)+/, ''));
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -35,8 +35,8 @@ export class KnownFiles {
     const parts = path.split('/');
     for (let from = 0; from < parts.length; from++) {
       const end = parts.slice(from).join('/');
-      if (end !== '') this.#byEnd.set(end, this.#byEnd.has(end) ? undefined : path);
+      if (end !== '') this.#bySuffix.set(end, this.#bySuffix.has(end) ? undefined : path);
     }
-    this.#byEnd.set(path, path);
+    this.#bySuffix.set(path, path);
   }
 }

@@ -1,6 +1,6 @@
 import { type FieldChoice, markHidden, type OneField, type SeveralField } from '@liminal/protocol';
 import { useId, useState } from 'react';
-import { join } from '../look/controls.tsx';
+import { joinClasses } from '../look/controls.tsx';
 import look from '../look/form.module.css';
 import { ShownText } from '../look/ShownText.tsx';
 import type { ControlProps } from './control.ts';
@@ -35,9 +35,9 @@ export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
     setOwn({ ...own, isChosen: false });
     return onChange(picked);
   };
-  const say = (said: OwnAnswer) => {
-    setOwn(said);
-    return isOne ? onChange(said.isChosen ? said.text : '') : answer(chosen, said);
+  const setOwnAnswer = (next: OwnAnswer) => {
+    setOwn(next);
+    return isOne ? onChange(next.isChosen ? next.text : '') : answer(chosen, next);
   };
   const shown =
     field.choices.find((choice) => choice.value === looked) ??
@@ -86,7 +86,7 @@ export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
             name={name}
             about={field.title}
             own={own}
-            onSay={say}
+            onAnswer={setOwnAnswer}
           />
         )}
       </div>
@@ -105,7 +105,7 @@ export function ChoiceSelect(props: ControlProps<OneField>) {
     <>
       <select
         id={ids.control}
-        className={join(look.input, css.short)}
+        className={joinClasses(look.input, css.short)}
         value={String(value)}
         aria-required={field.isRequired}
         aria-invalid={isInvalid}

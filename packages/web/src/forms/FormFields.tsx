@@ -34,11 +34,11 @@ interface FieldRowProps {
 function FieldRow({ field, value, problem, onChange }: FieldRowProps) {
   const id = useId();
   const ids = { control: `${id}-control`, label: `${id}-label` };
-  const says = [
+  const descriptionIds = [
     field.description === undefined ? undefined : `${id}-description`,
     problem === undefined ? undefined : `${id}-problem`,
   ].filter((part) => part !== undefined);
-  const describedBy = says.length === 0 ? undefined : says.join(' ');
+  const describedBy = descriptionIds.length === 0 ? undefined : descriptionIds.join(' ');
   const shared = { value, onChange, ids, describedBy, isInvalid: problem !== undefined };
   return (
     <div className={css.field} data-field={field.name} data-kind={field.kind}>

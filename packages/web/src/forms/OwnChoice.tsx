@@ -1,5 +1,5 @@
 import { useRef } from 'react';
-import { join } from '../look/controls.tsx';
+import { joinClasses } from '../look/controls.tsx';
 import look from '../look/form.module.css';
 import css from './FormFields.module.css';
 import { labelOf } from '../words/label.ts';
@@ -16,31 +16,31 @@ interface OwnChoiceProps {
   /** The question. */
   about: string;
   own: OwnAnswer;
-  onSay: (own: OwnAnswer) => void;
+  onAnswer: (own: OwnAnswer) => void;
 }
 
 /** A choice whose text the person writes. Writing selects it. */
-export function OwnChoice({ type, name, about, own, onSay }: OwnChoiceProps) {
+export function OwnChoice({ type, name, about, own, onAnswer }: OwnChoiceProps) {
   const field = useRef<HTMLInputElement>(null);
   return (
-    <div className={join(css.choice, css.own)}>
+    <div className={joinClasses(css.choice, css.own)}>
       <input
         type={type}
         name={name}
         aria-label="Something else"
         checked={own.isChosen}
-        onChange={(event) => onSay({ ...own, isChosen: event.target.checked })}
+        onChange={(event) => onAnswer({ ...own, isChosen: event.target.checked })}
         onClick={() => field.current?.focus()}
       />
       <input
         ref={field}
         type="text"
-        className={join(look.input, css.short)}
+        className={joinClasses(look.input, css.short)}
         aria-label={`Something else: ${labelOf(about)}`}
         placeholder="Something else…"
         autoComplete="off"
         value={own.text}
-        onChange={(event) => onSay({ text: event.target.value, isChosen: true })}
+        onChange={(event) => onAnswer({ text: event.target.value, isChosen: true })}
       />
     </div>
   );

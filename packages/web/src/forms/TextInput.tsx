@@ -1,5 +1,5 @@
 import { hasHidden, type NumberField, type TextField, type TextFormat } from '@liminal/protocol';
-import { join } from '../look/controls.tsx';
+import { joinClasses } from '../look/controls.tsx';
 import look from '../look/form.module.css';
 import { ShownText } from '../look/ShownText.tsx';
 import type { ControlProps } from './control.ts';
@@ -38,8 +38,8 @@ export function TextInput(props: ControlProps<TextField | NumberField>) {
       <>
         <textarea
           {...shared}
-          className={join(look.input, css.long)}
-          rows={Math.max(rows, rowsOf(field.initial))}
+          className={joinClasses(look.input, css.long)}
+          rows={Math.max(rows, rowCount(field.initial))}
           placeholder={field.isList && 'One on each line'}
           onChange={(event) => onChange(event.target.value)}
           onKeyDown={(event) => {
@@ -56,7 +56,7 @@ export function TextInput(props: ControlProps<TextField | NumberField>) {
     <>
       <input
         {...shared}
-        className={join(look.input, css.short)}
+        className={joinClasses(look.input, css.short)}
         type={inputType(field)}
         inputMode={field.kind === 'number' ? numberKeys(field) : undefined}
         onChange={(event) => onChange(event.target.value)}
@@ -89,7 +89,7 @@ function isLong({ initial, maxLength = 0, format, isList, isSecret }: TextField)
 }
 
 /** How many lines a text takes in a field of about 50 characters. */
-function rowsOf(text: string): number {
+function rowCount(text: string): number {
   return text
     .split('\n')
     .reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / oneLine.initial)), 0);

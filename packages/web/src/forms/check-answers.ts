@@ -33,7 +33,7 @@ export function checkForm(fields: readonly Field[], answers: Answers): CheckedFo
   const given: [string, FormValue][] = [];
   const problems = new Map<string, string>();
   for (const field of fields) {
-    const value = valueOf(field, answers[field.name] ?? field.initial);
+    const value = formValue(field, answers[field.name] ?? field.initial);
     const problem = valueProblem(field, value);
     if (problem !== undefined) problems.set(field.name, problem);
     else if (value !== undefined) given.push([field.name, value]);
@@ -45,30 +45,30 @@ export function checkForm(fields: readonly Field[], answers: Answers): CheckedFo
 }
 
 /** The answer's value as it is sent; undefined without an answer. A text that is not a number becomes `NaN`. */
-function valueOf(field: Field, answer: FieldValue): FormValue | undefined {
+function formValue(field: Field, answer: FieldValue): FormValue | undefined {
   switch (field.kind) {
     case 'switch':
       return answer === true;
     case 'several': {
-      const chosen = Array.isArray(answer) ? answer.filter(isSaid) : [];
+      const chosen = Array.isArray(answer) ? answer.filter(isFilled) : [];
       return chosen.length === 0 && !field.isRequired ? undefined : chosen;
     }
     case 'one':
-      return isSaid(String(answer)) ? String(answer).trim() : undefined;
+      return isFilled(String(answer)) ? String(answer).trim() : undefined;
     case 'number':
-      return isSaid(String(answer)) ? numberIn(String(answer).trim()) : undefined;
+      return isFilled(String(answer)) ? parseNumber(String(answer).trim()) : undefined;
     case 'text':
-      return isSaid(String(answer)) ? textIn(field, String(answer)) : undefined;
+      return isFilled(String(answer)) ? parseText(field, String(answer)) : undefined;
   }
 }
 
-const isSaid = (text: string): boolean => text.trim() !== '';
+const isFilled = (text: string): boolean => text.trim() !== '';
 
-const numberIn = (text: string): number =>
+const parseNumber = (text: string): number =>
   /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
 
-function textIn({ format, isList }: TextField, text: string): FormValue {
-  if (isList) return text.split('\n').filter(isSaid);
+function parseText({ format, isList }: TextField, text: string): FormValue {
+  if (isList) return text.split('\n').filter(isFilled);
   if (format === undefined) return text;
   const time = format === 'date-time' ? new Date(text) : undefined;
   return time === undefined || Number.isNaN(time.getTime()) ? text.trim() : time.toISOString();

@@ -11,28 +11,28 @@ export function filledRows(form: Form | undefined, content: FormContent): Filled
   const fields = readFields(form);
   const order = fields.map(({ name }) => name);
   return Object.keys(content)
-    .toSorted((a, b) => place(order, a) - place(order, b))
+    .toSorted((a, b) => orderIndex(order, a) - orderIndex(order, b))
     .map((name) => {
       const field = fields.find((one) => one.name === name);
-      return { name, title: field?.title ?? name, text: say(field, content[name] ?? '') };
+      return { name, title: field?.title ?? name, text: valueText(field, content[name] ?? '') };
     });
 }
 
-function place(order: readonly string[], name: string): number {
+function orderIndex(order: readonly string[], name: string): number {
   const index = order.indexOf(name);
   return index < 0 ? order.length : index;
 }
 
-function say(field: Field | undefined, value: FormContent[string]): string {
+function valueText(field: Field | undefined, value: FormContent[string]): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (Array.isArray(value)) {
-    return value.length === 0 ? 'None' : value.map((one) => titleOf(field, one)).join(', ');
+    return value.length === 0 ? 'None' : value.map((one) => choiceTitle(field, one)).join(', ');
   }
   if (field?.kind === 'text' && field.format === 'date-time') return localTime(String(value));
-  return titleOf(field, String(value));
+  return choiceTitle(field, String(value));
 }
 
-function titleOf(field: Field | undefined, value: string): string {
+function choiceTitle(field: Field | undefined, value: string): string {
   if (field?.kind !== 'one' && field?.kind !== 'several') return value;
   return field.choices.find((choice) => choice.value === value)?.title ?? value;
 }

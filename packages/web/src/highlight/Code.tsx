@@ -1,6 +1,6 @@
 import { hasHidden } from '@liminal/protocol';
 import { Fragment } from 'react';
-import { Piece, PiecedText } from '../look/PiecedText.tsx';
+import { TextPiece, PiecedText } from '../look/PiecedText.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import { spanPieces } from '../look/text-pieces.ts';
 import { classOf } from './colour-classes.ts';
@@ -22,14 +22,14 @@ export function Code({ code, lang }: { code: string; lang: string }) {
       {blocksOf(lines).map((block, index) => (
         <Fragment key={index}>
           {index > 0 && '\n'}
-          <Piece>
+          <TextPiece>
             {block.map((tokens, row) => (
               <Fragment key={row}>
                 {row > 0 && '\n'}
                 <ColouredLine tokens={tokens} />
               </Fragment>
             ))}
-          </Piece>
+          </TextPiece>
         </Fragment>
       ))}
     </code>
@@ -54,6 +54,6 @@ export function ColouredLine({ tokens }: { tokens: readonly ColouredToken[] }) {
         {hasHidden(text) ? <ShownText text={text} /> : text}
       </span>
     ));
-    return pieces.length === 1 ? drawn : <Piece key={index}>{drawn}</Piece>;
+    return pieces.length === 1 ? drawn : <TextPiece key={index}>{drawn}</TextPiece>;
   });
 }

@@ -7,7 +7,7 @@ import type { ColouredLines } from './coloured-lines.ts';
  */
 const longest = 30_000;
 
-interface Asked {
+interface PendingCode {
   code: string;
   language: string;
   resolve: (lines: ColouredLines | undefined) => void;
@@ -15,7 +15,7 @@ interface Asked {
 
 let worker: Worker | undefined;
 /** Pieces of code that wait to be coloured; the worker has the first. */
-const asked: Asked[] = [];
+const queue: PendingCode[] = [];
 let count = 0;
 let timer: ReturnType<typeof setTimeout>;
 
@@ -25,14 +25,14 @@ let timer: ReturnType<typeof setTimeout>;
  */
 export function colour(code: string, language: string): Promise<ColouredLines | undefined> {
   return new Promise((resolve) => {
-    asked.push({ code, language, resolve });
-    if (asked.length === 1) ask();
+    queue.push({ code, language, resolve });
+    if (queue.length === 1) sendNext();
   });
 }
 
 /** Sends the first piece to the worker. */
-function ask(): void {
-  const [first] = asked;
+function sendNext(): void {
+  const [first] = queue;
   if (first === undefined) return;
   worker ??= startWorker();
   count += 1;
@@ -44,8 +44,8 @@ function ask(): void {
 /** Resolves the first piece, and continues with the next. */
 function settle(lines: ColouredLines | undefined): void {
   clearTimeout(timer);
-  asked.shift()?.resolve(lines);
-  ask();
+  queue.shift()?.resolve(lines);
+  sendNext();
 }
 
 /** Leaves the first piece plain, and starts a new worker for the next. */

@@ -19,7 +19,7 @@ let starting: Promise<HighlighterCore> | undefined;
  * Starts the highlighter when first needed. It uses JavaScript's regular expressions, because the page's policy forbids
  * WebAssembly.
  */
-async function start(): Promise<HighlighterCore> {
+async function startHighlighter(): Promise<HighlighterCore> {
   const [{ createHighlighterCore }, { createJavaScriptRegexEngine }, light, dark] =
     await Promise.all([
       import('shiki/core'),
@@ -41,7 +41,7 @@ async function start(): Promise<HighlighterCore> {
 export async function highlight(code: string, name: string): Promise<ColouredLines | undefined> {
   const language = findLanguage(name);
   if (language === undefined) return undefined;
-  starting ??= start().catch((error: unknown) => {
+  starting ??= startHighlighter().catch((error: unknown) => {
     // The next piece of code tries again, since the server may be back.
     starting = undefined;
     throw error;

@@ -24,7 +24,7 @@ export function useHighlight(code: string, language: string): ColouredLines | un
     void colour(code, language).then((lines) => {
       // Without colours the code is still complete.
       if (lines === undefined || tokensIn(lines) > mostTokens) return;
-      remember(key, lines);
+      cacheLines(key, lines);
       if (wanted) setColoured({ key, lines });
     });
     return () => {
@@ -40,7 +40,7 @@ function tokensIn(lines: ColouredLines): number {
   return lines.reduce((sum, line) => sum + line.length, 0);
 }
 
-function remember(key: string, lines: ColouredLines): void {
+function cacheLines(key: string, lines: ColouredLines): void {
   recent.set(key, lines);
   if (recent.size <= recentSize) return;
   for (const oldest of recent.keys()) {

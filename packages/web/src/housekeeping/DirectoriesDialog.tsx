@@ -23,14 +23,14 @@ export default function DirectoriesDialog({ session, onClose }: DirectoriesDialo
   const [folders, setFolders] = useState(session.additionalDirectories ?? []);
   const [typed, setTyped] = useState('');
   const [problem, setProblem] = useState<string>();
-  const [said, say] = useState('');
+  const [notice, setNotice] = useState('');
 
   const change = async (changes: DirectoriesBody, done: string): Promise<boolean> => {
     setProblem(undefined);
     try {
       const { additionalDirectories } = await requests.changeDirectories(sessionId, changes);
       setFolders(additionalDirectories);
-      say(done);
+      setNotice(done);
       return true;
     } catch (error) {
       setProblem(describeError(error).message);
@@ -89,7 +89,7 @@ export default function DirectoriesDialog({ session, onClose }: DirectoriesDialo
         </div>
         <FormProblem text={problem} />
         <p className={spoken.only} role="status">
-          {said}
+          {notice}
         </p>
         <div className={form.actions}>
           <Button type="submit" disabled={typed.trim() === ''}>

@@ -25,7 +25,7 @@ export default function GrantsDialog({ session, onClose }: GrantsDialogProps) {
   const { requests } = useClient();
   const [grants, setGrants] = useState<readonly PlacedGrant[]>();
   const [problem, setProblem] = useState<string>();
-  const [said, say] = useState('');
+  const [notice, setNotice] = useState('');
 
   useEffect(() => {
     let isShown = true;
@@ -46,7 +46,7 @@ export default function GrantsDialog({ session, onClose }: GrantsDialogProps) {
     try {
       await requests.removeGrant(place, rule);
       setGrants((all) => all?.filter((one) => one.rule !== rule));
-      say(`You are asked again: ${title}`);
+      setNotice(`You are asked again: ${title}`);
     } catch (error) {
       setProblem(describeError(error).message);
     }
@@ -67,7 +67,7 @@ export default function GrantsDialog({ session, onClose }: GrantsDialogProps) {
         )}
         <FormProblem text={problem} />
         <p className={spoken.only} role="status">
-          {said}
+          {notice}
         </p>
         <div className={form.actions}>
           <Button data-autofocus onClick={onClose}>
@@ -90,7 +90,7 @@ interface GrantListProps {
 }
 
 /** Whether the grant is a decision to ignore a folder's settings. */
-const isRefusal = ({ rule }: Grant): boolean => rule.startsWith('project-settings:leave:');
+const ignoresSettings = ({ rule }: Grant): boolean => rule.startsWith('project-settings:leave:');
 
 function GrantList({ grants, onRevoke }: GrantListProps) {
   const [now] = useState(() => Date.now());
@@ -101,7 +101,7 @@ function GrantList({ grants, onRevoke }: GrantListProps) {
           <span className={css.row}>
             <ShownText text={grant.title} />
             <small>
-              {isRefusal(grant) ? 'Refused' : 'Allowed'} {moment(grant.grantedAt, now)}
+              {ignoresSettings(grant) ? 'Refused' : 'Allowed'} {moment(grant.grantedAt, now)}
             </small>
           </span>
           <Button aria-label={`Revoke: ${labelOf(grant.title)}`} onClick={() => onRevoke(grant)}>

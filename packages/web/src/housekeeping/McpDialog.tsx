@@ -23,7 +23,7 @@ export default function McpDialog({ session: { sessionId }, onClose }: McpDialog
   const [servers, setServers] = useState<readonly McpServerState[]>();
   const [problem, setProblem] = useState<string>();
   const [signIn, setSignIn] = useState<{ name: string; url: string }>();
-  const [said, say] = useState('');
+  const [notice, setNotice] = useState('');
 
   useEffect(() => {
     let isShown = true;
@@ -48,7 +48,7 @@ export default function McpDialog({ session: { sessionId }, onClose }: McpDialog
       const { url } = await requests.changeMcpServer(sessionId, name, action);
       setSignIn(url === undefined ? undefined : { name, url });
       await look();
-      say(`${done[action]}: ${name}`);
+      setNotice(`${done[action]}: ${name}`);
     });
 
   return (
@@ -69,7 +69,7 @@ export default function McpDialog({ session: { sessionId }, onClose }: McpDialog
         )}
         <FormProblem text={problem} />
         <p className={spoken.only} role="status">
-          {said}
+          {notice}
         </p>
         <div className={form.actions}>
           <Button onClick={() => void attempt(look)}>Look again</Button>

@@ -54,14 +54,14 @@ export default function SetupDialog({ session, kind, onClose }: SetupDialogProps
         {setup === undefined && problem === undefined && <p role="status">Loading…</p>}
         {setup !== undefined && (
           <>
-            <Facts facts={[...setup.facts, ...factsOf(info, servers)]} />
+            <Facts facts={[...setup.facts, ...sessionFacts(info, servers)]} />
             {setup.parts.map((part) => (
               <section
                 key={part.kind}
                 aria-label={titles[part.kind]}
                 ref={part.kind === kind ? first : undefined}
               >
-                <Part {...part} />
+                <SetupPart {...part} />
               </section>
             ))}
           </>
@@ -78,7 +78,7 @@ export default function SetupDialog({ session, kind, onClose }: SetupDialogProps
 }
 
 /** The facts that the page itself knows about the session. */
-function factsOf(
+function sessionFacts(
   info: SessionInfo | undefined,
   servers: readonly McpServerState[],
 ): SessionSetup['facts'] {
@@ -114,7 +114,7 @@ function Facts({ facts }: Pick<SessionSetup, 'facts'>) {
   );
 }
 
-function Part({ kind, entries }: SessionSetup['parts'][number]) {
+function SetupPart({ kind, entries }: SessionSetup['parts'][number]) {
   return (
     <>
       <h3>{titles[kind]}</h3>

@@ -13,8 +13,8 @@ import {
   useState,
 } from 'react';
 import { useNavigation } from '../app/navigation.tsx';
-import { fetched, onMissingPart } from '../look/fetched.tsx';
-import { forgetDrafts } from '../kept/drafts.ts';
+import { lazyComponent, onMissingPart } from '../look/lazy-component.tsx';
+import { forgetDrafts } from '../storage/drafts.ts';
 import { labelOf } from '../words/label.ts';
 
 /** The actions on sessions, such as rename and archive. Problems are shown in a toast. */
@@ -43,7 +43,7 @@ export interface Housekeeping {
   /** The session was deleted, here or elsewhere: its tab is closed. */
   deleted: (sessionId: string) => void;
   /** Shows a short message about an action. */
-  say: (text: string) => void;
+  showToast: (text: string) => void;
 }
 
 /** A short message about an action. */
@@ -63,14 +63,14 @@ const ToastContext = createContext<{ toast: Toast | undefined; dismiss: () => vo
 // Fetched when first needed.
 const notLoaded: Toast = { text: 'Not loaded: the server is away.', isProblem: true };
 
-const DeleteDialog = fetched(() => import('./DeleteDialog.tsx'));
-const ChangesDialog = fetched(() => import('../diff/ChangesDialog.tsx'));
-const AsideDialog = fetched(() => import('./AsideDialog.tsx'));
-const DirectoriesDialog = fetched(() => import('./DirectoriesDialog.tsx'));
-const GrantsDialog = fetched(() => import('./GrantsDialog.tsx'));
-const SetupDialog = fetched(() => import('./SetupDialog.tsx'));
-const RenameDialog = fetched(() => import('./RenameDialog.tsx'));
-const McpDialog = fetched(() => import('./McpDialog.tsx'));
+const DeleteDialog = lazyComponent(() => import('./DeleteDialog.tsx'));
+const ChangesDialog = lazyComponent(() => import('../diff/ChangesDialog.tsx'));
+const AsideDialog = lazyComponent(() => import('./AsideDialog.tsx'));
+const DirectoriesDialog = lazyComponent(() => import('./DirectoriesDialog.tsx'));
+const GrantsDialog = lazyComponent(() => import('./GrantsDialog.tsx'));
+const SetupDialog = lazyComponent(() => import('./SetupDialog.tsx'));
+const RenameDialog = lazyComponent(() => import('./RenameDialog.tsx'));
+const McpDialog = lazyComponent(() => import('./McpDialog.tsx'));
 
 export function HousekeepingProvider({ children }: { children: ReactNode }) {
   const { requests, sessions } = useClient();
@@ -122,7 +122,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       pin: ({ sessionId }) => void attempt(requests.pin(sessionId)),
       unpin: ({ sessionId }) => void attempt(requests.unpin(sessionId)),
       showRename: setRenamed,
-      say: (text) => setToast({ text }),
+      showToast: (text) => setToast({ text }),
       showGrants: setPermitted,
       showMcp: setServed,
       showDirectories: setPlaced,

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useLayer } from '../app/history.ts';
-import { IconButton, join } from './controls.tsx';
+import { IconButton, joinClasses } from './controls.tsx';
 import css from './Dialog.module.css';
 import { labelOf } from '../words/label.ts';
 
@@ -50,7 +50,7 @@ export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
     <dialog
       ref={ref}
-      className={join(css.dialog, look !== 'plain' && css[look])}
+      className={joinClasses(css.dialog, look !== 'plain' && css[look])}
       aria-labelledby={hasTitle ? titleId : undefined}
       aria-label={hasTitle ? undefined : labelOf(title)}
       onClose={onClose}

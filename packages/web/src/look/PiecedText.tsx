@@ -19,7 +19,7 @@ export function PiecedText({ text, draw = (piece) => piece }: PiecedTextProps) {
     const isLine = piece.endsWith('\n');
     return (
       <Fragment key={index}>
-        <Piece>{draw(isLine ? piece.slice(0, -1) : piece, from)}</Piece>
+        <TextPiece>{draw(isLine ? piece.slice(0, -1) : piece, from)}</TextPiece>
         {/* A line break at the end of a piece does not end the line around it. */}
         {isLine && '\n'}
       </Fragment>
@@ -28,6 +28,6 @@ export function PiecedText({ text, draw = (piece) => piece }: PiecedTextProps) {
 }
 
 /** Content that is laid out by itself inside a line. */
-export function Piece({ children }: { children: ReactNode }) {
+export function TextPiece({ children }: { children: ReactNode }) {
   return <span className={css.piece}>{children}</span>;
 }

@@ -7,7 +7,7 @@ interface ButtonProps extends ComponentProps<'button'> {
 
 export function Button({ look = 'plain', className, ...rest }: ButtonProps) {
   const variant = look === 'plain' ? '' : css[look];
-  return <button type="button" className={join(css.button, variant, className)} {...rest} />;
+  return <button type="button" className={joinClasses(css.button, variant, className)} {...rest} />;
 }
 
 interface IconButtonProps extends ComponentProps<'button'> {
@@ -19,7 +19,7 @@ export function IconButton({ label, className, ...rest }: IconButtonProps) {
   return (
     <button
       type="button"
-      className={join(css.icon, className)}
+      className={joinClasses(css.icon, className)}
       aria-label={label}
       title={label}
       {...rest}
@@ -37,6 +37,6 @@ export function Kbd({ children }: { children: ReactNode }) {
 }
 
 /** Joins classes into one attribute; leaves out missing ones. */
-export function join(...classes: (string | undefined | false)[]): string {
+export function joinClasses(...classes: (string | undefined | false)[]): string {
   return classes.filter(Boolean).join(' ');
 }

@@ -54,12 +54,12 @@ function characterAt(text: string, at: number): string {
 }
 
 /** A piece of text with further properties, such as a colour. */
-interface Span {
+interface TextFragment {
   readonly text: string;
 }
 
 /** Cuts spans as `textPieces` cuts their text. Returns the spans of each piece. */
-export function spanPieces<Item extends Span>(spans: readonly Item[]): Item[][] {
+export function spanPieces<Item extends TextFragment>(spans: readonly Item[]): Item[][] {
   const length = spans.reduce((sum, { text }) => sum + text.length, 0);
   if (length <= longest.slow) return spans.length === 0 ? [] : [[...spans]];
   const left = spans.toReversed();

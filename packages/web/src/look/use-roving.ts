@@ -20,7 +20,7 @@ export function useRoving<E extends HTMLElement>(direction: 'row' | 'column'): R
     if (list === null) return undefined;
     let last: Element | undefined;
     const arrange = () => {
-      const all = entriesOf(list);
+      const all = stopsIn(list);
       const stop =
         all.find((one) => one === last) ?? all.find((one) => one.ariaCurrent !== null) ?? all[0];
       for (const one of all) {
@@ -46,12 +46,12 @@ export function useRoving<E extends HTMLElement>(direction: 'row' | 'column'): R
   const onKeyDown = (event: KeyboardEvent) => {
     const { current: list } = ref;
     if (list === null || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const all = entriesOf(list);
+    const all = stopsIn(list);
     const { activeElement } = document;
     // The focus may also be on the element beside an entry, after a click there.
     const from = [activeElement, activeElement?.previousElementSibling];
     const at = all.findIndex((one) => from.includes(one));
-    const next = at < 0 ? undefined : all[goTo(event.key, at, all.length, direction)];
+    const next = at < 0 ? undefined : all[nextIndex(event.key, at, all.length, direction)];
     if (next === undefined) return;
     event.preventDefault();
     next.focus();
@@ -59,11 +59,11 @@ export function useRoving<E extends HTMLElement>(direction: 'row' | 'column'): R
   return { ref, onKeyDown };
 }
 
-function entriesOf(list: HTMLElement): HTMLElement[] {
+function stopsIn(list: HTMLElement): HTMLElement[] {
   return [...list.querySelectorAll<HTMLElement>(stops)];
 }
 
-function goTo(key: string, at: number, count: number, direction: 'row' | 'column'): number {
+function nextIndex(key: string, at: number, count: number, direction: 'row' | 'column'): number {
   const [back, on] = direction === 'row' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown'];
   switch (key) {
     case back:

@@ -4,11 +4,11 @@ import { Button } from '../look/controls.tsx';
 import { useRemembered } from '../transcript/remembered.ts';
 import css from './CodeBlock.module.css';
 import { CodeHead } from './CodeHead.tsx';
-import { drawer } from './drawer.tsx';
+import { lazyRenderer } from './lazy-renderer.tsx';
 import { labelOf } from '../words/label.ts';
 
 // Mermaid is fetched with the first diagram.
-const Diagram = drawer(() => import('./Diagram.tsx'));
+const Diagram = lazyRenderer(() => import('./Diagram.tsx'));
 
 interface CodeBlockProps {
   code: string;

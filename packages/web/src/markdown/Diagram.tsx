@@ -21,12 +21,12 @@ export default function Diagram({ code, fallback, action }: DiagramProps) {
   const [drawing, setDrawing] = useState<Drawing>();
   useEffect(() => {
     let wanted = true;
-    const tell = (next: Drawing) => {
+    const show = (next: Drawing) => {
       if (wanted) setDrawing(next);
     };
     drawDiagram(code, isDark).then(
-      (src) => tell({ of, src }),
-      () => tell({ of, failed: true }),
+      (src) => show({ of, src }),
+      () => show({ of, failed: true }),
     );
     return () => {
       wanted = false;

@@ -15,7 +15,7 @@ interface FormulaProps {
  * macro expansion is limited.
  */
 export default function Formula({ source, display, fallback }: FormulaProps) {
-  const html = useMemo(() => draw(source, display), [source, display]);
+  const html = useMemo(() => renderFormula(source, display), [source, display]);
   if (html === undefined) return fallback;
   return (
     <span
@@ -27,7 +27,7 @@ export default function Formula({ source, display, fallback }: FormulaProps) {
   );
 }
 
-function draw(source: string, displayMode: boolean): string | undefined {
+function renderFormula(source: string, displayMode: boolean): string | undefined {
   try {
     const bounds = { trust: false, maxExpand: 300, maxSize: 30, strict: 'ignore' } as const;
     return katex.renderToString(source, { displayMode, throwOnError: true, ...bounds });

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { linkTarget } from '../files/file-target.ts';
-import { useFiles } from '../files/files.ts';
+import { useSessionFiles } from '../files/files.ts';
 import { Button } from '../look/controls.tsx';
 import { useRemembered } from '../transcript/remembered.ts';
 import css from './MarkdownImage.module.css';
@@ -19,11 +19,11 @@ export function MarkdownImage({ src, alt }: MarkdownImageProps) {
   return <RemoteImage src={src} alt={alt} />;
 }
 
-type Found = { path: string; src: string | undefined };
+type LoadedImage = { path: string; src: string | undefined };
 
 function ProjectImage({ path, alt }: { path: string; alt: string }) {
-  const files = useFiles();
-  const [found, setFound] = useState<Found>();
+  const files = useSessionFiles();
+  const [found, setFound] = useState<LoadedImage>();
   useEffect(() => {
     let wanted = true;
     files?.read(path).then(

@@ -1,8 +1,8 @@
-import { drawer } from './drawer.tsx';
+import { lazyRenderer } from './lazy-renderer.tsx';
 import css from './Tex.module.css';
 
 // KaTeX is fetched with the first formula.
-const Formula = drawer(() => import('./Formula.tsx'));
+const Formula = lazyRenderer(() => import('./Formula.tsx'));
 
 interface TexProps {
   source: string;

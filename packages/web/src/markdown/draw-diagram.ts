@@ -24,18 +24,18 @@ export async function drawDiagram(code: string, isDark: boolean): Promise<string
     throw new Error('The diagram is too long to be drawn.');
   }
   // One after another: Mermaid's settings are global, and each diagram has its own time.
-  const drawn = last.then(() => draw(code, isDark));
+  const drawn = last.then(() => requestDrawing(code, isDark));
   last = drawn.catch(() => undefined);
   return drawn;
 }
 
-async function draw(code: string, isDark: boolean): Promise<string> {
+async function requestDrawing(code: string, isDark: boolean): Promise<string> {
   clearTimeout(idle);
   frame ??= openFrame();
   try {
     const { port } = await frame;
     port.postMessage({ code, isDark });
-    const { data } = await next<MessageEvent<unknown>>(port, 'message', times.draw);
+    const { data } = await nextEvent<MessageEvent<unknown>>(port, 'message', times.draw);
     idle = setTimeout(() => void closeFrame(), times.idle);
     return imageIn(data);
   } catch (error) {
@@ -64,7 +64,7 @@ async function openFrame(): Promise<Frame> {
   // Invisible but laid out, because Mermaid measures its texts.
   element.style.cssText =
     'position: fixed; inset: 0; width: 100%; height: 100%; border: 0; visibility: hidden; contain: strict;';
-  const loading = next(element, 'load', times.load);
+  const loading = nextEvent(element, 'load', times.load);
   document.body.append(element);
   const { port1: port, port2: theirs } = new MessageChannel();
   try {
@@ -91,12 +91,12 @@ async function closeFrame(): Promise<void> {
 class NoAnswer extends Error {}
 
 /** Resolves with the next event; rejects after `ms`. */
-async function next<Found extends Event>(
+async function nextEvent<Received extends Event>(
   target: EventTarget,
   type: string,
   ms: number,
-): Promise<Found> {
-  const { promise, resolve, reject } = Promise.withResolvers<Found>();
+): Promise<Received> {
+  const { promise, resolve, reject } = Promise.withResolvers<Received>();
   const listener = resolve as (event: Event) => void;
   const timer = setTimeout(() => reject(new NoAnswer('The diagram took too long.')), ms);
   target.addEventListener(type, listener, { once: true });

@@ -24,7 +24,7 @@ export const components: Components = {
   input: ({ checked }) => <TaskBox checked={checked} />,
   a: ({ href = '', children }) => (
     <InLink value>
-      <Link href={href}>{children}</Link>
+      <MarkdownLink href={href}>{children}</MarkdownLink>
     </InLink>
   ),
   img: ({ src, alt = '' }) =>
@@ -52,7 +52,7 @@ export const components: Components = {
 /** Whether the content is inside a link, so that it cannot contain links. */
 const InLink = createContext(false);
 
-function Link({ href, children }: { href: string; children: ReactNode }) {
+function MarkdownLink({ href, children }: { href: string; children: ReactNode }) {
   const target = linkTarget(href);
   if (target !== undefined) return <FileLink target={target}>{children}</FileLink>;
   // Without an address, the link would lead to this page.
@@ -78,7 +78,7 @@ function FencedCode({ node }: { node: Element | undefined }) {
   const { growsAt } = useBlockPlace();
   const [inner] = node?.children ?? [];
   if (inner?.type !== 'element') return null;
-  const text = textOf(inner);
+  const text = nodeText(inner);
   const classes = inner.properties['className'];
   const names = Array.isArray(classes) ? classes.map(String) : [];
   if (names.includes('math-display')) return <Tex source={text} display />;
@@ -88,7 +88,7 @@ function FencedCode({ node }: { node: Element | undefined }) {
   return <CodeBlock code={text.replace(/\n$/, '')} lang={lang} open={isOpen} />;
 }
 
-function textOf(node: ElementContent): string {
+function nodeText(node: ElementContent): string {
   if (node.type === 'text') return node.value;
-  return node.type === 'element' ? node.children.map((child) => textOf(child)).join('') : '';
+  return node.type === 'element' ? node.children.map((child) => nodeText(child)).join('') : '';
 }

@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
-import { FilesContext } from '../files/files.ts';
+import { SessionFilesContext } from '../files/files.ts';
 import { KnownFiles } from '../files/known-files.ts';
 import { tool } from '../transcript/testing/items.ts';
 import { Markdown } from './Markdown.tsx';
@@ -62,7 +62,7 @@ it('a link to a Windows path shows the path', () => {
 
 it('code with a path inside a link does not become a link itself', () => {
   const known = new KnownFiles();
-  known.learn([tool('c', { locations: [{ path: '/code/src/a.ts' }] })]);
+  known.addItems([tool('c', { locations: [{ path: '/code/src/a.ts' }] })]);
   const files = {
     folder: '/code',
     known,
@@ -71,9 +71,9 @@ it('code with a path inside a link does not become a link itself', () => {
   };
   const drawn = (text: string) =>
     renderToStaticMarkup(
-      <FilesContext value={files}>
+      <SessionFilesContext value={files}>
         <Markdown>{text}</Markdown>
-      </FilesContext>,
+      </SessionFilesContext>,
     );
   const buttons = (html: string) => html.split('<button').length - 1;
   expect(buttons(drawn('`src/a.ts:14`'))).toBe(1);

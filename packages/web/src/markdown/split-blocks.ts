@@ -65,12 +65,12 @@ function readBlocks(text: string, firstKey: number): Block[] {
 }
 
 function parseBlocks(text: string, firstKey: number): Block[] {
-  const groups = inOrder(parser.parse(text).children);
+  const groups = groupOverlapping(parser.parse(text).children);
   return groups.map(([node, ...rest], index) => {
     // Blank lines belong to the block before them, since a list continues after a blank line.
-    const start = index === 0 ? 0 : startOf(node);
+    const start = index === 0 ? 0 : startOffset(node);
     const next = groups[index + 1];
-    const raw = text.slice(start, next === undefined ? text.length : startOf(next[0]));
+    const raw = text.slice(start, next === undefined ? text.length : startOffset(next[0]));
     const defines = [node, ...rest].flatMap((one) => definitionsIn(one, text));
     const block = toBlock(node, raw, firstKey + index);
     const plain = block.code === undefined ? whyPlain(raw) : undefined;
@@ -82,17 +82,17 @@ function parseBlocks(text: string, firstKey: number): Block[] {
 type Group = [RootContent, ...RootContent[]];
 
 /** The parser gives overlapping positions for two consecutive definitions; a node that overlaps joins its neighbour. */
-function inOrder(nodes: readonly RootContent[]): Group[] {
+function groupOverlapping(nodes: readonly RootContent[]): Group[] {
   const groups: Group[] = [];
   for (const node of nodes) {
     const last = groups.at(-1);
-    if (last === undefined || startOf(node) > startOf(last[0])) groups.push([node]);
+    if (last === undefined || startOffset(node) > startOffset(last[0])) groups.push([node]);
     else last.push(node);
   }
   return groups;
 }
 
-function startOf(node: RootContent): number {
+function startOffset(node: RootContent): number {
   return node.position?.start.offset ?? 0;
 }
 

@@ -48,7 +48,7 @@ const tokenizeDollar: Tokenizer = function tokenizeDollar(effects, ok, nok) {
   const inside: State = (code) => {
     if (code === null || isLineEnd(code) || content.length > longest) return nok(code);
     if (code === dollar && !/(?:^|[^\\])(?:\\\\)*\\$/.test(content)) return close(code);
-    content += textOf(code);
+    content += codeText(code);
     effects.consume(code);
     return inside;
   };
@@ -60,7 +60,7 @@ const tokenizeDollar: Tokenizer = function tokenizeDollar(effects, ok, nok) {
   };
   const after: State = (code) => {
     if (isWordCode(code) || code === dollar || code === 40 || code === 123) return nok(code);
-    return end(effects, ok)(code);
+    return endMath(effects, ok)(code);
   };
   return start;
 };
@@ -102,7 +102,7 @@ const tokenizeBracket: Tokenizer = function tokenizeBracket(effects, ok, nok) {
     return onward(code);
   };
   const onward: State = (code) => {
-    content += textOf(code);
+    content += codeText(code);
     effects.consume(code);
     // A backslash after a backslash is escaped: \\] is a line break and a bracket.
     return code === backslash ? escaped : inside;
@@ -249,7 +249,7 @@ function closeWith(effects: Effects, code: Code): void {
   effects.consume(code);
 }
 
-function end(effects: Effects, ok: State): State {
+function endMath(effects: Effects, ok: State): State {
   return (code) => {
     effects.exit('mathTextSequence');
     effects.exit('mathText');
@@ -257,7 +257,7 @@ function end(effects: Effects, ok: State): State {
   };
 }
 
-function textOf(code: Code): string {
+function codeText(code: Code): string {
   return code !== null && code > 0 ? String.fromCodePoint(code) : ' ';
 }
 

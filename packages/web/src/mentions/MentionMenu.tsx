@@ -11,13 +11,13 @@ export function MentionMenu({ mentions }: { mentions: Mentions }) {
     <CompletionMenu
       completion={mentions.completion}
       name="Files"
-      show={(file) => ({ key: file.path, content: <Found file={file} /> })}
+      show={(file) => ({ key: file.path, content: <FoundFileName file={file} /> })}
       note={noteOn(mentions)}
     />
   );
 }
 
-function Found({ file: { path, name } }: { file: FoundFile }) {
+function FoundFileName({ file: { path, name } }: { file: FoundFile }) {
   const isFolder = path.endsWith('/');
   const Icon = isFolder ? Folder : FileText;
   const inFolder = path.slice(0, path.length - name.length - Number(isFolder));

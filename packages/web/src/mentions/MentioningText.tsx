@@ -1,7 +1,7 @@
 import { type ContentBlock, linkedMentions } from '@liminal/protocol';
 import { Fragment, type ReactNode } from 'react';
 import { FileLink } from '../files/FileLink.tsx';
-import { useFiles } from '../files/files.ts';
+import { useSessionFiles } from '../files/files.ts';
 import { PiecedText } from '../look/PiecedText.tsx';
 
 interface MentioningTextProps {
@@ -11,7 +11,7 @@ interface MentioningTextProps {
 
 /** A person's message; the files that it mentions open beside the conversation. */
 export function MentioningText({ text, blocks = [] }: MentioningTextProps) {
-  const { mentions } = linkedMentions(text, blocks, useFiles()?.folder);
+  const { mentions } = linkedMentions(text, blocks, useSessionFiles()?.folder);
   const parts: ReactNode[] = [];
   let done = 0;
   for (const { path, from, to } of mentions) {
@@ -30,5 +30,5 @@ export function useUnmentioned(
   text: string,
   blocks: readonly ContentBlock[] = [],
 ): readonly ContentBlock[] {
-  return linkedMentions(text, blocks, useFiles()?.folder).others;
+  return linkedMentions(text, blocks, useSessionFiles()?.folder).others;
 }

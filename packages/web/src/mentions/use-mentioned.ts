@@ -1,13 +1,13 @@
 import {
-  BLOCKS_MAX,
+  blocksMax,
   type ContentBlock,
   linkedMentions,
   mentionLink,
   mentionsIn,
 } from '@liminal/protocol';
 import { useCallback, useMemo } from 'react';
-import { useDraft } from '../kept/drafts.ts';
-import { readTexts } from '../kept/read-texts.ts';
+import { useDraft } from '../storage/drafts.ts';
+import { readTexts } from '../storage/read-texts.ts';
 
 interface Sent {
   message: string;
@@ -31,19 +31,19 @@ export interface Mentioned {
  * Remembers the chosen files, stored like drafts, so that a mention is still recognised when its message is edited or
  * sent again.
  */
-export function useMentioned(sessionId: string, told: string | undefined): Mentioned {
-  const [kept, keep] = useDraft(`${sessionId} mentions`);
+export function useMentioned(sessionId: string, reportedFolder: string | undefined): Mentioned {
+  const [stored, setStored] = useDraft(`${sessionId} mentions`);
   // A page that was just opened may send before the server has reported the session's folder.
-  const [keptFolder, keepFolder] = useDraft(`${sessionId} folder`);
-  const folder = told ?? (keptFolder === '' ? undefined : keptFolder);
-  const chosen = useMemo(() => readTexts(kept === '' ? null : kept), [kept]);
+  const [storedFolder, setStoredFolder] = useDraft(`${sessionId} folder`);
+  const folder = reportedFolder ?? (storedFolder === '' ? undefined : storedFolder);
+  const chosen = useMemo(() => readTexts(stored === '' ? null : stored), [stored]);
   const add = useCallback(
     (path: string) => {
       const others = chosen.filter((one) => one !== path);
-      keep(JSON.stringify([...others, path].slice(-most)));
-      keepFolder(folder ?? '');
+      setStored(JSON.stringify([...others, path].slice(-most)));
+      setStoredFolder(folder ?? '');
     },
-    [chosen, folder, keep, keepFolder],
+    [chosen, folder, setStored, setStoredFolder],
   );
   const blocksOf = useCallback(
     (message: string, blocks: readonly ContentBlock[] = []) =>
@@ -77,5 +77,5 @@ function withLinks(
     // A chosen folder that was then typed without its slash.
     return known.has(`${path}/`) ? mentionLink(folder, `${path}/`) : [];
   });
-  return [...others, ...linked.slice(0, Math.max(0, BLOCKS_MAX - others.length))];
+  return [...others, ...linked.slice(0, Math.max(0, blocksMax - others.length))];
 }

@@ -1,6 +1,6 @@
 import { mentionOf } from '@liminal/protocol';
 import { type RefObject, type SyntheticEvent, useState } from 'react';
-import { type Chosen, type Completion, useCompletion } from '../completion/use-completion.ts';
+import { type PickedBy, type Completion, useCompletion } from '../completion/use-completion.ts';
 import { mentionAt } from './mention-at.ts';
 import { type FoundFile, type FoundFiles, useFoundFiles } from './use-found-files.ts';
 
@@ -31,12 +31,12 @@ export function useMentions(options: MentionsOptions): Mentions {
   const mention = typed?.text === text ? mentionAt(text, typed.caret) : undefined;
   const found = useFoundFiles(folder, mention);
 
-  const choose = ({ path }: FoundFile, chosen: Chosen) => {
+  const choose = ({ path }: FoundFile, chosen: PickedBy) => {
     const { current } = field;
     if (current === null || mention === undefined) return;
-    const goesInto = path.endsWith('/') && chosen === 'Tab';
+    const entersFolder = path.endsWith('/') && chosen === 'Tab';
     const written = mentionOf(path);
-    if (goesInto) {
+    if (entersFolder) {
       current.setRangeText(written.replace(/"$/, ''), mention.from, mention.to, 'end');
     } else {
       const isSpaced = /^\s/.test(text.slice(mention.to));
@@ -44,7 +44,7 @@ export function useMentions(options: MentionsOptions): Mentions {
     }
     onMention(path);
     onText(current.value);
-    setTyped(goesInto ? stateOf(current) : undefined);
+    setTyped(entersFolder ? caretState(current) : undefined);
   };
   const completion = useCompletion({
     matches: found === undefined ? [] : stillMatching(found, mention?.query ?? ''),
@@ -55,14 +55,14 @@ export function useMentions(options: MentionsOptions): Mentions {
   return {
     completion,
     found: found?.query === mention?.query ? found : undefined,
-    onInput: ({ currentTarget }) => setTyped(stateOf(currentTarget)),
+    onInput: ({ currentTarget }) => setTyped(caretState(currentTarget)),
     onSelect: ({ currentTarget }) => {
       if (typed !== undefined && currentTarget.selectionEnd !== typed.caret) setTyped(undefined);
     },
   };
 }
 
-function stateOf(field: HTMLTextAreaElement): { text: string; caret: number } {
+function caretState(field: HTMLTextAreaElement): { text: string; caret: number } {
   return { text: field.value, caret: field.selectionEnd };
 }
 

@@ -25,7 +25,7 @@ export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoicePr
   // Agents that can be started come first.
   const missing = others.toSorted((a, b) => Number(b.available) - Number(a.available));
   const choiceOf = (agent: AgentInfo) => (
-    <Choice
+    <AgentOption
       key={agent.cliType}
       agent={agent}
       isChosen={agent.cliType === chosen}
@@ -56,13 +56,13 @@ export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoicePr
   );
 }
 
-interface ChoiceProps {
+interface AgentOptionProps {
   agent: AgentInfo;
   isChosen: boolean;
   onChoose: (cliType: string) => void;
 }
 
-function Choice({ agent, isChosen, onChoose }: ChoiceProps) {
+function AgentOption({ agent, isChosen, onChoose }: AgentOptionProps) {
   const { cliType, name, description, version, available, reason } = agent;
   return (
     <label className={css.agent} data-available={available}>

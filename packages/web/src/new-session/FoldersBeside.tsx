@@ -9,7 +9,7 @@ interface FoldersBesideProps {
 
 /** The field for further folders in which the agent may work; folded while it is empty. */
 export function FoldersBeside({ value, onChange }: FoldersBesideProps) {
-  const count = linesOf(value).length;
+  const count = nonBlankLines(value).length;
   return (
     <Fold summary={`Additional folders${count > 0 ? `: ${count}` : ''}`} isOpen={count > 0}>
       <textarea
@@ -26,7 +26,7 @@ export function FoldersBeside({ value, onChange }: FoldersBesideProps) {
   );
 }
 
-export const linesOf = (text: string): string[] =>
+export const nonBlankLines = (text: string): string[] =>
   text
     .split('\n')
     .map((line) => line.trim())

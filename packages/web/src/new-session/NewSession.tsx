@@ -5,12 +5,12 @@ import { useAgents } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
-import { useDraft } from '../kept/drafts.ts';
+import { useDraft } from '../storage/drafts.ts';
 import form from '../look/form.module.css';
 import { LinkedText } from '../look/LinkedText.tsx';
 import { AgentChoice } from './AgentChoice.tsx';
 import { FolderField } from './FolderField.tsx';
-import { FoldersBeside, linesOf } from './FoldersBeside.tsx';
+import { FoldersBeside, nonBlankLines } from './FoldersBeside.tsx';
 
 /** Remembers the last choice. */
 const lastAgentKey = 'liminal.agent';
@@ -67,7 +67,7 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
 
   const profiles = agent?.profiles ?? [];
   const takesDirectories = agent?.takesDirectories === true;
-  const additionalDirectories = takesDirectories ? linesOf(beside) : [];
+  const additionalDirectories = takesDirectories ? nonBlankLines(beside) : [];
 
   const start = async () => {
     if (agent === undefined) return;

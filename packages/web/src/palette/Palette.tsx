@@ -13,7 +13,7 @@ import css from './Palette.module.css';
 import { Snippet } from '../search/Snippet.tsx';
 import { type HistorySearch, useHistorySearch } from '../search/use-history-search.ts';
 import {
-  type Entry,
+  type PaletteEntry,
   type EntryGroup,
   hitGroups,
   isFound,
@@ -39,11 +39,11 @@ export default function Palette({ onClose, onOverlay }: PaletteProps) {
     ...hitGroups(history.groups),
   ];
 
-  const run = (entry: Entry) => {
+  const run = (entry: PaletteEntry) => {
     onClose();
     if (entry.kind === 'session') navigation.show(entry.session.sessionId);
     else if (entry.kind === 'hit') navigation.show(entry.sessionId, entry.hit.target, search);
-    else if (entry.kind === 'deed') housekeeping[entry.deed](entry.session);
+    else if (entry.kind === 'action') housekeeping[entry.sessionAction](entry.session);
     else if (entry.action === 'close-tab') navigation.close(navigation.active ?? '');
     else if (entry.action === 'home') navigation.goHome();
     else onOverlay(entry.action);
@@ -58,7 +58,7 @@ export default function Palette({ onClose, onOverlay }: PaletteProps) {
         value={search}
         onValueChange={setSearch}
         filter={isFound}
-        itemToStringValue={(entry: Entry) => entry.text}
+        itemToStringValue={(entry: PaletteEntry) => entry.text}
         autoHighlight="always"
         keepHighlight
       >
@@ -79,7 +79,7 @@ export default function Palette({ onClose, onOverlay }: PaletteProps) {
                   {group.value}
                 </Autocomplete.GroupLabel>
                 <Autocomplete.Collection>
-                  {(entry: Entry) => (
+                  {(entry: PaletteEntry) => (
                     <Autocomplete.Item
                       key={entry.key}
                       value={entry}
@@ -100,7 +100,7 @@ export default function Palette({ onClose, onOverlay }: PaletteProps) {
   );
 }
 
-function EntryFace({ entry, search }: { entry: Entry; search: string }) {
+function EntryFace({ entry, search }: { entry: PaletteEntry; search: string }) {
   if (entry.kind === 'hit') {
     return (
       <>

@@ -1,16 +1,16 @@
 import { findSession, type Projects } from '@liminal/client';
 import type { SessionSummary } from '@liminal/protocol';
 import { altKey } from '../app/keys.ts';
-import type { Places } from '../app/places.ts';
+import type { TabState } from '../app/tab-state.ts';
 import type { ItemHit, SessionHits } from '../search/group-hits.ts';
 import { needingYou } from '../sidebar/session-groups.ts';
 import { shortPath } from '../words/paths.ts';
 
-type Action = 'new-session' | 'agent-sessions' | 'keys' | 'close-tab' | 'home';
+type PaletteAction = 'new-session' | 'agent-sessions' | 'keys' | 'close-tab' | 'home';
 /** An action on a session. */
-type Deed = 'pin' | 'unpin' | 'archive' | 'unarchive' | 'showGrants' | 'delete';
+type SessionAction = 'pin' | 'unpin' | 'archive' | 'unarchive' | 'showGrants' | 'delete';
 
-interface Named {
+interface EntryBase {
   key: string;
   name: string;
   hint: string;
@@ -18,17 +18,17 @@ interface Named {
   text: string;
 }
 
-export type Entry = Named &
+export type PaletteEntry = EntryBase &
   (
     | { kind: 'session'; session: SessionSummary }
-    | { kind: 'command'; action: Action }
-    | { kind: 'deed'; deed: Deed; session: SessionSummary }
+    | { kind: 'command'; action: PaletteAction }
+    | { kind: 'action'; sessionAction: SessionAction; session: SessionSummary }
     | { kind: 'hit'; sessionId: string; cliType: string; hit: ItemHit }
   );
 
 export interface EntryGroup {
   value: string;
-  items: Entry[];
+  items: PaletteEntry[];
 }
 
 /**
@@ -37,7 +37,7 @@ export interface EntryGroup {
  */
 export function paletteGroups(
   projects: Projects,
-  places: Places,
+  places: TabState,
   usesGrants: boolean,
 ): EntryGroup[] {
   const waiting = needingYou(projects);
@@ -48,7 +48,7 @@ export function paletteGroups(
   const active = findSession(projects, places.active ?? '');
   return [
     { value: 'Needs you', items: waiting.map(toEntry) },
-    { value: 'Commands', items: [...commands(places), ...deeds(active, usesGrants)] },
+    { value: 'Commands', items: [...commands(places), ...sessionActions(active, usesGrants)] },
     { value: 'Sessions', items: others.filter(({ archived }) => !archived).map(toEntry) },
     { value: 'Archived', items: others.filter(({ archived }) => archived).map(toEntry) },
   ].filter((group) => group.items.length > 0);
@@ -60,7 +60,7 @@ const hitsOfOne = 3;
 /** Entries for hits in conversations. */
 export function hitGroups(found: readonly SessionHits[]): EntryGroup[] {
   const items = found.flatMap(({ sessionId, cliType, title, hits }) =>
-    hits.slice(0, hitsOfOne).map((hit): Entry => ({
+    hits.slice(0, hitsOfOne).map((hit): PaletteEntry => ({
       kind: 'hit',
       key: hit.key,
       name: hit.snippet,
@@ -75,7 +75,7 @@ export function hitGroups(found: readonly SessionHits[]): EntryGroup[] {
 }
 
 /** Whether an entry contains all words of a search; hits come from the server's search already. */
-export function isFound(entry: Entry, search: string): boolean {
+export function isFound(entry: PaletteEntry, search: string): boolean {
   if (entry.kind === 'hit') return true;
   const text = entry.text.toLowerCase();
   return search
@@ -84,7 +84,7 @@ export function isFound(entry: Entry, search: string): boolean {
     .every((word) => text.includes(word));
 }
 
-function commands(places: Places): Entry[] {
+function commands(places: TabState): PaletteEntry[] {
   const always = [
     command('new-session', 'New session', altKey('N')),
     command('agent-sessions', 'Import sessions from other tools', ''),
@@ -96,33 +96,35 @@ function commands(places: Places): Entry[] {
     : [...always, command('close-tab', 'Close tab', altKey('W'))];
 }
 
-function command(action: Action, name: string, hint: string): Entry {
+function command(action: PaletteAction, name: string, hint: string): PaletteEntry {
   return { kind: 'command', key: action, action, name, hint, text: name };
 }
 
 /** The actions on the session that is shown. */
-function deeds(session: SessionSummary | undefined, usesGrants: boolean): Entry[] {
+function sessionActions(session: SessionSummary | undefined, usesGrants: boolean): PaletteEntry[] {
   if (session === undefined) return [];
-  const deed = (name: string, done: Deed): Entry => ({
-    kind: 'deed',
+  const actionEntry = (name: string, done: SessionAction): PaletteEntry => ({
+    kind: 'action',
     key: done,
-    deed: done,
+    sessionAction: done,
     session,
     name,
     hint: '',
     text: name,
   });
   return [
-    session.pinned ? deed('Unpin this session', 'unpin') : deed('Pin this session', 'pin'),
+    session.pinned
+      ? actionEntry('Unpin this session', 'unpin')
+      : actionEntry('Pin this session', 'pin'),
     session.archived
-      ? deed('Unarchive this session', 'unarchive')
-      : deed('Archive this session', 'archive'),
-    ...(usesGrants ? [deed('Always allowed in this project…', 'showGrants')] : []),
-    deed('Delete this session…', 'delete'),
+      ? actionEntry('Unarchive this session', 'unarchive')
+      : actionEntry('Archive this session', 'archive'),
+    ...(usesGrants ? [actionEntry('Always allowed in this project…', 'showGrants')] : []),
+    actionEntry('Delete this session…', 'delete'),
   ];
 }
 
-function toEntry(session: SessionSummary): Entry {
+function toEntry(session: SessionSummary): PaletteEntry {
   const hint = shortPath(session.projectDir);
   const { sessionId, title, cliType } = session;
   return {

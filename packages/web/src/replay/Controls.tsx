@@ -21,7 +21,7 @@ const speedNames: Record<Speed, string> = {
 
 /** The timeline with a slider, and the buttons that play it. */
 export function Controls({ recording, playback }: ControlsProps) {
-  const { count, place, timeline, isPlaying, speed, keepsSilences } = playback;
+  const { count, place, timeline, isPlaying, speed, playsFullPauses } = playback;
   const { steps } = recording;
   useReplayKeys(playback, steps.length);
   const step = steps[count - 1];
@@ -78,8 +78,8 @@ export function Controls({ recording, playback }: ControlsProps) {
         <label className={css.silences}>
           <input
             type="checkbox"
-            checked={keepsSilences}
-            onChange={(event) => playback.setKeepsSilences(event.target.checked)}
+            checked={playsFullPauses}
+            onChange={(event) => playback.setPlaysFullPauses(event.target.checked)}
           />
           Include long pauses
         </label>

@@ -22,7 +22,7 @@ export default function ReplayPage({ sessionId }: { sessionId: string }) {
     const leaving = new AbortController();
     requests
       .exportSession(sessionId, { signal: leaving.signal })
-      .then(async (file) => readRecording(textOf(file)))
+      .then(async (file) => readRecording(decodeText(file)))
       .then(setRecording)
       .catch((error: unknown) => {
         if (!leaving.signal.aborted) setProblem(describeError(error).message);
@@ -47,7 +47,7 @@ export default function ReplayPage({ sessionId }: { sessionId: string }) {
   return <Replay recording={recording} />;
 }
 
-async function* textOf(file: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+async function* decodeText(file: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   const reader = file.getReader();
   for (let step = await reader.read(); !step.done; step = await reader.read()) {
@@ -100,10 +100,10 @@ function usePlayer(recording: Recording): Player {
   const player = useMemo(() => new Player(recording), [recording]);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const goOn = () => {
-      timer = player.prepare(slice) ? setTimeout(goOn) : undefined;
+    const prepareMore = () => {
+      timer = player.prepare(slice) ? setTimeout(prepareMore) : undefined;
     };
-    goOn();
+    prepareMore();
     return () => clearTimeout(timer);
   }, [player]);
   return player;

@@ -1,7 +1,7 @@
 import type { Span } from '@liminal/protocol';
 import { ChevronDown, ChevronLeft, ChevronRight } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { IconButton, join } from '../look/controls.tsx';
+import { IconButton, joinClasses } from '../look/controls.tsx';
 import { duration } from '../words/time.ts';
 import { type RecordedRun, spansOf } from './recording.ts';
 import type { Playback } from './use-playback.ts';
@@ -59,11 +59,11 @@ export function Waterfall({ runs, index, playback }: WaterfallProps) {
 function Spans({ run, playback }: { run: RecordedRun; playback: Playback }) {
   const { timeline, place, seek } = playback;
   const spans = useMemo(() => withDepth(spansOf(run)), [run]);
-  const from = timeline.placeAfter(run.from + 1);
-  const length = Math.max(1, timeline.placeAfter(run.to + 1) - from);
+  const from = timeline.positionAfter(run.from + 1);
+  const length = Math.max(1, timeline.positionAfter(run.to + 1) - from);
   const percent = (at: number) => Math.max(0, Math.min(100, ((at - from) / length) * 100));
   const list = useRef<HTMLOListElement>(null);
-  const now = spans.findLastIndex(({ span }) => timeline.placeOf(span.startedAt) <= place);
+  const now = spans.findLastIndex(({ span }) => timeline.positionOf(span.startedAt) <= place);
   useEffect(() => {
     // Scrolls the list to the newest span, and not the page.
     const row = list.current?.children[now];
@@ -83,17 +83,17 @@ function Spans({ run, playback }: { run: RecordedRun; playback: Playback }) {
         <ol ref={list}>
           {spans.map(({ span, depth }) => {
             const [left, right] = [span.startedAt, span.endedAt].map((at) =>
-              percent(timeline.placeOf(at)),
+              percent(timeline.positionOf(at)),
             );
-            const hasBegun = timeline.placeOf(span.startedAt) <= place;
+            const hasBegun = timeline.positionOf(span.startedAt) <= place;
             return (
               <li key={span.spanId}>
                 <button
                   type="button"
-                  className={join(css.span, hasBegun && css.begun)}
+                  className={joinClasses(css.span, hasBegun && css.begun)}
                   data-failed={span.hasFailed}
                   title={`${labelOf(span.name)}, ${duration(span.endedAt - span.startedAt)}: go to its beginning`}
-                  onClick={() => seek(timeline.placeOf(span.startedAt))}
+                  onClick={() => seek(timeline.positionOf(span.startedAt))}
                 >
                   <span className={css.name} style={{ paddingInlineStart: `${depth * 12}px` }}>
                     {span.name}

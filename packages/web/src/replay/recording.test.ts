@@ -107,13 +107,13 @@ test('long silences are shortened by default, and places map to steps and back',
   const short = new Timeline(steps, false);
   expect(short.length).toBe(3_000);
   expect(new Timeline(steps, true).length).toBe(61_000);
-  expect([0, 1, 2, 3].map((count) => short.placeAfter(count))).toEqual([0, 0, 1_000, 3_000]);
+  expect([0, 1, 2, 3].map((count) => short.positionAfter(count))).toEqual([0, 0, 1_000, 3_000]);
   expect([0, 999, 1_000, 2_999, 3_000].map((place) => short.countAt(place))).toEqual([
     1, 1, 2, 2, 3,
   ]);
-  expect(short.placeOf(Date.parse(iso) + 31_000)).toBe(2_000);
-  expect(short.placeOf(0)).toBe(0);
-  expect(short.placeOf(Number.MAX_SAFE_INTEGER)).toBe(3_000);
+  expect(short.positionOf(Date.parse(iso) + 31_000)).toBe(2_000);
+  expect(short.positionOf(0)).toBe(0);
+  expect(short.positionOf(Number.MAX_SAFE_INTEGER)).toBe(3_000);
 });
 
 test('a long recording is folded in slices, after which no jump folds many steps', async () => {

@@ -28,7 +28,7 @@ export interface RecordedRun {
 }
 
 /** An event in the recording. */
-export interface Step {
+export interface RecordedStep {
   event: StreamEvent;
   /** Index of the event's run. */
   run: number;
@@ -40,7 +40,7 @@ export interface Recording {
   header: ExportHeader;
   session: ExportedSession;
   runs: readonly RecordedRun[];
-  steps: readonly Step[];
+  steps: readonly RecordedStep[];
 }
 
 /** Throws LiminalError `EXPORT_UNREADABLE`. */
@@ -48,7 +48,7 @@ export async function readRecording(text: AsyncIterable<string>): Promise<Record
   let header: ExportHeader | undefined;
   let session: ExportedSession | undefined;
   const runs: RecordedRun[] = [];
-  const steps: Step[] = [];
+  const steps: RecordedStep[] = [];
   for await (const part of readExport(text)) {
     if (part.type === 'header') ({ header } = part);
     if (part.type === 'session') ({ session } = part);
@@ -73,25 +73,25 @@ export function spansOf({ run }: RecordedRun): Span[] {
 }
 
 /** The state after some steps. Deeply immutable. */
-interface Shown {
+interface PlayerState {
   view: SessionView;
   fold: UpsertFoldState;
 }
 
 /** Steps between two kept states: a jump folds at most this many. */
-const KEPT_EVERY = 256;
+const snapshotInterval = 256;
 
 /** The page's state after each step, by the same folds as on a live page. */
 export class Player {
   readonly recording: Recording;
-  /** States after 0, `KEPT_EVERY`, … steps, as far as was played. */
-  readonly #kept: Shown[];
-  #last: { count: number; shown: Shown };
+  /** States after 0, `snapshotInterval`, … steps, as far as was played. */
+  readonly #snapshots: PlayerState[];
+  #last: { count: number; shown: PlayerState };
 
   constructor(recording: Recording) {
     this.recording = recording;
     const begin = { view: firstView(recording), fold: startUpsertFold({ appends: true }) };
-    this.#kept = [begin];
+    this.#snapshots = [begin];
     this.#last = { count: 0, shown: begin };
   }
 
@@ -108,41 +108,41 @@ export class Player {
   prepare(forMs: number): boolean {
     const until = performance.now() + forMs;
     for (;;) {
-      const count = (this.#kept.length - 1) * KEPT_EVERY;
-      const shown = this.#kept.at(-1);
-      const isOver = count + KEPT_EVERY > this.recording.steps.length;
+      const count = (this.#snapshots.length - 1) * snapshotInterval;
+      const shown = this.#snapshots.at(-1);
+      const isOver = count + snapshotInterval > this.recording.steps.length;
       if (shown === undefined || isOver) return false;
       if (performance.now() >= until) return true;
-      this.#foldOn({ count, shown }, count + KEPT_EVERY);
+      this.#foldOn({ count, shown }, count + snapshotInterval);
     }
   }
 
   /** The state after `to` steps, folded from an earlier state; keeps states on the way. */
-  #foldOn({ count, shown: from }: { count: number; shown: Shown }, to: number): Shown {
+  #foldOn({ count, shown: from }: { count: number; shown: PlayerState }, to: number): PlayerState {
     let shown = from;
     for (let at = count; at < to; at += 1) {
       shown = this.#step(shown, at);
-      if ((at + 1) % KEPT_EVERY === 0) this.#kept[(at + 1) / KEPT_EVERY] ??= shown;
+      if ((at + 1) % snapshotInterval === 0) this.#snapshots[(at + 1) / snapshotInterval] ??= shown;
     }
     return shown;
   }
 
-  #nearest(count: number): { count: number; shown: Shown } {
-    const index = Math.min(Math.floor(count / KEPT_EVERY), this.#kept.length - 1);
-    const kept = { count: index * KEPT_EVERY, shown: this.#kept[index] };
-    const isLastNearer = this.#last.count <= count && this.#last.count >= kept.count;
-    return isLastNearer || kept.shown === undefined
+  #nearest(count: number): { count: number; shown: PlayerState } {
+    const index = Math.min(Math.floor(count / snapshotInterval), this.#snapshots.length - 1);
+    const nearest = { count: index * snapshotInterval, shown: this.#snapshots[index] };
+    const isLastNearer = this.#last.count <= count && this.#last.count >= nearest.count;
+    return isLastNearer || nearest.shown === undefined
       ? this.#last
-      : { count: kept.count, shown: kept.shown };
+      : { count: nearest.count, shown: nearest.shown };
   }
 
-  #step({ view, fold }: Shown, index: number): Shown {
+  #step({ view, fold }: PlayerState, index: number): PlayerState {
     const step = this.recording.steps[index];
     if (!step) return { view, fold };
     const isFirst = this.recording.runs[step.run]?.from === index;
     const before = isFirst ? startUpsertFold({ appends: true }) : fold;
     const { state, outputs } = foldUpsert(before, step.event, step.at);
-    const messages = outputs.map((output) => messageOf(output, view.sessionId));
+    const messages = outputs.map((output) => toServerMessage(output, view.sessionId));
     return {
       view: messages.reduce((shown, message) => applyMessage(shown, message, step.at), view),
       fold: state,
@@ -151,7 +151,7 @@ export class Player {
 }
 
 /** The message as a server sends it. The cursor is empty, since no subscriber resumes a recording. */
-function messageOf(output: FoldOutput, sessionId: string): ServerMessage {
+function toServerMessage(output: FoldOutput, sessionId: string): ServerMessage {
   const sent = { sessionId, cursor: '' };
   switch (output.kind) {
     case 'upsert':

@@ -1,47 +1,47 @@
-import type { Step } from './recording.ts';
+import type { RecordedStep } from './recording.ts';
 
 /** Longer silences (ms) are shortened to this. */
-const SILENCE_MS = 2_000;
+const maxPauseMs = 2_000;
 
 /** Maps each step to its place on the timeline (ms from its beginning), and back. */
 export class Timeline {
-  readonly #steps: readonly Step[];
+  readonly #steps: readonly RecordedStep[];
   /** The place of each step. */
-  readonly #places: readonly number[];
+  readonly #positions: readonly number[];
 
-  /** @param keepsSilences - Whether long silences last as long as they did. */
-  constructor(steps: readonly Step[], keepsSilences: boolean) {
+  /** @param playsFullPauses - Whether long silences last as long as they did. */
+  constructor(steps: readonly RecordedStep[], playsFullPauses: boolean) {
     this.#steps = steps;
     let place = 0;
-    this.#places = steps.map(({ at }, index) => {
+    this.#positions = steps.map(({ at }, index) => {
       const silence = at - (steps[index - 1]?.at ?? at);
-      place += keepsSilences ? silence : Math.min(silence, SILENCE_MS);
+      place += playsFullPauses ? silence : Math.min(silence, maxPauseMs);
       return place;
     });
   }
 
   /** The timeline's length (ms). */
   get length(): number {
-    return this.#places.at(-1) ?? 0;
+    return this.#positions.at(-1) ?? 0;
   }
 
   /** The place of the last of the first `count` steps; 0 before the first step. */
-  placeAfter(count: number): number {
-    return this.#places[count - 1] ?? 0;
+  positionAfter(count: number): number {
+    return this.#positions[count - 1] ?? 0;
   }
 
   /** How many steps are at or before a place. */
   countAt(place: number): number {
-    return firstAfter(this.#places, place, (one) => one);
+    return firstAfter(this.#positions, place, (one) => one);
   }
 
   /** The place of a moment (ms since the epoch), interpolated between two steps. */
-  placeOf(moment: number): number {
+  positionOf(moment: number): number {
     const next = firstAfter(this.#steps, moment, ({ at }) => at);
     const [before, after] = [this.#steps[next - 1], this.#steps[next]];
-    const from = this.#places[next - 1] ?? 0;
+    const from = this.#positions[next - 1] ?? 0;
     if (!before || !after) return from;
-    const to = this.#places[next] ?? from;
+    const to = this.#positions[next] ?? from;
     return from + ((to - from) * (moment - before.at)) / (after.at - before.at);
   }
 }

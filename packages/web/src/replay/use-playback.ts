@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { Step } from './recording.ts';
+import type { RecordedStep } from './recording.ts';
 import { Timeline } from './timeline.ts';
 
 /** Playback speeds: multiples of real time; `max` plays everything in about two seconds. */
@@ -7,7 +7,7 @@ export const speeds = ['0.5', '1', '2', '10', 'max'] as const;
 export type Speed = (typeof speeds)[number];
 
 /** Frames in which `max` plays everything. */
-const FRAMES = 120;
+const frames = 120;
 
 export interface Playback {
   timeline: Timeline;
@@ -17,10 +17,10 @@ export interface Playback {
   place: number;
   isPlaying: boolean;
   speed: Speed;
-  keepsSilences: boolean;
+  playsFullPauses: boolean;
   toggle: () => void;
   setSpeed: (speed: Speed) => void;
-  setKeepsSilences: (keeps: boolean) => void;
+  setPlaysFullPauses: (isOn: boolean) => void;
   /** Goes to a place on the timeline (ms). */
   seek: (place: number) => void;
   /** Goes to the place after `count` steps. */
@@ -28,18 +28,18 @@ export interface Playback {
 }
 
 /** Plays steps in real time, scaled by the speed. */
-export function usePlayback(steps: readonly Step[]): Playback {
-  const [keepsSilences, setKeeps] = useState(false);
+export function usePlayback(steps: readonly RecordedStep[]): Playback {
+  const [playsFullPauses, setKeeps] = useState(false);
   const [speed, setSpeed] = useState<Speed>('1');
   const [isPlaying, setPlaying] = useState(false);
-  const timeline = useMemo(() => new Timeline(steps, keepsSilences), [steps, keepsSilences]);
+  const timeline = useMemo(() => new Timeline(steps, playsFullPauses), [steps, playsFullPauses]);
   const [{ count, place }, setAt] = useState({ count: 0, place: 0 });
   const total = steps.length;
 
   const go = useCallback(
     (to: number) => {
       const within = Math.max(0, Math.min(to, total));
-      setAt({ count: within, place: timeline.placeAfter(within) });
+      setAt({ count: within, place: timeline.positionAfter(within) });
     },
     [timeline, total],
   );
@@ -55,12 +55,12 @@ export function usePlayback(steps: readonly Step[]): Playback {
     if (isOver) go(0);
     setPlaying((playing) => isOver || !playing);
   }, [go, isOver]);
-  const setKeepsSilences = useCallback(
-    (keeps: boolean) => {
-      setKeeps(keeps);
+  const setPlaysFullPauses = useCallback(
+    (isOn: boolean) => {
+      setKeeps(isOn);
       setAt((now) => ({
         ...now,
-        place: new Timeline(steps, keeps).placeAfter(now.count),
+        place: new Timeline(steps, isOn).positionAfter(now.count),
       }));
     },
     [steps],
@@ -77,8 +77,8 @@ export function usePlayback(steps: readonly Step[]): Playback {
       last.current = time;
       setAt((now) => {
         if (speed === 'max') {
-          const next = Math.min(total, now.count + Math.ceil(total / FRAMES));
-          return { count: next, place: timeline.placeAfter(next) };
+          const next = Math.min(total, now.count + Math.ceil(total / frames));
+          return { count: next, place: timeline.positionAfter(next) };
         }
         const next = Math.min(now.place + passed * Number(speed), timeline.length);
         return { count: Math.max(now.count, timeline.countAt(next)), place: next };
@@ -95,10 +95,10 @@ export function usePlayback(steps: readonly Step[]): Playback {
     place,
     isPlaying: runs,
     speed,
-    keepsSilences,
+    playsFullPauses,
     toggle,
     setSpeed,
-    setKeepsSilences,
+    setPlaysFullPauses,
     seek,
     go,
   };

@@ -1,7 +1,7 @@
 import type { SearchResult } from '@liminal/protocol';
 
 type Hit = SearchResult['hits'][number];
-type Item = NonNullable<Hit['item']>;
+type HitItem = NonNullable<Hit['item']>;
 
 /** One place in a conversation that matches a search. */
 export interface ItemHit {
@@ -37,7 +37,7 @@ export function groupHits(hits: readonly Hit[]): SessionHits[] {
   return [...groups.values()];
 }
 
-const kinds: Record<Item['type'], string | undefined> = {
+const kinds: Record<HitItem['type'], string | undefined> = {
   message: undefined,
   reasoning: 'Thinking',
   function_call: 'Tool',

@@ -1,5 +1,5 @@
 /** A piece of a text, and whether it matches the search. */
-export interface Piece {
+export interface SnippetPiece {
   text: string;
   found: boolean;
 }
@@ -9,7 +9,7 @@ const notWord = /[^\p{L}\p{N}]+/u;
 const unspaced = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
 
 /** Splits a snippet at the matches: words that begin with a word of the query, ignoring case and accents. */
-export function markWords(snippet: string, query: string): Piece[] {
+export function markWords(snippet: string, query: string): SnippetPiece[] {
   const { folded, places } = foldText(snippet);
   const isFound = Array.from({ length: snippet.length }, () => false);
   for (const word of new Set(foldText(query).folded.split(notWord).filter(Boolean))) {
@@ -24,7 +24,7 @@ export function markWords(snippet: string, query: string): Piece[] {
 const lead = 24;
 
 /** The pieces from shortly before the first match on, so that the match is visible in a single line. */
-export function fromFirst(all: readonly Piece[]): readonly Piece[] {
+export function fromFirst(all: readonly SnippetPiece[]): readonly SnippetPiece[] {
   const [first, ...rest] = all;
   if (first === undefined || first.found || first.text.length <= lead || rest.length === 0)
     return all;
@@ -58,8 +58,8 @@ function foldText(text: string): { folded: string; places: number[] } {
   return { folded, places: [...places, text.length] };
 }
 
-function pieces(text: string, isFound: readonly boolean[]): Piece[] {
-  const all: Piece[] = [];
+function pieces(text: string, isFound: readonly boolean[]): SnippetPiece[] {
+  const all: SnippetPiece[] = [];
   for (const [index, unit] of text.split('').entries()) {
     const found = isFound[index] ?? false;
     const last = all.at(-1);

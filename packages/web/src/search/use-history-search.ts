@@ -19,14 +19,14 @@ export interface HistorySearch {
   retry: () => void;
 }
 
-interface Answer {
+interface SearchAnswer {
   text: string;
   groups: readonly SessionHits[];
   isCut: boolean;
   problem?: string;
 }
 
-const noAnswer: Answer = { text: '', groups: [], isCut: false };
+const noAnswer: SearchAnswer = { text: '', groups: [], isCut: false };
 
 /** Searches all conversations for a text after a typing pause; further typing cancels the search. */
 export function useHistorySearch(typed: string): HistorySearch {
@@ -34,7 +34,7 @@ export function useHistorySearch(typed: string): HistorySearch {
   const [answer, setAnswer] = useState(noAnswer);
   const [attempt, setAttempt] = useState(0);
   const text = typed.trim();
-  const asks = isWorthAsking(text);
+  const asks = isWorthSearching(text);
 
   useEffect(() => {
     if (!asks) return undefined;
@@ -64,13 +64,13 @@ export function useHistorySearch(typed: string): HistorySearch {
   return { phase: phaseOf(asks, text, answer), groups, isCut, problem, retry };
 }
 
-function phaseOf(asks: boolean, text: string, answer: Answer): HistorySearch['phase'] {
+function phaseOf(asks: boolean, text: string, answer: SearchAnswer): HistorySearch['phase'] {
   if (!asks) return 'idle';
   if (answer.text !== text) return 'searching';
   return answer.problem === undefined ? 'found' : 'failed';
 }
 
 /** Whether a text is worth searching: a single letter matches everywhere, unless it is a word of its own. */
-function isWorthAsking(text: string): boolean {
+function isWorthSearching(text: string): boolean {
   return text.length > 1 || /\p{sc=Han}/u.test(text);
 }

@@ -8,7 +8,12 @@ import {
   ShieldQuestionMark,
 } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { askedParts, oneLine, question, titleOf } from '../asked/asked-parts.ts';
+import {
+  approvalParts,
+  oneLine,
+  question,
+  requestTitle,
+} from '../approval-parts/approval-parts.ts';
 import { useGiveFocusBack } from '../composer/focus-composer.ts';
 import { IconButton } from '../look/controls.tsx';
 import { ShownText } from '../look/ShownText.tsx';
@@ -20,7 +25,7 @@ import { useAgentName } from '../app/agents.tsx';
 import css from './RequestDock.module.css';
 import { useAnswerKeys } from './use-answer-keys.ts';
 import { useSeen } from './use-seen.ts';
-import { useShownWhole } from './use-shown-whole.ts';
+import { useReadProgress } from './use-read-progress.ts';
 import { findApproval, type WaitingRequest, waitingRequests } from './waiting.ts';
 import { labelOf } from '../words/label.ts';
 import { mostInLine } from '../look/text-pieces.ts';
@@ -54,12 +59,12 @@ export function RequestDock(props: RequestDockProps) {
   const approval = request?.approval;
   const dock = useRef<HTMLElement>(null);
   const isSeen = useSeen(dock, approval?.approvalId);
-  const whole = useShownWhole(approval?.approvalId);
+  const progress = useReadProgress(approval?.approvalId);
   const { word, answeredHere } = useAnswerFromElsewhere(turns, approval);
   useAnswerKeys({
     approval,
     isSeen,
-    isRead: whole.isRead,
+    isRead: progress.isRead,
     running,
     isWriting: draft.trim() !== '',
     answer: (approvalId, optionId) => {
@@ -88,7 +93,7 @@ export function RequestDock(props: RequestDockProps) {
             }}
             actions={{
               isSeen,
-              whole,
+              progress,
               draft,
               onNoted: () => onDraft(''),
               onAnswered: () => answeredHere(request.approval.approvalId),
@@ -108,7 +113,7 @@ interface DockedProps {
   onStep: (step: 1 | -1) => void;
   actions: Pick<
     Parameters<typeof ApprovalActions>[0],
-    'isSeen' | 'whole' | 'draft' | 'onNoted' | 'onAnswered'
+    'isSeen' | 'progress' | 'draft' | 'onNoted' | 'onAnswered'
   >;
 }
 
@@ -121,10 +126,10 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
   const Icon = asks ? MessageCircleQuestionMark : ShieldQuestionMark;
   const { cliType } = useSessionActions();
   const agentName = useAgentName(cliType);
-  const head = titleOf(request, folder);
+  const head = requestTitle(request, folder);
   // A question's own text is shown below.
   const title = asks && head === question ? agentName : head;
-  const parts = useMemo(() => askedParts({ approval, call }, folder), [approval, call, folder]);
+  const parts = useMemo(() => approvalParts({ approval, call }, folder), [approval, call, folder]);
 
   return (
     <div
@@ -183,13 +188,16 @@ function useAnswerFromElsewhere(
 ): { word: string | undefined; answeredHere: (approvalId: string) => void } {
   const [word, setWord] = useState<string>();
   const last = useRef<string>(undefined);
-  const ours = useRef(new Set<string>());
-  const [answeredHere] = useState(() => (approvalId: string) => void ours.current.add(approvalId));
+  const answeredIds = useRef(new Set<string>());
+  const [answeredHere] = useState(
+    () => (approvalId: string) => void answeredIds.current.add(approvalId),
+  );
 
   useEffect(() => {
     const before = last.current;
     last.current = docked?.approvalId;
-    if (before === undefined || before === docked?.approvalId || ours.current.has(before)) return;
+    if (before === undefined || before === docked?.approvalId || answeredIds.current.has(before))
+      return;
     const approval = findApproval(turns, before);
     if (approval?.outcome !== undefined)
       setWord(`${labelOf(approval.title)}: ${goneWords(approval)}`);

@@ -3,9 +3,9 @@ import { describeError } from '@liminal/client';
 import { X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useNavigation } from '../app/navigation.tsx';
-import type { Target } from '../app/places.ts';
+import type { ItemTarget } from '../app/tab-state.ts';
 import { IconButton } from '../look/controls.tsx';
-import { findItem } from '../transcript/find-item.ts';
+import { findItemId } from '../transcript/find-item.ts';
 import { scrollToItem } from '../transcript/scroll-to-item.ts';
 import css from './RevealedItem.module.css';
 
@@ -21,13 +21,13 @@ const mostPages = 100;
 export function RevealedItem({ view, session }: RevealedItemProps) {
   const { active, target } = useNavigation();
   const wanted = active === view.sessionId ? target : undefined;
-  const [done, setDone] = useState<{ target: Target; problem?: string }>();
-  const led = useRef<Target>(undefined);
-  const loaded = useRef<{ target: Target; pages: number }>(undefined);
+  const [done, setDone] = useState<{ target: ItemTarget; problem?: string }>();
+  const led = useRef<ItemTarget>(undefined);
+  const loaded = useRef<{ target: ItemTarget; pages: number }>(undefined);
 
   useEffect(() => {
     if (wanted === undefined || done?.target === wanted) return;
-    const itemId = findItem(view.turns, wanted.id);
+    const itemId = findItemId(view.turns, wanted.id);
     if (itemId !== undefined) {
       if (led.current === wanted) return;
       led.current = wanted;

@@ -5,7 +5,7 @@ import { IconButton } from '../look/controls.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
 import css from './SessionNotices.module.css';
 import { useMemo, useState } from 'react';
-import { readTexts } from '../kept/read-texts.ts';
+import { readTexts } from '../storage/read-texts.ts';
 
 interface SessionNoticesProps {
   sessionId: string;
@@ -26,7 +26,7 @@ export function SessionNotices({ sessionId, cliType, notices = [] }: SessionNoti
     <ul className={css.notices} aria-label="Notices">
       {shown.map(({ level, text, about }) => (
         <li key={text} className={css.notice} data-level={level}>
-          <Mark level={level} />
+          <NoticeMark level={level} />
           <LinkedText className={css.text} text={text} />
           <IconButton
             className={css.close}
@@ -50,7 +50,7 @@ function moveOn(event: MouseEvent): void {
   if (!isTouch) focusComposer();
 }
 
-function Mark({ level }: Pick<SessionNotice, 'level'>) {
+function NoticeMark({ level }: Pick<SessionNotice, 'level'>) {
   const Icon = level === 'warning' ? TriangleAlert : Info;
   return (
     <span className={css.mark} role="img" aria-label={level === 'warning' ? 'Warning' : 'Note'}>

@@ -30,7 +30,7 @@ import { FilesBeside } from '../files/FilesBeside.tsx';
 import { ArchivedNote } from '../housekeeping/ArchivedNote.tsx';
 import { useHousekeeping } from '../housekeeping/housekeeping.tsx';
 import { UnlessImported } from '../housekeeping/UnlessImported.tsx';
-import { useDraft } from '../kept/drafts.ts';
+import { useDraft } from '../storage/drafts.ts';
 import { useMentioned } from '../mentions/use-mentioned.ts';
 import spoken from '../look/spoken.module.css';
 import { ActivityProvider } from '../transcript/activity.ts';
@@ -149,7 +149,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         </ActivityProvider>
         <DropTarget onFiles={attachments.add} />
         <div className={css.dock}>
-          <Problem text={problem} />
+          <PageProblem text={problem} />
           <ArchivedNote session={info?.session} />
           <SessionNotices sessionId={sessionId} cliType={cliType} notices={info?.notices} />
           <AgentNotice cliType={cliType} turns={view.turns} />
@@ -260,7 +260,7 @@ function useTakeBack(
   );
 }
 
-function Problem({ text }: { text: string | undefined }) {
+function PageProblem({ text }: { text: string | undefined }) {
   if (text === undefined) return null;
   return (
     <p className={css.problem} role="alert">

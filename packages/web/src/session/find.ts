@@ -20,7 +20,7 @@ function textsOf(item: UpsertObject): string[] {
     case 'tool_call': {
       const { title = '', toolOutput = '', toolArguments, diffs = [] } = item;
       const changed = diffs.flatMap((diff) => [diff.path, diff.oldText ?? '', diff.newText ?? '']);
-      return [title, toolOutput, ...Object.values(toolArguments).map(wordsOf), ...changed];
+      return [title, toolOutput, ...Object.values(toolArguments).map(searchableText), ...changed];
     }
     case 'plan':
       return item.entries.map(({ content }) => content);
@@ -34,7 +34,7 @@ function textsOf(item: UpsertObject): string[] {
   }
 }
 
-const wordsOf = (value: unknown): string =>
+const searchableText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
 /** The places of a text in an element that is on the page, ignoring case. */

@@ -16,8 +16,13 @@ import { openSetting } from '../composer/open-setting.ts';
 import { useHousekeeping } from '../housekeeping/housekeeping.tsx';
 import { saveExport } from '../housekeeping/save-export.ts';
 import { writeClipboard } from '../look/use-copy.ts';
-import { answerOf, hasAnswer } from '../transcript/answer-text.ts';
-import { type Deed, isDeed, pageCommandIn, withPageCommands } from './page-commands.ts';
+import { answerText, hasAnswer } from '../transcript/answer-text.ts';
+import {
+  type SessionCommand,
+  isSessionCommand,
+  pageCommandIn,
+  withPageCommands,
+} from './page-commands.ts';
 
 interface PageCommandsOptions {
   view: SessionView;
@@ -39,22 +44,22 @@ export function usePageCommands(options: PageCommandsOptions) {
     () => info && { ...info, commands: withPageCommands(info.commands, agent) },
     [agent, info],
   );
-  const deeds = useDeeds(options);
+  const runSessionCommand = useSessionCommands(options);
   /** Runs the message as a page command. Returns whether it is one. */
   const run = (message: string): boolean => {
-    const command = pageCommandIn(message, agent, info?.commands ?? []);
-    if (command === undefined || session === undefined) return false;
-    const { shows, words } = command;
+    const found = pageCommandIn(message, agent, info?.commands ?? []);
+    if (found === undefined || session === undefined) return false;
+    const { command, words } = found;
     const add = async () => {
       const changed = await requests.changeDirectories(session.sessionId, { add: [words] });
       showDirectories({ ...session, ...changed });
     };
-    if (isDeed(shows)) deeds[shows](session, words);
-    else if (shows === 'mcp') showMcp(session);
-    else if (shows === 'aside') showAside(session, words);
-    else if (shows === 'changes') showChanges(session);
-    else if (shows === 'status') showSetup(session);
-    else if (shows !== 'directories') showSetup(session, shows);
+    if (isSessionCommand(command)) runSessionCommand[command](session, words);
+    else if (command === 'mcp') showMcp(session);
+    else if (command === 'aside') showAside(session, words);
+    else if (command === 'changes') showChanges(session);
+    else if (command === 'status') showSetup(session);
+    else if (command !== 'directories') showSetup(session, command);
     else if (words === '') showDirectories(session);
     else void attempt(add());
     return true;
@@ -63,15 +68,15 @@ export function usePageCommands(options: PageCommandsOptions) {
 }
 
 /** The action of each command; it gets the words after the command. */
-function useDeeds({
+function useSessionCommands({
   view,
   attempt,
   askRewind,
   send,
-}: PageCommandsOptions): Record<Deed, (session: SessionSummary, words: string) => void> {
+}: PageCommandsOptions): Record<SessionCommand, (session: SessionSummary, words: string) => void> {
   const { requests } = useClient();
   const { close } = useNavigation();
-  const { archive, delete: remove, say, showRename } = useHousekeeping();
+  const { archive, delete: remove, showToast, showRename } = useHousekeeping();
   const fork = useFork();
   const open = useOverlay();
   /** Sets a setting to the value with this name, or opens the select if there is none. */
@@ -82,9 +87,9 @@ function useDeeds({
   };
   const copy = async (): Promise<void> => {
     const turn = view.turns.findLast(hasAnswer);
-    if (turn === undefined) return say('There is no answer to copy yet.');
-    const isCopied = await writeClipboard(answerOf(turn));
-    say(isCopied ? 'Copied the last answer.' : 'The browser does not let the page copy.');
+    if (turn === undefined) return showToast('There is no answer to copy yet.');
+    const isCopied = await writeClipboard(answerText(turn));
+    showToast(isCopied ? 'Copied the last answer.' : 'The browser does not let the page copy.');
   };
   return {
     approvals: (session, words) => choose(session, 'mode', words),
@@ -111,7 +116,7 @@ function useDeeds({
     resume: () => open('palette'),
     rewind: () => {
       const turn = lastAsked(view.turns);
-      if (turn === undefined) say('There is no message to go back to.');
+      if (turn === undefined) showToast('There is no message to go back to.');
       else askRewind(turn.turnId, 'conversation');
     },
     speed: (session, words) => choose(session, speedOf(view.info)?.id ?? 'speed', words),

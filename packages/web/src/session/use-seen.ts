@@ -7,7 +7,7 @@ import { type RefObject, useCallback, useEffect, useRef } from 'react';
 export const toRead = 400;
 
 /** Share of the element that must be in the window; less than 1, since a fraction of a pixel may be cut off. */
-const whole = 0.9;
+const visibleShare = 0.9;
 
 /**
  * Whether an element has been visible long enough, in the focused window, to be answered by a key. A new `key` restarts
@@ -30,10 +30,10 @@ export function useSeen(
     };
     const watch = new IntersectionObserver(
       (entries) => {
-        inWindow = (entries.at(-1)?.intersectionRatio ?? 0) >= whole;
+        inWindow = (entries.at(-1)?.intersectionRatio ?? 0) >= visibleShare;
         judge();
       },
-      { threshold: [0, whole] },
+      { threshold: [0, visibleShare] },
     );
     const turn = (isInFront: boolean) => () => {
       inFront = isInFront;

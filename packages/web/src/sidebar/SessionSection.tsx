@@ -57,17 +57,17 @@ export function SessionSection(props: SessionSectionProps) {
             <SessionRow key={session.sessionId} session={session} {...rows} />
           ))}
           {hidden > 0 && (
-            <More onClick={() => setCount(count + shownMore)}>
+            <ShowMore onClick={() => setCount(count + shownMore)}>
               Show {Math.min(hidden, shownMore)} more
-            </More>
+            </ShowMore>
           )}
           {hidden === 0 && count > shownFirst && (
-            <More onClick={() => setCount(shownFirst)}>Show fewer</More>
+            <ShowMore onClick={() => setCount(shownFirst)}>Show fewer</ShowMore>
           )}
           {empty.length > 0 && (
-            <More isOpen={showsEmpty} onClick={() => setShowsEmpty(!showsEmpty)}>
+            <ShowMore isOpen={showsEmpty} onClick={() => setShowsEmpty(!showsEmpty)}>
               {empty.length === 1 ? '1 empty session' : `${empty.length} empty sessions`}
-            </More>
+            </ShowMore>
           )}
           {showsEmpty &&
             empty.map((session) => (
@@ -86,7 +86,7 @@ interface MoreProps {
 }
 
 /** A button between the rows. */
-function More({ isOpen, onClick, children }: MoreProps) {
+function ShowMore({ isOpen, onClick, children }: MoreProps) {
   return (
     <li>
       <button type="button" className={css.more} aria-expanded={isOpen} onClick={onClick}>

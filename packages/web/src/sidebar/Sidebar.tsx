@@ -12,7 +12,7 @@ import { SessionRow } from './SessionRow.tsx';
 import { type RowProps, SessionSection } from './SessionSection.tsx';
 import css from './Sidebar.module.css';
 import { groupSessions, needingYou, searchSessions } from './session-groups.ts';
-import { readTexts } from '../kept/read-texts.ts';
+import { readTexts } from '../storage/read-texts.ts';
 import { shortPath } from '../words/paths.ts';
 import { labelOf } from '../words/label.ts';
 
@@ -116,7 +116,7 @@ export function Sidebar({ onNew, onKeys, onFollow, children }: SidebarProps) {
           )}
         </RowMenuProvider>
         <HistoryHits search={history} query={search} onFollow={onFollow} />
-        {hasNothing && <Nothing phase={phase} searched={isSearching} />}
+        {hasNothing && <EmptyMessage phase={phase} searched={isSearching} />}
       </div>
       <footer className={css.foot}>
         <Button look="quiet" onClick={onKeys}>
@@ -152,7 +152,7 @@ function TopSection({ name, sessions, isUrgent = false, rows }: TopSectionProps)
   );
 }
 
-function Nothing({ phase, searched }: { phase: string; searched: boolean }) {
+function EmptyMessage({ phase, searched }: { phase: string; searched: boolean }) {
   if (phase === 'loading') {
     return (
       <p className={css.nothing} role="status">

@@ -23,10 +23,10 @@ export function SidebarEdge() {
     ];
     if (next === undefined) return;
     event.preventDefault();
-    setWidth(within(next));
+    setWidth(clampWidth(next));
   };
   const onPointerMove = ({ currentTarget, pointerId, clientX }: PointerEvent) => {
-    if (currentTarget.hasPointerCapture(pointerId)) setWidth(within(clientX));
+    if (currentTarget.hasPointerCapture(pointerId)) setWidth(clampWidth(clientX));
   };
   return (
     // A separator with a value is a control: https://www.w3.org/WAI/ARIA/apg/patterns/windowsplitter/
@@ -50,11 +50,11 @@ export function SidebarEdge() {
   );
 }
 
-function within(width: number): number {
+function clampWidth(width: number): number {
   return Math.round(Math.min(most, Math.max(least, width)));
 }
 
 function readWidth(): number {
   const stored = Number(localStorage.getItem(storageKey) ?? usual);
-  return Number.isFinite(stored) ? within(stored) : usual;
+  return Number.isFinite(stored) ? clampWidth(stored) : usual;
 }

@@ -1,6 +1,6 @@
 import type { SessionSummary } from '@liminal/protocol';
 import { createContext, type ReactNode, useContext, useState } from 'react';
-import { fetched } from '../look/fetched.tsx';
+import { lazyComponent } from '../look/lazy-component.tsx';
 import type { Anchor } from './RowMenu.tsx';
 
 type OpenRowMenu = (session: SessionSummary, anchor: Anchor) => void;
@@ -8,7 +8,7 @@ type OpenRowMenu = (session: SessionSummary, anchor: Anchor) => void;
 const RowMenuContext = createContext<OpenRowMenu>(() => {});
 
 // Fetched when first needed, together with the menu library.
-const RowMenu = fetched(() => import('./RowMenu.tsx'));
+const RowMenu = lazyComponent(() => import('./RowMenu.tsx'));
 
 /** One menu for all rows of a list. */
 export function RowMenuProvider({ children }: { children: ReactNode }) {

@@ -3,7 +3,7 @@ import { altKey, commandKey } from '../app/keys.ts';
 import { useNavigation } from '../app/navigation.tsx';
 import { useIsNarrow } from '../app/use-sidebar.ts';
 import { IconButton } from '../look/controls.tsx';
-import { fetched } from '../look/fetched.tsx';
+import { lazyComponent } from '../look/lazy-component.tsx';
 import { NeedsYou, useOthersWaiting } from './NeedsYou.tsx';
 import css from './TabBar.module.css';
 import { TabList } from './TabList.tsx';
@@ -15,11 +15,11 @@ interface TabBarProps {
 }
 
 // Fetched with the first session, together with the menu library.
-const SessionMenu = fetched(
+const SessionMenu = lazyComponent(
   () => import('./SessionMenu.tsx'),
   () => <span className={css.menuSpace} />,
 );
-const TabsMenu = fetched(
+const TabsMenu = lazyComponent(
   () => import('./TabsMenu.tsx'),
   () => <span className={css.tabs} />,
 );

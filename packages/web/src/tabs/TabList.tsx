@@ -1,11 +1,11 @@
 import { type KeyboardEvent, type RefObject, useEffect, useState } from 'react';
 import { useNavigation } from '../app/navigation.tsx';
-import { fetched } from '../look/fetched.tsx';
+import { lazyComponent } from '../look/lazy-component.tsx';
 import { useRoving } from '../look/use-roving.ts';
 import { Tab } from './Tab.tsx';
 import css from './TabBar.module.css';
 
-const TabsMenu = fetched(
+const TabsMenu = lazyComponent(
   () => import('./TabsMenu.tsx'),
   () => <span className={css.menuSpace} />,
 );

@@ -1,9 +1,9 @@
 import { memo, type ReactNode } from 'react';
-import { Piece } from '../look/PiecedText.tsx';
+import { TextPiece } from '../look/PiecedText.tsx';
 import { spanPieces } from '../look/text-pieces.ts';
 import { lookOf } from './span-look.ts';
 import css from './Terminal.module.css';
-import type { Line, Span } from './terminal-text.ts';
+import type { TerminalLine, StyledSpan } from './terminal-text.ts';
 
 /** Lines rendered together as one block; the block is rendered again only when one of its lines changes. */
 const blockLines = 20;
@@ -15,7 +15,7 @@ const longLine = 200;
 const mostColoured = { line: 1_000, screen: 10_000 };
 
 interface ScreenProps {
-  lines: readonly Line[];
+  lines: readonly TerminalLine[];
   /** The number of the first line; blocks are numbered from line 0 of the output. */
   first: number;
 }
@@ -29,13 +29,13 @@ export function Screen({ lines, first }: ScreenProps) {
       (sum, line) => sum + Math.min(line.spans.length, mostColoured.line),
       0,
     );
-    return <Block key={key} lines={those} isPlain={coloured > mostColoured.screen} />;
+    return <LineBlock key={key} lines={those} isPlain={coloured > mostColoured.screen} />;
   });
   return drawn.toReversed();
 }
 
 /** Cuts lines into blocks at fixed line numbers, so that added or dropped lines do not shift the blocks. */
-function blocksOf(lines: readonly Line[], first: number) {
+function blocksOf(lines: readonly TerminalLine[], first: number) {
   const starts = lines.flatMap((line, at) => {
     const isAlone = Math.max(line.length, lines[at - 1]?.length ?? 0) > longLine;
     return at === 0 || isAlone || (first + at) % blockLines === 0 ? [at] : [];
@@ -47,13 +47,13 @@ function blocksOf(lines: readonly Line[], first: number) {
 }
 
 interface BlockProps {
-  lines: readonly Line[];
+  lines: readonly TerminalLine[];
   /** Whether the block is shown without colours. */
   isPlain: boolean;
 }
 
-const Block = memo(
-  function Block({ lines, isPlain }: BlockProps) {
+const LineBlock = memo(
+  function LineBlock({ lines, isPlain }: BlockProps) {
     return (
       <span className={css.block}>
         {lines.flatMap((line, row) => [
@@ -69,23 +69,25 @@ const Block = memo(
     before.lines.every((line, index) => line === after.lines[index]),
 );
 
-function drawLine({ spans, length }: Line, row: number, coloured: number): ReactNode[] {
+function drawLine({ spans, length }: TerminalLine, row: number, coloured: number): ReactNode[] {
   const rest = spans.slice(coloured).map(({ text }) => text);
   const drawn: readonly Drawn[] =
     rest.length === 0 ? spans : [...spans.slice(0, coloured), { text: rest.join('') }];
   const pieces = spanPieces(drawn);
-  const kept = drawn.reduce((sum, { text }) => sum + text.length, 0);
+  const shownLength = drawn.reduce((sum, { text }) => sum + text.length, 0);
   return [
     ...(pieces.length > 1
       ? pieces.map((piece, index) => (
-          <Piece key={`${row}.${index}`}>{piece.map((span, at) => drawSpan(span, `${at}`))}</Piece>
+          <TextPiece key={`${row}.${index}`}>
+            {piece.map((span, at) => drawSpan(span, `${at}`))}
+          </TextPiece>
         ))
       : drawn.map((span, at) => drawSpan(span, `${row}.${at}`))),
-    length > kept ? ' … and more in this line' : '',
+    length > shownLength ? ' … and more in this line' : '',
   ];
 }
 
-type Drawn = Pick<Span, 'text'> & Partial<Span>;
+type Drawn = Pick<StyledSpan, 'text'> & Partial<StyledSpan>;
 
 function drawSpan({ text, style }: Drawn, key: string): ReactNode {
   const { kind, style: look } = style === undefined ? {} : lookOf(style);
@@ -98,6 +100,6 @@ function drawSpan({ text, style }: Drawn, key: string): ReactNode {
 }
 
 /** The line break after a line; the last line of a block needs none unless it is empty. */
-function lineEnd(line: Line, row: number, rows: number): string {
+function lineEnd(line: TerminalLine, row: number, rows: number): string {
   return row < rows - 1 || line.spans.length === 0 ? '\n' : '';
 }

@@ -31,7 +31,7 @@ export function lookOf({ foreground, background, decorations }: Style): SpanLook
   if (front === null) {
     return { kind: 'as-is', ...(Object.keys(style).length > 0 && { style }) };
   }
-  const name = nameOf(front);
+  const name = colorName(front);
   if (name !== undefined)
     return { kind: 'as-is', style: { ...style, color: `var(--ansi-${name})` } };
   return { kind: 'shifted', style: { ...style, '--colour': exact(front) } };
@@ -56,7 +56,7 @@ function lines(decorations: Style['decorations']): CSSProperties {
 }
 
 /** The name of a colour; the first sixteen colours of a terminal's table have names. */
-function nameOf(colour: Color): ColorName | undefined {
+function colorName(colour: Color): ColorName | undefined {
   if (colour.type === 'named') return colour.name;
   return colour.type === 'table' ? namedColors[colour.index] : undefined;
 }

@@ -3,15 +3,15 @@ import { createAnsiSequenceParser, type ParseToken } from 'ansi-sequence-parser'
 export type Style = Omit<ParseToken, 'value'>;
 
 /** Characters with the same look. */
-export interface Span {
+export interface StyledSpan {
   readonly text: string;
   /** Equal styles are the same object. */
   readonly style: Style;
 }
 
 /** A line of the output. Immutable: writing to a line makes a new object. */
-export interface Line {
-  readonly spans: readonly Span[];
+export interface TerminalLine {
+  readonly spans: readonly StyledSpan[];
   /** Number of characters, including characters that are not kept because the line is too long. */
   readonly length: number;
   /** Whether the kept part of the line is blank. */
@@ -21,7 +21,7 @@ export interface Line {
 /** Characters kept of one line: browsers cannot lay out a line of a million. */
 const longestLine = 10_000;
 /** Number of lines kept; older lines are dropped. */
-const keptLines = 20_000;
+const maxLines = 20_000;
 /** Characters read of a longer text: its end. */
 const readCharacters = 4_000_000;
 /** How far a cursor may move away from all text: the column, and the number of lines below the last. */
@@ -48,7 +48,7 @@ const begun =
  */
 export class TerminalText {
   #text = '';
-  #lines: Line[] = [empty];
+  #lines: TerminalLine[] = [empty];
   /** Lines that are being written to, by their number from the first line of the output. */
   #open = new Map<number, OpenLine>();
   #forgotten = 0;
@@ -59,7 +59,7 @@ export class TerminalText {
   #unfinished = '';
 
   /** The kept lines; the last line is empty after a line break. */
-  get lines(): readonly Line[] {
+  get lines(): readonly TerminalLine[] {
     return this.#lines;
   }
 
@@ -101,18 +101,18 @@ export class TerminalText {
   #write(added: string): void {
     const text = this.#unfinished + added;
     this.#unfinished = begun.exec(text)?.[0] ?? '';
-    const whole = text.slice(0, text.length - this.#unfinished.length);
+    const complete = text.slice(0, text.length - this.#unfinished.length);
     let at = 0;
-    for (const match of whole.matchAll(control)) {
-      this.#put(whole.slice(at, match.index));
-      this.#obey(match);
+    for (const match of complete.matchAll(control)) {
+      this.#put(complete.slice(at, match.index));
+      this.#execute(match);
       at = match.index + match[0].length;
     }
-    this.#put(whole.slice(at));
+    this.#put(complete.slice(at));
     this.#close();
   }
 
-  #obey({ groups: { key, final, parameters = '' } = {} }: RegExpExecArray): void {
+  #execute({ groups: { key, final, parameters = '' } = {} }: RegExpExecArray): void {
     if (final === 'm') this.#restyle(parameters);
     else if (final !== undefined) this.#move(final, Number.parseInt(parameters, 10));
     else if (key === '\n') this.#goTo(this.#cursor.row + 1, 0);
@@ -221,9 +221,9 @@ export class TerminalText {
   }
 
   #forget(): void {
-    const surplus = this.#lines.length - keptLines;
+    const surplus = this.#lines.length - maxLines;
     // Lines are dropped in batches.
-    if (surplus < keptLines / 10) return;
+    if (surplus < maxLines / 10) return;
     for (let row = 0; row < surplus; row += 1) this.#open.delete(this.#forgotten + row);
     this.#lines.splice(0, surplus);
     this.#forgotten += surplus;
@@ -233,7 +233,7 @@ export class TerminalText {
 
 const plain: Style = { foreground: null, background: null, decorations: new Set() };
 
-const empty: Line = { spans: [], length: 0, isBlank: true };
+const empty: TerminalLine = { spans: [], length: 0, isBlank: true };
 
 const blank = ' '.charCodeAt(0);
 /** The style of the gap before a text. */
@@ -250,7 +250,7 @@ class OpenLine {
   #blank = 0;
   #length = 0;
 
-  constructor({ spans, length }: Line) {
+  constructor({ spans, length }: TerminalLine) {
     for (const { text, style } of spans) this.put(this.#length, text, style);
     this.#length = length;
   }
@@ -297,8 +297,8 @@ class OpenLine {
     return undefined;
   }
 
-  close(): Line {
-    const spans: Span[] = [];
+  close(): TerminalLine {
+    const spans: StyledSpan[] = [];
     let from = 0;
     for (let at = 1; at <= this.#styles.length; at += 1) {
       const style = this.#styles[from] ?? plain;

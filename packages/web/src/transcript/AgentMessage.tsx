@@ -25,7 +25,7 @@ export function AgentMessage({ item, turnEnded, turnError }: AgentMessageProps) 
       <Markdown streaming={streaming}>{item.content}</Markdown>
       <Attachments blocks={item.blocks} />
       {item.status === 'error' && item.errorMessage !== turnError && (
-        <ErrorNote code={item.errorCode} message={item.errorMessage} isNews={!turnEnded} />
+        <ErrorNote code={item.errorCode} message={item.errorMessage} isNew={!turnEnded} />
       )}
     </div>
   );

@@ -5,11 +5,11 @@ import { ShownText } from '../look/ShownText.tsx';
 import css from './ApprovalActions.module.css';
 import { asksSomething, isAllowing, keyAnswers, sortOptions } from './answering.ts';
 import { labelOf } from '../words/label.ts';
-import type { ShownWhole } from '../session/use-shown-whole.ts';
+import type { ReadProgress } from '../session/use-read-progress.ts';
 
 interface AnswerButtonsProps {
   approval: ApprovalUpsert;
-  whole: ShownWhole;
+  progress: ReadProgress;
   sent: boolean;
   note: string;
   choose: (optionId: string) => void;
@@ -18,7 +18,7 @@ interface AnswerButtonsProps {
 
 /** A button for each answer. Allowing waits until the whole request has been shown; rejecting does not. */
 export function AnswerButtons(props: AnswerButtonsProps) {
-  const { approval, whole, sent, note, choose, chooseWithNote } = props;
+  const { approval, progress, sent, note, choose, chooseWithNote } = props;
   const { allow, deny } = keyAnswers(approval);
   const options = sortOptions(approval.options);
   // Allowing options get a button for the note only once there is a note, since several can take one.
@@ -29,16 +29,18 @@ export function AnswerButtons(props: AnswerButtonsProps) {
   const hintId = useId();
   const answering = ({ optionId }: ApprovalOption) => {
     const isAllowed = isAllowing(approval, optionId);
-    const waits = !whole.isWhole && isAllowed;
+    const waits = !progress.isFullyShown && isAllowed;
     return {
-      'aria-disabled': sent || waits || (!whole.isSettled && isAllowed),
+      'aria-disabled': sent || waits || (!progress.isSettled && isAllowed),
       'aria-describedby': waits ? hintId : undefined,
     };
   };
 
   return (
     <div className={css.buttons}>
-      {!whole.isWhole && <ShowRest approval={approval} whole={whole} hintId={hintId} />}
+      {!progress.isFullyShown && (
+        <ShowRest approval={approval} progress={progress} hintId={hintId} />
+      )}
       {options.map((option) => (
         <Button
           key={option.optionId}
@@ -99,19 +101,19 @@ function Notable({ options, note, answering, choose }: NotableProps) {
 
 interface ShowRestProps {
   approval: ApprovalUpsert;
-  whole: ShownWhole;
+  progress: ReadProgress;
   hintId: string;
 }
 
 /** Shows why nothing can be allowed yet, and what to do. */
-function ShowRest({ approval, whole, hintId }: ShowRestProps) {
+function ShowRest({ approval, progress, hintId }: ShowRestProps) {
   const button = useRef<HTMLButtonElement>(null);
-  useFocusLeftTo(whole.asked, button);
+  useFocusLeftTo(progress.scroller, button);
   return (
     <p className={css.rest}>
       <span id={hintId}>Read all of it to {asksSomething(approval) ? 'answer' : 'allow'}.</span>
-      <Button ref={button} onClick={whole.showRest}>
-        {whole.isOpen ? 'Show more' : 'Show all'}
+      <Button ref={button} onClick={progress.showRest}>
+        {progress.isOpen ? 'Show more' : 'Show all'}
       </Button>
     </p>
   );

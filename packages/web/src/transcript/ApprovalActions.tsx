@@ -1,8 +1,8 @@
 import { describeError } from '@liminal/client';
 import type { ApprovalAnswer, ApprovalUpsert, FormContent } from '@liminal/protocol';
 import { type KeyboardEvent, type MouseEvent, useRef, useState } from 'react';
-import type { AskedPart } from '../asked/asked-parts.ts';
-import { AgentText, AskedFold, AskedParts } from '../asked/AskedParts.tsx';
+import type { ApprovalPart } from '../approval-parts/approval-parts.ts';
+import { AgentText, ApprovalFold, ApprovalParts } from '../approval-parts/ApprovalParts.tsx';
 import { focusComposer, giveFocusBack, useGiveFocusBack } from '../composer/focus-composer.ts';
 import { Pencil } from 'lucide-react';
 import { FilledForm } from '../forms/FilledForm.tsx';
@@ -11,7 +11,7 @@ import { useAnswers } from '../forms/use-answers.ts';
 import { Button } from '../look/controls.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
 import { ShownText } from '../look/ShownText.tsx';
-import type { ShownWhole } from '../session/use-shown-whole.ts';
+import type { ReadProgress } from '../session/use-read-progress.ts';
 import { AnswerButtons } from './AnswerButtons.tsx';
 import css from './ApprovalActions.module.css';
 import { asksSomething, isAllowing, keyAnswers, outcomeWords, wasAllowed } from './answering.ts';
@@ -24,12 +24,12 @@ interface ApprovalProps {
 
 interface ApprovalActionsProps extends ApprovalProps {
   /** The whole request; it scrolls if it is long. */
-  parts: readonly AskedPart[];
+  parts: readonly ApprovalPart[];
   folder: string | undefined;
   /** Whether there was time to read the request: only then does a key answer. */
   isSeen: () => boolean;
   /** Whether the request has been shown in full: only then can it be allowed. */
-  whole: ShownWhole;
+  progress: ReadProgress;
   /** The composer's draft, which can be sent with the answer as a note. */
   draft: string;
   /** Called when the draft was sent with the answer. */
@@ -40,8 +40,8 @@ interface ApprovalActionsProps extends ApprovalProps {
 
 /** The possible answers to a permission request, and its form, if it has one. */
 export function ApprovalActions(props: ApprovalActionsProps) {
-  const { approval, parts, folder, isSeen, whole, draft, onNoted, onAnswered } = props;
-  const { asked, isOpen, isWhole, isSettled } = whole;
+  const { approval, parts, folder, isSeen, progress, draft, onNoted, onAnswered } = props;
+  const { scroller, isOpen, isFullyShown, isSettled } = progress;
   const form = useAnswers(approval.form);
   const asks = form.fields.length > 0;
   const { sent, problem, send } = useSending(approval.approvalId, onAnswered);
@@ -51,7 +51,8 @@ export function ApprovalActions(props: ApprovalActionsProps) {
   const note = draft.trim();
   const plan = useChangedPlan(approval, parts);
 
-  const mustWait = (optionId: string) => !(isWhole && isSettled) && isAllowing(approval, optionId);
+  const mustWait = (optionId: string) =>
+    !(isFullyShown && isSettled) && isAllowing(approval, optionId);
   const choose = (optionId: string) => {
     if (!asks || !isAllowing(approval, optionId)) {
       return mustWait(optionId) ? undefined : send({ optionId, ...plan.changeFor(optionId) });
@@ -84,7 +85,7 @@ export function ApprovalActions(props: ApprovalActionsProps) {
       }}
     >
       <div
-        ref={asked}
+        ref={scroller}
         className={css.asked}
         data-open={isOpen}
         role="region"
@@ -92,7 +93,7 @@ export function ApprovalActions(props: ApprovalActionsProps) {
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
         tabIndex={0}
       >
-        <AskedParts
+        <ApprovalParts
           parts={parts}
           folder={folder}
           form={
@@ -110,7 +111,7 @@ export function ApprovalActions(props: ApprovalActionsProps) {
       {plan.text !== undefined && <PlanEditor text={plan.text} onChange={plan.change} />}
       <AnswerButtons
         approval={approval}
-        whole={whole}
+        progress={progress}
         sent={sent}
         note={note}
         choose={choose}
@@ -126,7 +127,7 @@ export function ApprovalActions(props: ApprovalActionsProps) {
 }
 
 /** A plan that the person may change before it is approved. */
-function useChangedPlan(approval: ApprovalUpsert, parts: readonly AskedPart[]) {
+function useChangedPlan(approval: ApprovalUpsert, parts: readonly ApprovalPart[]) {
   const [text, change] = useState<string>();
   const shown = parts.find((part) => part.kind === 'plan')?.content;
   const original = approval.editable?.includes('plan') === true ? shown : undefined;
@@ -277,7 +278,7 @@ export function ApprovalOutcomeNote({ approval }: ApprovalProps) {
       {content !== undefined && approval.editable !== undefined && (
         <ChangedTexts content={content} />
       )}
-      {approval.earlier !== undefined && <AskedFold approval={approval} />}
+      {approval.earlier !== undefined && <ApprovalFold approval={approval} />}
     </>
   );
 }

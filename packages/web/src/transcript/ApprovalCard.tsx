@@ -1,6 +1,6 @@
 import type { ApprovalUpsert } from '@liminal/protocol';
 import { MessageCircleQuestionMark, ShieldQuestionMark } from 'lucide-react';
-import { AskedFold } from '../asked/AskedParts.tsx';
+import { ApprovalFold } from '../approval-parts/ApprovalParts.tsx';
 import { FilledForm } from '../forms/FilledForm.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
 import { ShownText } from '../look/ShownText.tsx';
@@ -49,7 +49,7 @@ export function ApprovalCard({ item, turnEnded }: ApprovalCardProps) {
         )}
       </div>
       {!waits && isLong && <LinkedText className={actions.title} text={title} />}
-      {!waits && item.asked !== undefined && !asks && <AskedFold approval={item} />}
+      {!waits && item.asked !== undefined && !asks && <ApprovalFold approval={item} />}
       {!waits && outcome?.outcome === 'selected' && outcome.note !== undefined && (
         <p className={actions.note}>“{outcome.note}”</p>
       )}

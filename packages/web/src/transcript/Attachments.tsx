@@ -33,20 +33,20 @@ function Attachment({ block, isOnly }: { block: ContentBlock; isOnly: boolean })
   const uri = fileUri(block);
   switch (block.type) {
     case 'image':
-      if (uri === undefined && block.data === undefined) return <Named {...linkOf(block)} />;
+      if (uri === undefined && block.data === undefined) return <NamedFile {...linkOf(block)} />;
       return <FileImage block={block} className={isOnly ? css.one : css.several} />;
     case 'audio': {
       const name = block.name ?? `Audio, ${block.mimeType}`;
-      if (uri === undefined) return <Named name={name} />;
+      if (uri === undefined) return <NamedFile name={name} />;
       return <FileChip uri={uri} name={baseName(name)} size={block.size} isAudio />;
     }
     case 'resource': {
       const { name, size, uri: address } = block.resource;
-      if (uri === undefined) return <Named name={baseName(address)} title={address} />;
+      if (uri === undefined) return <NamedFile name={baseName(address)} title={address} />;
       return <FileChip uri={uri} name={baseName(name ?? 'File')} size={size} isAudio={false} />;
     }
     case 'resource_link':
-      return <Named name={block.title ?? block.name} title={block.uri} />;
+      return <NamedFile name={block.title ?? block.name} title={block.uri} />;
   }
 }
 
@@ -56,7 +56,7 @@ function linkOf({ uri, name }: Extract<ContentBlock, { type: 'image' }>) {
   return { name: title === undefined ? 'Image' : baseName(title), ...(uri && { title: uri }) };
 }
 
-function Named({ name, title }: { name: string; title?: string }) {
+function NamedFile({ name, title }: { name: string; title?: string }) {
   const target = title === undefined ? undefined : linkTarget(title);
   return (
     <span className={css.file} title={title && labelOf(title)}>

@@ -41,7 +41,7 @@ export function ItemRow({ item, folder, turnEnded, turnError }: ItemRowProps) {
           itemId={item.itemId}
           code={item.errorCode}
           message={item.errorMessage}
-          isNews={!turnEnded}
+          isNew={!turnEnded}
         />
       );
   }

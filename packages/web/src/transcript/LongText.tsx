@@ -11,7 +11,7 @@ interface LongTextProps extends ComponentProps<'div'> {
   /** Name under which the shown length is remembered. */
   name?: string;
   /** Whether a person must see the whole text: then only text that is too long for one layout is folded. */
-  whole?: boolean;
+  mustShowAll?: boolean;
 }
 
 /** Longer texts (lines or characters) are folded. */
@@ -24,12 +24,12 @@ export function LongText({
   text,
   label,
   name = `text ${label ?? ''}`,
-  whole = false,
+  mustShowAll = false,
   ...rest
 }: LongTextProps) {
   const [shownTo, setShownTo] = useRemembered(name, 0);
   const all = withoutBlankEnds(text);
-  const folded = whole ? headOf(all, most) : headOf(firstLines(all), visible.characters);
+  const folded = mustShowAll ? headOf(all, most) : headOf(firstLines(all), visible.characters);
   const shown = headOf(all, Math.max(folded.length, shownTo));
   const isOpen = shownTo > 0;
   const hidden = all.length - shown.length;

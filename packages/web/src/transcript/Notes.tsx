@@ -10,7 +10,7 @@ interface ErrorNoteProps {
   message?: string | undefined;
   itemId?: string;
   /** Whether the error has just happened: an old error is not an alarm. */
-  isNews?: boolean;
+  isNew?: boolean;
   /** Whether the conversation has continued since: the error is then shown as a line. */
   isOld?: boolean;
   Icon?: typeof TriangleAlert;
@@ -23,12 +23,12 @@ interface ErrorNoteProps {
 /** An error in plain words, with its code. */
 export function ErrorNote(props: ErrorNoteProps) {
   const { title, code, message, itemId, Icon = TriangleAlert, advice, children } = props;
-  const { isNews = true, isOld = false } = props;
+  const { isNew = true, isOld = false } = props;
   return (
     <div
       className={css.error}
-      role={isNews ? 'alert' : 'group'}
-      aria-label={isNews ? undefined : (title ?? 'Error')}
+      role={isNew ? 'alert' : 'group'}
+      aria-label={isNew ? undefined : (title ?? 'Error')}
       data-item-id={itemId}
       data-status="error"
       data-old={isOld}

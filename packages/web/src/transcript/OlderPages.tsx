@@ -11,7 +11,7 @@ interface OlderPagesProps {
 }
 
 /** The next older page is fetched when its place is this close above the window. */
-const ahead = '1200px';
+const preloadMargin = '1200px';
 
 /** Marks the start of the loaded conversation, and fetches the previous page when the reader comes near. */
 export function OlderPages({ session, scroller, before }: OlderPagesProps) {
@@ -32,7 +32,7 @@ export function OlderPages({ session, scroller, before }: OlderPagesProps) {
       (entries) => {
         if (entries.some((entry) => entry.isIntersecting)) void load();
       },
-      { root: scroller.current, rootMargin: `${ahead} 0px 0px 0px` },
+      { root: scroller.current, rootMargin: `${preloadMargin} 0px 0px 0px` },
     );
     watch.observe(element);
     return () => watch.disconnect();

@@ -12,7 +12,7 @@ interface PendingMessagesProps {
 
 /** Messages sent from this page that the server has not reported yet. */
 export function PendingMessages({ pending, session }: PendingMessagesProps) {
-  return pending.map((held) => <Pending key={held.turnId} held={held} session={session} />);
+  return pending.map((held) => <PendingRow key={held.turnId} held={held} session={session} />);
 }
 
 interface PendingProps {
@@ -20,7 +20,7 @@ interface PendingProps {
   session: SessionStore;
 }
 
-function Pending({ held, session }: PendingProps) {
+function PendingRow({ held, session }: PendingProps) {
   const others = useUnmentioned(held.message, held.blocks);
   return (
     <div className={css.row} data-status={held.state}>

@@ -20,7 +20,7 @@ export function ReadRun({ calls, folder, turnEnded }: ReadRunProps) {
   const [open, setOpen] = useRemembered(openName, false);
   const last = calls.at(-1);
   if (last === undefined) return null;
-  const newest = calls.findLast((call) => toolPhase(call, false, turnEnded) === 'running') ?? last;
+  const current = calls.findLast((call) => toolPhase(call, false, turnEnded) === 'running') ?? last;
   const label = readRunWords(calls);
   return (
     <div className={css.run} role="group" aria-label={label} data-count={calls.length}>
@@ -32,11 +32,11 @@ export function ReadRun({ calls, folder, turnEnded }: ReadRunProps) {
       >
         <ToolIcon kind={last.kind} />
         <span className={card.verb}>{label}</span>
-        <span className={card.subject}>{open ? '' : toolWords(newest, folder).subject}</span>
+        <span className={card.subject}>{open ? '' : toolWords(current, folder).subject}</span>
         <ToolOutcome
-          call={newest}
-          phase={toolPhase(newest, false, turnEnded)}
-          began={newest.startedAt}
+          call={current}
+          phase={toolPhase(current, false, turnEnded)}
+          began={current.startedAt}
         />
       </button>
       {open && (

@@ -18,11 +18,11 @@ export function RowGuard({ of, children }: RowGuardProps) {
 }
 
 function Undrawn({ of }: Pick<RowGuardProps, 'of'>) {
-  return <PlainText text={textOf(of)} why="it could not be drawn" />;
+  return <PlainText text={itemText(of)} why="it could not be drawn" />;
 }
 
 /** The text of an item, or the whole item as JSON if it has no text. */
-function textOf(of: unknown): string {
+function itemText(of: unknown): string {
   if (typeof of === 'object' && of !== null && 'content' in of && typeof of.content === 'string') {
     return of.content;
   }

@@ -9,7 +9,7 @@ import { ToolCard } from './ToolCard.tsx';
 import { isSubagent } from './tool-words.ts';
 
 /** The context of a row. */
-export interface RowPlace {
+export interface RowContext {
   /** The project's folder; paths below it are shown relative to it. */
   folder: string | undefined;
   turnEnded: boolean;
@@ -18,7 +18,7 @@ export interface RowPlace {
 }
 
 /** One row, rendered again only when its content has changed. */
-export const RowView = memo(function RowView({ row, ...place }: { row: Row } & RowPlace) {
+export const RowView = memo(function RowView({ row, ...place }: { row: Row } & RowContext) {
   return (
     <RowScope value={row.key}>
       <RowGuard of={shownBy(row)}>
@@ -35,7 +35,7 @@ function shownBy(row: Row): unknown {
   return row.kind === 'reads' ? row.calls : row.rows;
 }
 
-function RowContent({ row, ...place }: { row: Row } & RowPlace) {
+function RowContent({ row, ...place }: { row: Row } & RowContext) {
   const { folder, turnEnded } = place;
   switch (row.kind) {
     case 'item':
@@ -48,7 +48,7 @@ function RowContent({ row, ...place }: { row: Row } & RowPlace) {
           script={row.script}
           isOwn={row.isOwn}
           waitsFor={row.script && waitingBelow(row.below)}
-          saidBelow={isSubagent(row.call) ? lastSaid(row.below) : undefined}
+          answerBelow={isSubagent(row.call) ? lastAgentText(row.below) : undefined}
           folder={folder}
           turnEnded={turnEnded}
         >
@@ -64,14 +64,14 @@ function RowContent({ row, ...place }: { row: Row } & RowPlace) {
 }
 
 /** The text of the agent's last message among the rows. */
-function lastSaid(rows: readonly Row[]): string | undefined {
+function lastAgentText(rows: readonly Row[]): string | undefined {
   const last = rows.findLast(
     (row) => row.kind === 'item' && row.item.type === 'message' && row.item.origin === 'agent',
   );
   return last?.kind === 'item' && last.item.type === 'message' ? last.item.content : undefined;
 }
 
-interface RowProps extends RowPlace {
+interface RowProps extends RowContext {
   row: Row;
 }
 

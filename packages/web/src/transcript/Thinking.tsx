@@ -16,7 +16,7 @@ export function Thinking({ item, turnEnded }: ThinkingProps) {
   return (
     <div className={css.thinking} data-item-id={item.itemId} data-status={item.status}>
       <Fold
-        title={running ? <Running since={item.startedAt} /> : thought(item)}
+        title={running ? <ThinkingTime since={item.startedAt} /> : thought(item)}
         disabled={item.content === ''}
       >
         <div className={css.content}>
@@ -27,7 +27,7 @@ export function Thinking({ item, turnEnded }: ThinkingProps) {
   );
 }
 
-function Running({ since }: { since: string | undefined }) {
+function ThinkingTime({ since }: { since: string | undefined }) {
   return (
     <span className={css.running}>
       Thinking <Elapsed since={since} />

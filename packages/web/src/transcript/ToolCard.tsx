@@ -1,10 +1,10 @@
 import { headOf } from '@liminal/protocol';
 import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import { type ReactNode, useId, useEffect } from 'react';
-import { join } from '../look/controls.tsx';
+import { joinClasses } from '../look/controls.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import { ApprovalOutcomeNote, WaitingLink } from './ApprovalActions.tsx';
-import { saidWith } from './answering.ts';
+import { approvalAnswerText } from './answering.ts';
 import { isWaiting } from './arrange.ts';
 import { openName, useFirst, useRemembered } from './remembered.ts';
 import css from './ToolCard.module.css';
@@ -29,14 +29,15 @@ interface ToolCardProps {
   folder: string | undefined;
   turnEnded: boolean;
   /** A subagent's last message, which is also among the items below. */
-  saidBelow?: string | undefined;
+  answerBelow?: string | undefined;
   /** The items of the subagent or script that this call started. */
   children?: ReactNode;
 }
 
 /** One tool call: a line with its kind, subject and outcome; the line opens to show the details. */
 export function ToolCard(props: ToolCardProps) {
-  const { call, approval, script, isOwn, waitsFor, saidBelow, folder, turnEnded, children } = props;
+  const { call, approval, script, isOwn, waitsFor, answerBelow, folder, turnEnded, children } =
+    props;
   const asked = [approval, waitsFor].find((one) => one !== undefined && isWaiting(one));
   const waits = asked !== undefined && !turnEnded;
   const phase = toolPhase(call, waits, turnEnded, approval, script);
@@ -53,7 +54,7 @@ export function ToolCard(props: ToolCardProps) {
   const isShown = showsBelow || worthWatching || isOwn === true || isEdit;
   const open = chosen ?? (question === undefined && opensItself(phase, isShown));
   const bodyId = useId();
-  const said = approval === undefined || waits ? undefined : saidWith(approval);
+  const answerText = approval === undefined || waits ? undefined : approvalAnswerText(approval);
   const words = toolWords(call, folder);
   const { verb, subject } = question === undefined ? words : { ...words, subject: question };
 
@@ -79,7 +80,7 @@ export function ToolCard(props: ToolCardProps) {
           <span className={css.verb}>
             <ShownText text={verb} />
           </span>
-          <span className={join(css.subject, !verb && css.verb)}>
+          <span className={joinClasses(css.subject, !verb && css.verb)}>
             <ShownText text={headOf(subject, mostInLine)} />
           </span>
           <ToolOutcome call={call} phase={phase} began={began} isUnrun={neverRan(call, approval)} />
@@ -87,10 +88,10 @@ export function ToolCard(props: ToolCardProps) {
         {waits && <WaitingLink approval={asked} />}
         {phase === 'running' && <ToBackground call={call} />}
       </div>
-      {said !== undefined && !open && (
+      {answerText !== undefined && !open && (
         <p className={css.said}>
           <span>You: </span>
-          <ShownText text={said} />
+          <ShownText text={answerText} />
         </p>
       )}
       {open && (
@@ -100,7 +101,7 @@ export function ToolCard(props: ToolCardProps) {
             phase={phase}
             began={began}
             folder={folder}
-            saidBelow={saidBelow}
+            answerBelow={answerBelow}
           >
             {hasBelow && <div className={css.below}>{children}</div>}
           </ToolDetails>

@@ -25,14 +25,14 @@ interface ToolDetailsProps {
   began: string | undefined;
   folder: string | undefined;
   /** A subagent's last message, which `children` show. */
-  saidBelow?: string | undefined;
+  answerBelow?: string | undefined;
   /** The items between call and result: a subagent's work. */
   children?: ReactNode;
 }
 
 /** A tool's arguments and its result. */
 export function ToolDetails(props: ToolDetailsProps) {
-  const { call, phase, began, folder, saidBelow, children } = props;
+  const { call, phase, began, folder, answerBelow, children } = props;
   const diffs = call.diffs ?? [];
   return (
     <>
@@ -40,12 +40,12 @@ export function ToolDetails(props: ToolDetailsProps) {
       <EditDiffs diffs={diffs} />
       {diffs.length === 0 && <Invocation call={call} folder={folder} />}
       {children}
-      <Output
+      <ToolOutput
         call={call}
         phase={phase}
         began={began}
         hasDiffs={diffs.length > 0}
-        saidBelow={saidBelow}
+        answerBelow={answerBelow}
       />
       {call.outputBlocks !== undefined && (
         <div className={css.part}>
@@ -101,28 +101,28 @@ interface OutputProps extends Omit<ToolDetailsProps, 'folder' | 'children'> {
   hasDiffs: boolean;
 }
 
-function Output({ call, phase, began, hasDiffs, saidBelow = '' }: OutputProps) {
+function ToolOutput({ call, phase, began, hasDiffs, answerBelow = '' }: OutputProps) {
   const failed = phase === 'failed';
   const all = call.toolOutput || (failed ? (call.errorMessage ?? '') : '');
-  const said = withoutStart(all, saidBelow);
-  if (said.trim() === '' && all.trim() !== '') return null;
-  if (isForModel(said)) {
+  const output = withoutStart(all, answerBelow);
+  if (output.trim() === '' && all.trim() !== '') return null;
+  if (isForModel(output)) {
     return (
       <div className={css.part}>
-        <ModelNote title="What the model was told" text={said} />
+        <ModelNote title="What the model was told" text={output} />
       </div>
     );
   }
-  if (call.kind === 'execute' && said.trim() !== '' && !hasDiffs) {
+  if (call.kind === 'execute' && output.trim() !== '' && !hasDiffs) {
     return (
       <Terminal
-        text={said}
+        text={output}
         label="Output"
-        outcome={<Ending call={call} phase={phase} began={began} />}
+        outcome={<ExitNote call={call} phase={phase} began={began} />}
       />
     );
   }
-  const text = plainText(said);
+  const text = plainText(output);
   if (text.trim() === '') {
     return failed || phase !== 'done' || hasDiffs ? null : <p className={css.none}>No output</p>;
   }
@@ -150,7 +150,7 @@ function withoutStart(result: string, shown: string): string {
 }
 
 /** How a program ended, and how long it took. */
-function Ending({ call, phase, began }: Pick<ToolDetailsProps, 'call' | 'phase' | 'began'>) {
+function ExitNote({ call, phase, began }: Pick<ToolDetailsProps, 'call' | 'phase' | 'began'>) {
   if (phase === 'running' || phase === 'waiting') return null;
   const { exitCode } = call;
   const took = toolTook(call, began);

@@ -38,7 +38,7 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
   const places = useMemo(() => placesOf(shown, forked, gone), [forked, gone, shown]);
   const { span, held, heights, draw } = useWindow(rows, scroller, content);
   const { pending } = view;
-  const hasNew = useNews(sticks, view);
+  const hasNew = useHasNewTurn(sticks, view);
   const count = rows.length;
   const isEndDrawn = span.to >= count;
   const toEnd = useCallback(() => {
@@ -50,7 +50,7 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
   useScrollTarget({ sessionId: view.sessionId, rows, memory, unfold, draw, leaveEnd, scroller });
   const folder = view.info?.session.projectDir;
   const agent = useAgentName(view.info?.session.cliType);
-  const newest = view.turns.at(-1)?.turnId;
+  const lastTurnId = view.turns.at(-1)?.turnId;
 
   return (
     <div className={css.frame}>
@@ -78,7 +78,7 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
                     turn={block.turn}
                     parts={block.parts}
                     folder={folder}
-                    isLast={block.turn.turnId === newest}
+                    isLast={block.turn.turnId === lastTurnId}
                     place={places.get(block.turn.turnId)}
                     agent={agent}
                     isTakenBack={gone.has(block.turn.turnId)}
@@ -141,11 +141,11 @@ const hasOwnTurn = (turns: readonly TurnView[], forked: string): boolean =>
   turns.some((turn) => isOwn(turn, forked));
 
 /** Whether something was added at the end since the reader left the end. */
-function useNews(sticks: boolean, view: SessionView): boolean {
-  const newest = view.turns.at(-1);
-  const [seen, setSeen] = useState(newest);
-  if (sticks && seen !== newest) setSeen(newest);
-  return !sticks && seen !== newest;
+function useHasNewTurn(sticks: boolean, view: SessionView): boolean {
+  const lastTurn = view.turns.at(-1);
+  const [seen, setSeen] = useState(lastTurn);
+  if (sticks && seen !== lastTurn) setSeen(lastTurn);
+  return !sticks && seen !== lastTurn;
 }
 
 /** Goes to the end when the person sends a message. */

@@ -35,7 +35,7 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
       data-turn-id={turn.turnId}
       data-status={turn.status}
       data-settled={ended}
-      aria-label={nameOf(turn)}
+      aria-label={turnName(turn)}
       aria-busy={!ended}
       data-taken-back={isTakenBack}
     >
@@ -93,9 +93,9 @@ export function RowGap({ height }: { height: number }) {
 }
 
 /** Whether a turn has items, but no person's message, notice or earlier turn explains why it began. */
-function isUnexplained({ trigger, goesOnFrom, items: [first] }: JoinedTurn): boolean {
+function isUnexplained({ trigger, continuationOf, items: [first] }: JoinedTurn): boolean {
   const isWhy =
-    goesOnFrom !== undefined ||
+    continuationOf !== undefined ||
     (first?.type === 'message' && first.origin !== 'agent') ||
     // A request after a turn: no agent has started.
     first?.type === 'approval' ||
@@ -105,6 +105,6 @@ function isUnexplained({ trigger, goesOnFrom, items: [first] }: JoinedTurn): boo
 }
 
 /** The turn's accessible name, different for each turn. */
-function nameOf({ startedAt }: JoinedTurn): string {
+function turnName({ startedAt }: JoinedTurn): string {
   return startedAt === undefined ? 'Turn' : `Turn of ${new Date(startedAt).toLocaleTimeString()}`;
 }

@@ -6,7 +6,7 @@ import { useCopy } from '../look/use-copy.ts';
 import { tokens } from '../words/amounts.ts';
 import { duration } from '../words/time.ts';
 import { useActivity } from './activity.ts';
-import { answerOf, hasAnswer } from './answer-text.ts';
+import { answerText, hasAnswer } from './answer-text.ts';
 import { isWaiting } from './arrange.ts';
 import { Elapsed } from './Elapsed.tsx';
 import { ForkHere } from './ForkHere.tsx';
@@ -27,7 +27,7 @@ interface TurnEndProps {
 /** The state of a turn: working, waiting, stopped (and why), continued below, failed, or done after some time. */
 export function TurnEnd({ turn, isLast }: TurnEndProps) {
   if (turn.status === 'in_progress') return <AtWork turn={turn} />;
-  if (turn.goesOnIn !== undefined) return <GoesOn turn={turn} />;
+  if (turn.continuedBy !== undefined) return <ContinuedNote turn={turn} />;
   if (turn.status === 'error') {
     return (
       <TurnFailure error={turn.error} isOld={!isLast}>
@@ -62,7 +62,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
 }
 
 /** The end of a turn that was cut off and is continued by a later turn, which repeats its questions. */
-function GoesOn({ turn }: { turn: JoinedTurn }) {
+function ContinuedNote({ turn }: { turn: JoinedTurn }) {
   const words = goesOnWords(turn);
   if (words === undefined) return null;
   return (
@@ -105,7 +105,7 @@ function CopyAnswer({ turn }: { turn: TurnView }) {
     <IconButton
       className={css.action}
       label={copied ? 'Copied' : 'Copy answer'}
-      onClick={() => copy(answerOf(turn))}
+      onClick={() => copy(answerText(turn))}
     >
       {copied ? <Check size={13} /> : <Copy size={13} />}
     </IconButton>

@@ -21,7 +21,7 @@ export function TurnFailure({ error, isOld, children }: TurnFailureProps) {
   const agent = useAgent(cliType);
   const code = error?.code ?? '';
   const title = Object.hasOwn(titles, code) ? titles[code]?.(name) : undefined;
-  const message = { code: error?.code, message: error?.message, isNews: false, isOld };
+  const message = { code: error?.code, message: error?.message, isNew: false, isOld };
   if (title === undefined) {
     return (
       <ErrorNote title="Something went wrong" {...message}>

@@ -1,16 +1,16 @@
 import type { TurnView } from '@liminal/client';
 
-type Item = TurnView['items'][number];
+type TurnItem = TurnView['items'][number];
 
-const isSaid = (item: Item): boolean =>
+const isAgentMessage = (item: TurnItem): boolean =>
   item.type === 'message' && item.origin === 'agent' && item.parentCallId === undefined;
 
 /** Whether the agent has sent a message in a turn. */
-export const hasAnswer = ({ items }: TurnView): boolean => items.some(isSaid);
+export const hasAnswer = ({ items }: TurnView): boolean => items.some(isAgentMessage);
 
 /** Returns the agent's messages of a turn, as Markdown. */
-export const answerOf = ({ items }: TurnView): string =>
+export const answerText = ({ items }: TurnView): string =>
   items
-    .filter(isSaid)
+    .filter(isAgentMessage)
     .map((item) => ('content' in item ? item.content : ''))
     .join('\n\n');

@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { keyAnswers, outcomeWords, saidWith, sortOptions, wasAllowed } from './answering.ts';
+import {
+  keyAnswers,
+  outcomeWords,
+  approvalAnswerText,
+  sortOptions,
+  wasAllowed,
+} from './answering.ts';
 import { approval } from './testing/items.ts';
 
 it('allowing options come first, and keys never grant permanently', () => {
@@ -58,7 +64,7 @@ it('short texts of an answer share a line; an edited plan and the note are separ
   const plan = { type: 'string', title: 'The plan' } as const;
   const form = { type: 'object', properties: { plan } } as const;
   const answered = (text: string, note: string) =>
-    saidWith(
+    approvalAnswerText(
       approval('p', {
         form,
         outcome: { outcome: 'selected', optionId: 'yes', content: { plan: text }, note },

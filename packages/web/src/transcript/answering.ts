@@ -50,7 +50,7 @@ const unanswered: Partial<Record<string, string>> = {
 };
 
 /** The text of a person’s answer: a note, or the values of a form. Undefined if there is none. */
-export function saidWith({ form, outcome }: ApprovalUpsert): string | undefined {
+export function approvalAnswerText({ form, outcome }: ApprovalUpsert): string | undefined {
   if (outcome?.outcome !== 'selected') return undefined;
   const { note = '', content = {} } = outcome;
   const answers = filledRows(form, content).map(({ text }) => text);

@@ -1,5 +1,5 @@
 import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
-import { saidWith } from './answering.ts';
+import { approvalAnswerText } from './answering.ts';
 import { isNotMade, toolPhase } from './tool-outcome.ts';
 import { commandOf } from './tool-words.ts';
 
@@ -135,8 +135,12 @@ function asRun(kind: RunKind, rows: ToolRow[]): Row {
 function runKindOf(row: ToolRow, turnEnded: boolean): RunKind | undefined {
   const { call, approval, below } = row;
   const waits = approval !== undefined && isWaiting(approval);
-  const isSaid = approval !== undefined && saidWith(approval) !== undefined;
-  if (below.length === 0 && !isSaid && isNotMade(toolPhase(call, waits, turnEnded, approval))) {
+  const hasAnswerText = approval !== undefined && approvalAnswerText(approval) !== undefined;
+  if (
+    below.length === 0 &&
+    !hasAnswerText &&
+    isNotMade(toolPhase(call, waits, turnEnded, approval))
+  ) {
     return 'not-made';
   }
   return isSmallRead(row) ? 'reads' : undefined;

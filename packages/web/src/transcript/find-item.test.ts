@@ -1,6 +1,6 @@
 import type { UpsertObject } from '@liminal/protocol';
 import { expect, it } from 'vitest';
-import { findItem } from './find-item.ts';
+import { findItemId } from './find-item.ts';
 import { approval, text, tool } from './testing/items.ts';
 
 const turn = (turnId: string, items: UpsertObject[]) =>
@@ -17,7 +17,7 @@ const turns = [
 ];
 
 it('an item is found by its own id', () => {
-  expect(['m1', 'm2', 'p1', 'unknown'].map((id) => findItem(turns, id))).toEqual([
+  expect(['m1', 'm2', 'p1', 'unknown'].map((id) => findItemId(turns, id))).toEqual([
     'm1',
     'm2',
     'p1',
@@ -27,11 +27,11 @@ it('an item is found by its own id', () => {
 
 it('a call is also found by the agent’s call id', () => {
   const renamed = [turn('t', [tool('c1', { itemId: 'item-9' })])];
-  expect(findItem(renamed, 'c1')).toBe('item-9');
+  expect(findItemId(renamed, 'c1')).toBe('item-9');
 });
 
 it('a turn’s id finds its first item', () => {
-  expect(['t2', 't3'].map((id) => findItem([...turns, turn('t3', [])], id))).toEqual([
+  expect(['t2', 't3'].map((id) => findItemId([...turns, turn('t3', [])], id))).toEqual([
     'c1',
     undefined,
   ]);
@@ -47,7 +47,7 @@ it('a call that a later turn repeats is found in that turn, and so is its questi
   } as const;
   const again = tool('c1', { itemId: 't2:c1' });
   const next = { ...turn('t2', [again]), trigger: 'agent' } as const;
-  expect(['item-c1', 'p1', 't2:c1'].map((id) => findItem([cut, next], id))).toEqual([
+  expect(['item-c1', 'p1', 't2:c1'].map((id) => findItemId([cut, next], id))).toEqual([
     't2:c1',
     't2:c1',
     't2:c1',
@@ -68,7 +68,7 @@ it('a call of a script leads to the repetition of the script', () => {
     error: { code: 'OWNER_LOST', message: '' },
   } as const;
   const next = { ...turn('t2', script('t2')), trigger: 'agent' } as const;
-  expect(['t1:c1', 't1:s', 't1:s:1', 'p1'].map((id) => findItem([cut, next], id))).toEqual(
+  expect(['t1:c1', 't1:s', 't1:s:1', 'p1'].map((id) => findItemId([cut, next], id))).toEqual(
     Array(4).fill('t2:c1'),
   );
 });

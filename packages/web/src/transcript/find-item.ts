@@ -5,9 +5,9 @@ import type { UpsertObject } from '@liminal/protocol';
  * The id of a shown item, found by its own id, its tool call's id, or its turn's id (the turn's first item). Undefined
  * if the turns do not contain it. An item that a later turn repeats is found in the later turn.
  */
-export function findItem(turns: readonly TurnView[], id: string): string | undefined {
+export function findItemId(turns: readonly TurnView[], id: string): string | undefined {
   const shown = joinTurns(turns);
-  const found = find(shown, id) ?? findAgain(shown, turns, id);
+  const found = findLast(shown, id) ?? findAgain(shown, turns, id);
   return (found ?? shown.find(({ turnId }) => turnId === id)?.items[0])?.itemId;
 }
 
@@ -18,17 +18,17 @@ function findAgain(
   id: string,
 ): UpsertObject | undefined {
   const seen = new Set<UpsertObject>();
-  let item = find(turns, id);
+  let item = findLast(turns, id);
   while (item !== undefined && !seen.has(item)) {
     seen.add(item);
-    const again = find(shown, callIdOf(item));
+    const again = findLast(shown, callIdOf(item));
     if (again !== undefined) return again;
-    item = find(turns, item.type === 'approval' ? item.callId : item.parentCallId);
+    item = findLast(turns, item.type === 'approval' ? item.callId : item.parentCallId);
   }
   return undefined;
 }
 
-function find(turns: readonly TurnView[], id: string | undefined): UpsertObject | undefined {
+function findLast(turns: readonly TurnView[], id: string | undefined): UpsertObject | undefined {
   for (const { items } of turns.toReversed()) {
     const item =
       items.findLast((one) => one.itemId === id) ??

@@ -2,7 +2,7 @@ import { type RefObject, useEffect, useRef } from 'react';
 import { flushSync } from 'react-dom';
 import { markFound } from '../search/mark-found.ts';
 import { openName, type RowMemory } from './remembered.ts';
-import { findItem, type TurnRow } from './window/turn-rows.ts';
+import { findItemRow, type TurnRow } from './window/turn-rows.ts';
 
 interface ScrollOptions {
   /** The search query that found the item. */
@@ -11,13 +11,13 @@ interface ScrollOptions {
   takesFocus?: boolean;
 }
 
-type Show = (itemId: string, options: ScrollOptions) => Promise<void>;
+type ShowItem = (itemId: string, options: ScrollOptions) => Promise<void>;
 
 /** Conversations in the page, and items to show once their conversation is in the page (`wanted`), by session id. */
-const shown = new Map<string, Show>();
+const showBySession = new Map<string, ShowItem>();
 const wanted = new Map<string, { itemId: string; options: ScrollOptions }>();
 /** Counts the calls; an earlier call stops when a newer one starts. */
-let newest = 0;
+let lastCall = 0;
 
 /**
  * Scrolls a session's conversation to one of its loaded items. Folds around it are opened, and the item is marked for a
@@ -29,12 +29,12 @@ export async function scrollToItem(
   itemId: string,
   options: ScrollOptions = {},
 ): Promise<void> {
-  const show = shown.get(sessionId);
+  const show = showBySession.get(sessionId);
   if (show === undefined) wanted.set(sessionId, { itemId, options });
   else await show(itemId, options);
 }
 
-interface Target {
+interface ScrollTarget {
   sessionId: string;
   rows: readonly TurnRow[];
   memory: RowMemory;
@@ -46,28 +46,28 @@ interface Target {
 }
 
 /** Lets `scrollToItem` reach a conversation while it is in the page. */
-export function useScrollTarget(target: Target): void {
+export function useScrollTarget(target: ScrollTarget): void {
   const latest = useRef(target);
   useEffect(() => {
     latest.current = target;
   });
   const { sessionId } = target;
   useEffect(() => {
-    const show: Show = (itemId, options) => showItem(() => latest.current, itemId, options);
-    shown.set(sessionId, show);
+    const show: ShowItem = (itemId, options) => showItem(() => latest.current, itemId, options);
+    showBySession.set(sessionId, show);
     const wish = wanted.get(sessionId);
     wanted.delete(sessionId);
     if (wish !== undefined) void show(wish.itemId, wish.options);
-    return () => void shown.delete(sessionId);
+    return () => void showBySession.delete(sessionId);
   }, [sessionId]);
 }
 
 async function showItem(
-  target: () => Target,
+  target: () => ScrollTarget,
   itemId: string,
   { query = '', takesFocus = true }: ScrollOptions,
 ): Promise<void> {
-  const call = ++newest;
+  const call = ++lastCall;
   const found = await findRow(target, itemId);
   if (found === undefined) return;
   const { place, rows, memory } = found;
@@ -85,20 +85,20 @@ async function showItem(
       flushSync(() => target().draw(place.index));
       shownAs = findElement(target().scroller.current, key, itemId);
     }
-    still = shownAs !== null && !bringsIntoSight(shownAs) ? still + 1 : 0;
+    still = shownAs !== null && !scrollToCentre(shownAs) ? still + 1 : 0;
     await nextFrame();
-    if (call !== newest) return;
+    if (call !== lastCall) return;
   }
   markFound(shownAs, query);
   if (shownAs !== null && takesFocus) mark(shownAs);
 }
 
 /** Waits until the item's conversation is rendered: the caller may know the item earlier. */
-async function findRow(target: () => Target, itemId: string) {
+async function findRow(target: () => ScrollTarget, itemId: string) {
   for (let frame = 0; frame < mostFrames; frame += 1) {
     await nextFrame();
     const { rows, memory, unfold } = target();
-    const place = findItem(rows, itemId);
+    const place = findItemRow(rows, itemId);
     if (place !== undefined) return { place, rows, memory };
     unfold(itemId);
   }
@@ -110,7 +110,7 @@ const settled = 12;
 /** Gives up after this many frames. */
 const mostFrames = 60;
 /** How long the target item is marked (ms). */
-const standsOut = 2_000;
+const highlightTime = 2_000;
 
 function findElement(scroller: HTMLElement | null, key: string | undefined, itemId: string) {
   const item = scroller?.querySelector<HTMLElement>(`[data-item-id="${CSS.escape(itemId)}"]`);
@@ -119,7 +119,7 @@ function findElement(scroller: HTMLElement | null, key: string | undefined, item
 }
 
 /** Scrolls the element into view. Returns whether it moved. */
-function bringsIntoSight(element: HTMLElement): boolean {
+function scrollToCentre(element: HTMLElement): boolean {
   const before = element.getBoundingClientRect().top;
   element.scrollIntoView({ block: 'center' });
   return Math.abs(element.getBoundingClientRect().top - before) >= 1;
@@ -129,7 +129,7 @@ function mark(element: HTMLElement): void {
   element.tabIndex = -1;
   element.focus({ preventScroll: true });
   element.dataset['found'] = 'true';
-  setTimeout(() => delete element.dataset['found'], standsOut);
+  setTimeout(() => delete element.dataset['found'], highlightTime);
 }
 
 function nextFrame(): Promise<unknown> {

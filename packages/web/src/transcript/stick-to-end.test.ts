@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isAtEnd, keepsToEnd } from './stick-to-end.ts';
+import { isAtEnd, followsEnd } from './stick-to-end.ts';
 
 const atEnd = { top: 500, sticks: true };
 
@@ -9,15 +9,15 @@ it('a place near the end counts as the end', () => {
 });
 
 it('growing content does not stop following the end', () => {
-  expect(keepsToEnd(atEnd, { top: 500, content: 1400, window: 500 })).toBe(true);
+  expect(followsEnd(atEnd, { top: 500, content: 1400, window: 500 })).toBe(true);
 });
 
 it('scrolling up leaves the end', () => {
-  expect(keepsToEnd(atEnd, { top: 420, content: 1000, window: 500 })).toBe(false);
+  expect(followsEnd(atEnd, { top: 420, content: 1000, window: 500 })).toBe(false);
 });
 
 it('a reader who has left the end is not moved until reaching it again', () => {
   const away = { top: 100, sticks: false };
-  expect(keepsToEnd(away, { top: 300, content: 1000, window: 500 })).toBe(false);
-  expect(keepsToEnd(away, { top: 499, content: 1000, window: 500 })).toBe(true);
+  expect(followsEnd(away, { top: 300, content: 1000, window: 500 })).toBe(false);
+  expect(followsEnd(away, { top: 499, content: 1000, window: 500 })).toBe(true);
 });

@@ -1,5 +1,5 @@
 /** The scroll position of a scroller (px). */
-export interface Place {
+export interface ScrollPosition {
   top: number;
   /** Height of the whole content. */
   content: number;
@@ -10,7 +10,7 @@ export interface Place {
 /** Closer to the end than this (px) counts as being at the end. */
 const near = 40;
 
-export function isAtEnd({ top, content, window }: Place): boolean {
+export function isAtEnd({ top, content, window }: ScrollPosition): boolean {
   return content - window - top <= near;
 }
 
@@ -18,7 +18,7 @@ export function isAtEnd({ top, content, window }: Place): boolean {
  * Whether the page keeps following the end after a scroll. Only scrolling up stops that: growing content also moves the
  * end away, without any action of the reader.
  */
-export function keepsToEnd(before: { top: number; sticks: boolean }, now: Place): boolean {
+export function followsEnd(before: { top: number; sticks: boolean }, now: ScrollPosition): boolean {
   if (isAtEnd(now)) return true;
   return before.sticks && now.top >= before.top;
 }

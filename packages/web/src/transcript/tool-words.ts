@@ -22,7 +22,7 @@ const verbs: Record<NonNullable<ToolCallUpsert['kind']>, string> = {
 };
 
 /** Arguments that name a call's subject, the most specific first. */
-const telling = [
+const subjectArguments = [
   'command',
   'file_path',
   'path',
@@ -44,7 +44,9 @@ export function toolWords(call: ShownCall, folder?: string): ToolWords {
   if (isSubagent(call)) return { verb: 'Subagent', subject: oneLine(subagentTask(call)) };
   const code = codeOf(call);
   if (code !== undefined) return { verb: 'Script', subject: oneLine(firstLine(code)) };
-  const verb = searchesWeb(call) ? 'Search' : (call.kind && verbs[call.kind]) || nameOf(call);
+  const verb = searchesWeb(call)
+    ? 'Search'
+    : (call.kind && verbs[call.kind]) || toolDisplayName(call);
   return { verb, subject: oneLine(subjectOf(call, verb, folder)) };
 }
 
@@ -52,7 +54,9 @@ export function toolWords(call: ShownCall, folder?: string): ToolWords {
 function searchesWeb({ kind, toolName, toolArguments }: ShownCall): boolean {
   const { pattern, query, url } = toolArguments;
   if (kind !== 'fetch') return false;
-  return isText(pattern) || (!isText(url) && (isText(query) || toolName === 'web_search'));
+  return (
+    isNonBlank(pattern) || (!isNonBlank(url) && (isNonBlank(query) || toolName === 'web_search'))
+  );
 }
 
 /** The command that a call runs; undefined if it names none. Some agents pass the command as a list of words. */
@@ -60,7 +64,7 @@ export function commandOf(call: ShownCall): string | undefined {
   const { kind, toolArguments } = call;
   const { command } = toolArguments;
   if (kind !== 'execute') return undefined;
-  if (isText(command)) return command;
+  if (isNonBlank(command)) return command;
   if (!Array.isArray(command) || command.length === 0) return undefined;
   return scriptIn(command) ?? command.map((word) => quoted(wordOf(word))).join(' ');
 }
@@ -86,7 +90,9 @@ const wordOf = (word: unknown): string => (typeof word === 'string' ? word : JSO
 /** The JavaScript of a call that runs a script; undefined for others. */
 export function codeOf({ toolName, toolArguments }: ShownCall): string | undefined {
   const { code } = toolArguments;
-  return (toolName === 'run_script' || toolName === 'script') && isText(code) ? code : undefined;
+  return (toolName === 'run_script' || toolName === 'script') && isNonBlank(code)
+    ? code
+    : undefined;
 }
 
 const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';
@@ -110,23 +116,23 @@ export function isQuestion(call: ShownCall): boolean {
 
 function subagentTask({ toolArguments, title }: ShownCall): string {
   const { description, prompt } = toolArguments;
-  return [description, title, prompt].find((text) => isText(text)) ?? '';
+  return [description, title, prompt].find((text) => isNonBlank(text)) ?? '';
 }
 
 /** The arguments that the subject does not show. */
 export function otherArguments(call: ToolCallUpsert, folder?: string): [string, unknown][] {
   const { subject } = toolWords(call, folder);
-  const isSaid = (value: unknown) =>
+  const isSubject = (value: unknown) =>
     typeof value === 'string' && (oneLine(value) === subject || value.endsWith(`/${subject}`));
   const isUsual = ([name, value]: [string, unknown]) =>
     isSubagent(call) && name === 'run_in_background' && value === false;
   return Object.entries(call.toolArguments).filter(
-    (argument) => !isSaid(argument[1]) && !isUsual(argument),
+    (argument) => !isSubject(argument[1]) && !isUsual(argument),
   );
 }
 
 /** The name of a tool of unknown kind: the title if there is one, since it is more specific. */
-function nameOf({ title, toolName }: ShownCall): string {
+function toolDisplayName({ title, toolName }: ShownCall): string {
   return toolName.startsWith('mcp__') ? toolLabel(toolName) : (title ?? toolName);
 }
 
@@ -145,12 +151,13 @@ function subjectOf(call: ShownCall, verb: string, folder: string | undefined): s
   const command = commandOf(call);
   if (command !== undefined) return command;
   const first = call.kind === 'search' ? sought : [];
-  const named = [...first, ...telling]
+  const named = [...first, ...subjectArguments]
     .map((key) => call.toolArguments[key])
-    .find((value) => isText(value));
+    .find((value) => isNonBlank(value));
   if (named !== undefined) return isPath(named) ? shortPath(named, folder) : named;
   // A command's location is only its folder, so its title is better.
-  const isTitled = call.kind === 'execute' && isText(call.title) && call.title !== call.toolName;
+  const isTitled =
+    call.kind === 'execute' && isNonBlank(call.title) && call.title !== call.toolName;
   if (location !== undefined && !isTitled) return shortPath(location.path, folder);
   return call.title === undefined ? '' : withoutVerb(call.title, verb);
 }
@@ -163,7 +170,7 @@ function withoutVerb(title: string, verb: string): string {
     : title;
 }
 
-function isText(value: unknown): value is string {
+function isNonBlank(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 
@@ -194,17 +201,17 @@ function isEdit({ kind }: ToolCallUpsert): boolean {
 }
 
 /** The key by which the files of calls are counted; a call without a file counts as one file. */
-function fileOf(call: ToolCallUpsert): unknown {
+function fileKey(call: ToolCallUpsert): unknown {
   const { locations, toolArguments } = call;
   const { file_path: filePath, path } = toolArguments;
-  const named = [locations?.[0]?.path, filePath, path].find((name) => isText(name));
+  const named = [locations?.[0]?.path, filePath, path].find((name) => isNonBlank(name));
   return named ?? call;
 }
 
 /** One line for a run of reads: `Read 3 files`, `Searched 2 times`, `Read 3 files, 1 search`. */
 export function readRunWords(calls: readonly ToolCallUpsert[]): string {
   const searches = calls.filter((call) => call.kind === 'search').length;
-  const reads = new Set(calls.filter(({ kind }) => kind !== 'search').map(fileOf)).size;
+  const reads = new Set(calls.filter(({ kind }) => kind !== 'search').map(fileKey)).size;
   const running = calls.some((call) => call.status === 'create' || call.status === 'update');
   if (reads === 0) return `${running ? 'Searching' : 'Searched'} ${count(searches, 'time')}`;
   const read = `${running ? 'Reading' : 'Read'} ${count(reads, 'file')}`;

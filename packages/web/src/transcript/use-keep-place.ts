@@ -1,7 +1,7 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 
 /** The first visible row, with its position. */
-interface Place {
+interface FirstVisibleRow {
   row: string;
   /** The row's distance from the top of the content (px). */
   top: number;
@@ -19,7 +19,7 @@ export function useKeepPlace(
   column: RefObject<HTMLElement | null>,
   { sticks, isFollowing }: { sticks: boolean; isFollowing: () => boolean },
 ): void {
-  const read = useRef<Place | undefined>(undefined);
+  const read = useRef<FirstVisibleRow | undefined>(undefined);
   const settle = useRef(() => {});
 
   useLayoutEffect(() => {
@@ -34,8 +34,8 @@ export function useKeepPlace(
       if (isFollowing()) return;
       const row = read.current && findRow(inner, read.current.row);
       if (read.current !== undefined && row !== undefined && element.clientHeight > 0) {
-        const moved = placeOf(element, row) - read.current.top;
-        if (Math.abs(moved) >= 1) takeBack(element, row, moved);
+        const moved = rowTop(element, row) - read.current.top;
+        if (Math.abs(moved) >= 1) undoMove(element, row, moved);
       }
       note();
     };
@@ -54,7 +54,7 @@ export function useKeepPlace(
   useLayoutEffect(() => settle.current());
 }
 
-function takeBack(element: HTMLElement, row: HTMLElement, moved: number): void {
+function undoMove(element: HTMLElement, row: HTMLElement, moved: number): void {
   const gap = gapAbove(element, row);
   const likely = Number(gap?.dataset['gap']);
   const height = (gap?.offsetHeight ?? 0) - moved;
@@ -75,14 +75,14 @@ function gapAbove(element: HTMLElement, row: HTMLElement): HTMLElement | undefin
   );
 }
 
-function firstSeen(element: HTMLElement, column: HTMLElement): Place | undefined {
+function firstSeen(element: HTMLElement, column: HTMLElement): FirstVisibleRow | undefined {
   const rows = [...column.querySelectorAll<HTMLElement>('[data-row]')];
   const { top } = element.getBoundingClientRect();
   const seen = rows.find((row) => row.getBoundingClientRect().bottom > top);
-  return seen && { row: seen.dataset['row'] ?? '', top: placeOf(element, seen) };
+  return seen && { row: seen.dataset['row'] ?? '', top: rowTop(element, seen) };
 }
 
-function placeOf(element: HTMLElement, row: HTMLElement): number {
+function rowTop(element: HTMLElement, row: HTMLElement): number {
   const within = row.getBoundingClientRect().top - element.getBoundingClientRect().top;
   return within + element.scrollTop;
 }

@@ -1,5 +1,5 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { keepsToEnd, type Place } from './stick-to-end.ts';
+import { followsEnd, type ScrollPosition } from './stick-to-end.ts';
 
 interface Stick {
   scroller: RefObject<HTMLDivElement | null>;
@@ -42,8 +42,8 @@ export function useStickToEnd(): Stick {
   const look = useCallback(() => {
     const element = scroller.current;
     if (element === null || element.clientHeight === 0) return;
-    const place = placeOf(element);
-    const next = keepsToEnd(last.current, place);
+    const place = scrollPosition(element);
+    const next = followsEnd(last.current, place);
     last.current = { top: place.top, sticks: next };
     setSticks(next);
     anchor(element, next);
@@ -93,7 +93,7 @@ function anchor(element: HTMLElement, sticks: boolean): void {
   if (element.style.overflowAnchor !== anchored) element.style.overflowAnchor = anchored;
 }
 
-function placeOf(element: HTMLElement): Place {
+function scrollPosition(element: HTMLElement): ScrollPosition {
   const { scrollTop, scrollHeight, clientHeight } = element;
   return { top: scrollTop, content: scrollHeight, window: clientHeight };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { documentTitle } from '../app/use-document-mark.ts';
-import { news } from '../app/news.ts';
+import { sessionAnnouncements } from '../app/session-announcements.ts';
 import { fileNameOf, labelOf, pastedOf } from './label.ts';
 
 it.each([
@@ -44,7 +44,7 @@ it('the window and announcements name a session by its label', () => {
   const title = `Fix\u202E\n${'x'.repeat(500)}`;
   expect(documentTitle(title, 'idle', 0)).toMatch(/^Fix‹U\+202E› x{280,}… – Liminal$/);
   const session = { sessionId: 's', state: 'waiting', title } as never;
-  expect(news(new Map([['s', 'idle']]), [session], undefined)).toEqual([
+  expect(sessionAnnouncements(new Map([['s', 'idle']]), [session], undefined)).toEqual([
     expect.stringMatching(/^Fix‹U\+202E› x{280,}… needs you\.$/),
   ]);
 });

@@ -12,8 +12,8 @@ const card = (page: Page, name: string) =>
 
 /** A message with an image and a file, in the conversation and in the queue. */
 function withFiles(stage: Stage): void {
-  const uri = stage.keep(picture, 'image/png');
-  const notes = stage.keep(Buffer.from('# Notes'), 'text/markdown');
+  const uri = stage.storeBlob(picture, 'image/png');
+  const notes = stage.storeBlob(Buffer.from('# Notes'), 'text/markdown');
   const image = { type: 'image', mimeType: 'image/png', uri, name: 'said.png' } as const;
   const file = { type: 'resource', resource: { uri: notes, name: 'notes.md', size: 7 } } as const;
   const said = { origin: 'user', status: 'complete' } as const;

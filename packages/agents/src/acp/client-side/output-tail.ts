@@ -31,10 +31,10 @@ export class OutputTail {
     const all = Buffer.concat(this.#chunks);
     let start = Math.max(0, all.length - this.#limit);
     while (start < all.length && start > 0 && isContinuation(all[start])) start += 1;
-    const kept = Buffer.from(all.subarray(start));
-    this.#chunks = [kept];
-    this.#bytes = kept.length;
-    return kept;
+    const tail = Buffer.from(all.subarray(start));
+    this.#chunks = [tail];
+    this.#bytes = tail.length;
+    return tail;
   }
 }
 

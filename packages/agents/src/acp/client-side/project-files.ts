@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { constants, type Stats } from 'node:fs';
 import { lstat, mkdir, open, realpath, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import type { ClientFiles } from '../../client-files.ts';
 import { HiddenFolders } from '../../hidden-folders.ts';
 import { type ClientError, clientRefused, invalidParams, missingFile } from './client-error.ts';
@@ -35,14 +35,14 @@ interface ReadRequest {
  */
 export class ProjectFiles {
   readonly #projectDir: string;
-  readonly #beside: readonly string[];
+  readonly #additionalDirectories: readonly string[];
   readonly #clients: ClientFiles | undefined;
   readonly #hidden: HiddenFolders;
 
   constructor(projectDir: string, options: ProjectFilesOptions = {}) {
     const { clients, hiddenFolders, additionalDirectories = [] } = options;
     this.#projectDir = projectDir;
-    this.#beside = additionalDirectories;
+    this.#additionalDirectories = additionalDirectories;
     this.#clients = clients;
     this.#hidden = hiddenFolders ?? new HiddenFolders();
   }
@@ -56,7 +56,9 @@ export class ProjectFiles {
     try {
       const { size } = await this.#checkedStat(file, path);
       if (size > maxFileBytes) throw tooLarge(path);
-      return { content: cut(asText(await file.readFile(), path), line ?? 1, limit ?? undefined) };
+      return {
+        content: sliceLines(asText(await file.readFile(), path), line ?? 1, limit ?? undefined),
+      };
     } finally {
       await file.close();
     }
@@ -71,7 +73,7 @@ export class ProjectFiles {
   }): Promise<Record<string, never>> {
     if (Buffer.byteLength(content) > maxFileBytes) throw tooLarge(path);
     const real = await this.#resolve(path);
-    if (await this.#clients?.write(real, content).catch(refused)) return {};
+    if (await this.#clients?.write(real, content).catch(throwClientRefused)) return {};
     await makeFolder(dirname(real), path);
     const file = await openFile(real, path, constants.O_WRONLY | constants.O_CREAT);
     try {
@@ -95,17 +97,19 @@ export class ProjectFiles {
     const real = await realPathOf(path);
     if (!(await this.#holds(real))) {
       const folder = `the project folder ${this.#projectDir}`;
-      const names = [folder, ...this.#beside].join(', or ');
+      const names = [folder, ...this.#additionalDirectories].join(', or ');
       throw invalidParams(`“${path}” is not a file inside ${names}.`);
     }
-    if (this.#hidden.hides(real)) throw isHidden(path);
+    if (this.#hidden.hides(real)) throw hiddenFileError(path);
     // Check now: if a client has the file open, the client itself reads and writes the file.
     await this.#refuseHidden(await lstat(real).catch(() => undefined), path);
     return real;
   }
 
   async #holds(real: string): Promise<boolean> {
-    const beside = this.#beside.map(async (each) => realpath(each).catch(() => undefined));
+    const beside = this.#additionalDirectories.map(async (each) =>
+      realpath(each).catch(() => undefined),
+    );
     const roots = await Promise.all([realpath(this.#projectDir), ...beside]);
     return roots.some((root) => {
       const fromRoot = root === undefined ? '' : relative(root, real);
@@ -122,12 +126,12 @@ export class ProjectFiles {
   }
 
   async #refuseHidden(found: Stats | undefined, path: string): Promise<void> {
-    if (found !== undefined && (await this.#hidden.hasFile(found))) throw isHidden(path);
+    if (found !== undefined && (await this.#hidden.hasFile(found))) throw hiddenFileError(path);
   }
 }
 
-function refused(error: unknown): never {
-  throw clientRefused(messageOf(error));
+function throwClientRefused(error: unknown): never {
+  throw clientRefused(thrownMessage(error));
 }
 
 /** Resolves the links in the existing part of a path. */
@@ -150,7 +154,7 @@ async function openFile(real: string, path: string, flags: number): Promise<File
     // The path is resolved, so a link here is new and must not be followed. Opening a pipe must not block.
     return await open(real, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o666);
   } catch (error) {
-    throw refusal(path, error);
+    throw openError(path, error);
   }
 }
 
@@ -161,7 +165,7 @@ const problems: Record<string, string> = {
 };
 
 /** The agent's error: why a file could not be opened. */
-function refusal(path: string, error: unknown): ClientError {
+function openError(path: string, error: unknown): ClientError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   if (code === 'ENOENT' || code === 'ENOTDIR') return missingFile(path);
   return invalidParams(`“${path}” ${problems[code] ?? 'cannot be opened'} (${code}).`);
@@ -176,7 +180,7 @@ async function makeFolder(folder: string, path: string): Promise<void> {
   }
 }
 
-const isHidden = (path: string): Error =>
+const hiddenFileError = (path: string): Error =>
   invalidParams(`“${path}” belongs to Liminal itself: its data folder is not read or changed.`);
 
 const tooLarge = (path: string): Error =>
@@ -188,7 +192,7 @@ function asText(content: Buffer, path: string): string {
   throw invalidParams(`“${path}” is not a text file in UTF-8.`);
 }
 
-function cut(content: string, line: number, limit: number | undefined): string {
+function sliceLines(content: string, line: number, limit: number | undefined): string {
   if (line <= 1 && limit === undefined) return content;
   const first = Math.max(line, 1) - 1;
   const lines = content.split('\n');

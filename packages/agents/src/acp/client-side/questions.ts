@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Ask, ElicitationAnswer, Elicitations } from '../../base/elicitations.ts';
 import type { ApprovalQuestion } from '../../base/pending-approvals.ts';
 import { pickFields } from '../translate/fields.ts';
-import { oddWords } from '../translate/tool-call.ts';
+import { unknownFields } from '../translate/tool-call.ts';
 import { readToolContent } from '../translate/tool-content.ts';
 import { invalidParams } from './client-error.ts';
 
@@ -51,7 +51,7 @@ export async function requestPermission(
   const call = showCall(toolCall);
   const { title = 'Allow this?', content = [] } = pickFields(toolCall, described);
   const { asked } = call;
-  const odd = oddWords(toolCall);
+  const odd = unknownFields(toolCall);
   const description = [wordsIn(content), odd === undefined ? '' : JSON.stringify(odd, null, 2)]
     .filter((words) => words !== '')
     .join('\n\n');

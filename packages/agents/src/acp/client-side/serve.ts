@@ -2,7 +2,7 @@ import type { ClientApp } from '@agentclientprotocol/sdk';
 import { isRecord } from '../translate/fields.ts';
 import { ClientError } from './client-error.ts';
 import type { SessionClient } from './session-client.ts';
-import type { Sdk } from '../sdk.ts';
+import type { AcpSdk } from '../sdk.ts';
 
 interface Sessions {
   /** Finds the session of a request. Throws ClientError. */
@@ -14,7 +14,7 @@ interface Sessions {
 }
 
 /** Returns an app that answers an agent's requests. */
-export function serveClient(sdk: Sdk, { find, complete, takeSteered }: Sessions): ClientApp {
+export function serveClient(sdk: AcpSdk, { find, complete, takeSteered }: Sessions): ClientApp {
   const { methods } = sdk;
   const app = sdk.client({ name: 'liminal' });
   /** Converts errors: the library sends only its own error class to the agent. */

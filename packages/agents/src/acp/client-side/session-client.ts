@@ -13,7 +13,7 @@ import { ProjectFiles } from './project-files.ts';
 import { elicit, requestPermission, type PermissionAnswer } from './questions.ts';
 import { Terminals, type TerminalsOptions } from './terminals.ts';
 
-export interface SessionClientOptions extends Omit<TerminalsOptions, 'watcher' | 'turn'> {
+export interface SessionClientOptions extends Omit<TerminalsOptions, 'events' | 'turn'> {
   additionalDirectories: readonly string[];
   /** The files that our clients have open. */
   files?: ClientFiles | undefined;
@@ -42,12 +42,12 @@ export class SessionClient {
       additionalDirectories: options.additionalDirectories,
       hiddenFolders: options.hiddenFolders,
     });
-    const watcher = {
+    const events = {
       terminalOutput: (id: string, text: string) => translator.terminalOutput(id, text, now()),
       terminalExit: (id: string, exit: ExitStatus) => translator.terminalExit(id, exit, now()),
     };
     const turn = () => ({ id: translator.turn?.turnId, isCancelled: state().isCancelled });
-    this.terminals = new Terminals({ ...options, watcher, turn });
+    this.terminals = new Terminals({ ...options, events, turn });
     this.#approvals = new PendingApprovals({
       open: (request) => {
         translator.openApproval(request, now());

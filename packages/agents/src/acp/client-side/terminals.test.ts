@@ -20,7 +20,7 @@ function open() {
         return undefined;
       },
     },
-    watcher: { terminalOutput: () => undefined, terminalExit: () => undefined },
+    events: { terminalOutput: () => undefined, terminalExit: () => undefined },
   });
   return { terminals, turn, started };
 }

@@ -1,13 +1,13 @@
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import { randomUUID } from 'node:crypto';
 import { endTree, markWithin, type ProcessMark, processMark } from '../../process/index.ts';
 import type { ClientTerminals, ExitStatus, TerminalRequest } from '../../client-terminals.ts';
 import { type ClientError, clientRefused, invalidParams, notFound } from './client-error.ts';
-import { ClientsTerminal } from './clients-terminal.ts';
+import { ForwardedTerminal } from './forwarded-terminal.ts';
 import { ShownOutput } from '../../base/shown-output.ts';
-import { Terminal, type TerminalOutput, type TerminalStart } from './terminal.ts';
+import { LocalTerminal, type TerminalOutput, type TerminalStart } from './local-terminal.ts';
 
-export interface TerminalWatcher {
+export interface TerminalEvents {
   terminalOutput(terminalId: string, text: string): void;
   terminalExit(terminalId: string, exit: ExitStatus): void;
 }
@@ -26,7 +26,7 @@ export interface TerminalsOptions {
   projectDir: string;
   /** Makes a program's environment from its own variables and its mark. */
   env: (own: Record<string, string>, mark: ProcessMark['env']) => NodeJS.ProcessEnv;
-  watcher: TerminalWatcher;
+  events: TerminalEvents;
   /** The running turn's id, if any, and whether the agent still works on a prompt that was cancelled. */
   turn: () => { id: string | undefined; isCancelled: boolean };
   /** Our clients' terminals, which are preferred. */
@@ -52,7 +52,7 @@ interface TurnTerminals {
   id: string | undefined;
   mark: ProcessMark;
   isCancelled: boolean;
-  terminals: Map<string, Terminal | ClientsTerminal>;
+  terminals: Map<string, LocalTerminal | ForwardedTerminal>;
 }
 
 /**
@@ -61,7 +61,7 @@ interface TurnTerminals {
  */
 export class Terminals {
   readonly #options: TerminalsOptions;
-  readonly #terminals = new Map<string, Terminal | ClientsTerminal>();
+  readonly #terminals = new Map<string, LocalTerminal | ForwardedTerminal>();
   /** How many bytes of output each terminal keeps, by id, including terminals that are starting. */
   readonly #outputLimits = new Map<string, number>();
   #starting = 0;
@@ -142,7 +142,7 @@ export class Terminals {
     const terminals = [...turn.terminals.values()];
     await Promise.allSettled([
       endHere(terminals, turn.mark),
-      ...terminals.filter(isTheirs).map(async (one) => one.kill()),
+      ...terminals.filter(isForwarded).map(async (one) => one.kill()),
       ...terminals.map(async ({ exited }) => exited),
     ]);
   }
@@ -151,7 +151,7 @@ export class Terminals {
   async end(): Promise<void> {
     const terminals = [...this.#terminals.values()];
     // Do not wait: a client may be slow.
-    for (const terminal of terminals.filter(isTheirs)) void terminal.release();
+    for (const terminal of terminals.filter(isForwarded)) void terminal.release();
     this.#terminals.clear();
     this.#outputLimits.clear();
     if (this.#isUsed) await endHere(terminals, this.#mark);
@@ -172,8 +172,8 @@ export class Terminals {
   }
 
   #outputLimit(asked: number | null = null): number {
-    const kept = [...this.#outputLimits.values()].reduce((sum, one) => sum + one, 0);
-    const room = Math.max(maxSessionOutput - kept, leastOutputLimit);
+    const reserved = [...this.#outputLimits.values()].reduce((sum, one) => sum + one, 0);
+    const room = Math.max(maxSessionOutput - reserved, leastOutputLimit);
     return Math.min(asked ?? defaultOutputLimit, maxOutputLimit, room);
   }
 
@@ -181,15 +181,15 @@ export class Terminals {
     terminalId: string,
     { command, args = [], env = [], cwd }: CreateRequest,
     turn: TurnTerminals,
-  ): Promise<Terminal | ClientsTerminal> {
-    const { projectDir, watcher, clients } = this.#options;
-    const shown = new ShownOutput((text) => watcher.terminalOutput(terminalId, text));
-    const listeners = {
+  ): Promise<LocalTerminal | ForwardedTerminal> {
+    const { projectDir, events, clients } = this.#options;
+    const shown = new ShownOutput((text) => events.terminalOutput(terminalId, text));
+    const callbacks = {
       onOutput: (text: string) => shown.add(text),
       onExit: (exit: ExitStatus) => {
         shown.end();
-        if (turn.isCancelled) watcher.terminalOutput(terminalId, stoppedNote);
-        watcher.terminalExit(terminalId, exit);
+        if (turn.isCancelled) events.terminalOutput(terminalId, stoppedNote);
+        events.terminalExit(terminalId, exit);
       },
     };
     const request = {
@@ -199,42 +199,44 @@ export class Terminals {
       cwd: cwd ?? projectDir,
       outputLimit: this.#outputLimits.get(terminalId) ?? leastOutputLimit,
     };
-    const theirs = await clients?.create(request).catch((error: unknown) => {
-      throw clientRefused(messageOf(error));
+    const clientTerminal = await clients?.create(request).catch((error: unknown) => {
+      throw clientRefused(thrownMessage(error));
     });
-    return theirs
-      ? new ClientsTerminal(theirs, listeners)
-      : this.#startHere(request, listeners, turn.mark);
+    return clientTerminal
+      ? new ForwardedTerminal(clientTerminal, callbacks)
+      : this.#startHere(request, callbacks, turn.mark);
   }
 
   async #startHere(
     { env, ...request }: TerminalRequest,
-    listeners: Pick<TerminalStart, 'onOutput' | 'onExit'>,
+    callbacks: Pick<TerminalStart, 'onOutput' | 'onExit'>,
     mark: ProcessMark,
-  ): Promise<Terminal> {
-    const whole = this.#options.env({ ...env }, mark.env);
-    return Terminal.start({ ...request, env: whole, ...listeners }).catch((error: unknown) => {
-      throw invalidParams(`“${request.command}” could not be started: ${messageOf(error)}.`);
-    });
+  ): Promise<LocalTerminal> {
+    const fullEnv = this.#options.env({ ...env }, mark.env);
+    return LocalTerminal.start({ ...request, env: fullEnv, ...callbacks }).catch(
+      (error: unknown) => {
+        throw invalidParams(`“${request.command}” could not be started: ${thrownMessage(error)}.`);
+      },
+    );
   }
 
-  #find(terminalId: string): Terminal | ClientsTerminal {
+  #find(terminalId: string): LocalTerminal | ForwardedTerminal {
     const terminal = this.#terminals.get(terminalId);
     if (terminal === undefined) throw notFound(`There is no terminal ${terminalId}.`);
     return terminal;
   }
 }
 
-const isTheirs = (terminal: Terminal | ClientsTerminal): terminal is ClientsTerminal =>
-  terminal instanceof ClientsTerminal;
+const isForwarded = (terminal: LocalTerminal | ForwardedTerminal): terminal is ForwardedTerminal =>
+  terminal instanceof ForwardedTerminal;
 
 /** Ends the programs that run here, then the processes that carry their mark, if there is a process table to search. */
 async function endHere(
-  terminals: readonly (Terminal | ClientsTerminal)[],
+  terminals: readonly (LocalTerminal | ForwardedTerminal)[],
   { id: mark }: ProcessMark,
 ): Promise<void> {
-  const ours = terminals.filter((one) => !isTheirs(one));
-  await Promise.all(ours.map(async (one) => one.kill()));
+  const local = terminals.filter((one) => !isForwarded(one));
+  await Promise.all(local.map(async (one) => one.kill()));
   await endTree({ mark }, { graceMs: endGraceMs });
 }
 

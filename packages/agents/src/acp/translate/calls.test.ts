@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { foldTurn, itemsOf } from '../../testing/folding.ts';
-import { startHearing, timestamp, turnOf } from './testing/hearing.ts';
+import { startTranslator, timestamp, turnOf } from './testing/recorded-translator.ts';
 
 const call = (toolCallId: string, fields: object = {}) => ({
   sessionUpdate: 'tool_call',
@@ -26,7 +26,7 @@ test('a failed call that has begun again is updated as usual', () => {
 });
 
 test('a late update of a call that ended in this turn is kept with the nearest message', () => {
-  const { translator, drafts, hear: send } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   translator.begin('one', 'First.', timestamp);
   send(call('c'));
   translator.begin('two', 'Second.', timestamp);
@@ -39,7 +39,7 @@ test('a late update of a call that ended in this turn is kept with the nearest m
 });
 
 test('a late update of an earlier turn’s call begins no call in the running turn', () => {
-  const { translator, drafts, hear: send } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   translator.begin('one', 'First.', timestamp);
   send(call('c'));
   translator.begin('two', 'Second.', timestamp);
@@ -52,7 +52,7 @@ test('a late update of an earlier turn’s call begins no call in the running tu
 });
 
 test('a call that reuses an earlier turn’s call id is updated in its own turn', () => {
-  const { translator, drafts, hear: send } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   translator.begin('one', 'First.', timestamp);
   send(call('c'));
   translator.begin('two', 'Second.', timestamp);
@@ -63,7 +63,7 @@ test('a call that reuses an earlier turn’s call id is updated in its own turn'
 });
 
 test('a terminal’s output is added only to the call that shows the terminal', () => {
-  const { translator, drafts, hear: send } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   translator.begin('turn', 'Do it.', timestamp);
   const shows = (terminalId: string) => ({ content: [{ type: 'terminal', terminalId }] });
   send(call('a', shows('t1')), call('b', shows('t2')));

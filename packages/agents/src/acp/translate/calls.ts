@@ -1,8 +1,8 @@
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { isRecord } from './fields.ts';
 import type { TerminalTexts } from './terminals.ts';
-import type { AskedWords } from '../../base/pending-approvals.ts';
-import { askedAlone, ToolCall, callIdOf, type Source } from './tool-call.ts';
+import type { AskedCallInfo } from '../../base/pending-approvals.ts';
+import { askedFromRequest, ToolCall, callIdOf, type Source } from './tool-call.ts';
 
 export interface CallsOptions {
   writer: TurnWriter;
@@ -12,7 +12,7 @@ export interface CallsOptions {
 }
 
 /** How many calls may be open at once; a further call ends the oldest. */
-const MAX_OPEN = 1_000;
+const maxOpen = 1_000;
 
 /** The tool calls of one turn. */
 export class AcpCalls {
@@ -27,7 +27,7 @@ export class AcpCalls {
   }
 
   /** Whether an update begins a call, changes its state or ends it, rather than only adding output. */
-  isNews(callId: string, update: unknown): boolean {
+  isStateChange(callId: string, update: unknown): boolean {
     const call = this.#open.get(callId);
     return call === undefined || call.isChangedBy(update);
   }
@@ -38,9 +38,9 @@ export class AcpCalls {
   }
 
   /** What a permission request about the call asks for; undefined if the request describes nothing. */
-  asked(callId: string, request: unknown): AskedWords | undefined {
+  asked(callId: string, request: unknown): AskedCallInfo | undefined {
     const call = this.#open.get(callId);
-    return call === undefined ? askedAlone(request) : call.asked(request);
+    return call === undefined ? askedFromRequest(request) : call.asked(request);
   }
 
   /** Whether this turn has the call. */
@@ -66,14 +66,14 @@ export class AcpCalls {
     const callId = callIdOf(update);
     if (callId === undefined) return this.#options.writer.keep(update);
     const call = this.#open.get(callId) ?? this.#begin(callId, parentCallId);
-    call.read(this.#options.writer.isFull ? endOf(update) : update, source);
-    const isToldLater = this.#options.isReplay && source === 'announcement';
-    if (call.success !== undefined && !isToldLater) this.#end(call, call.success);
+    call.read(this.#options.writer.isFull ? statusOnly(update) : update, source);
+    const isReportedLater = this.#options.isReplay && source === 'announcement';
+    if (call.success !== undefined && !isReportedLater) this.#end(call, call.success);
   }
 
   terminalPrinted(terminalId: string, text: string): void {
     for (const call of this.#open.values()) {
-      if (call.output.shows(terminalId)) call.output.grow(text);
+      if (call.output.includesTerminal(terminalId)) call.output.grow(text);
     }
   }
 
@@ -88,8 +88,8 @@ export class AcpCalls {
   #begin(callId: string, parentCallId: string | undefined): ToolCall {
     const { writer, terminals } = this.#options;
     const [oldest] = this.#open.values();
-    if (oldest !== undefined && this.#open.size >= MAX_OPEN) {
-      this.#end(oldest, false, `More than ${MAX_OPEN} calls were open at once.`);
+    if (oldest !== undefined && this.#open.size >= maxOpen) {
+      this.#end(oldest, false, `More than ${maxOpen} calls were open at once.`);
     }
     const call = new ToolCall(callId, ++this.#count, writer, terminals, parentCallId);
     this.#open.set(callId, call);
@@ -106,6 +106,6 @@ export class AcpCalls {
 }
 
 /** The part of an update that is read once the turn has reached its size limit. */
-function endOf(update: unknown): unknown {
+function statusOnly(update: unknown): unknown {
   return isRecord(update) ? { status: update['status'] } : {};
 }

@@ -3,7 +3,7 @@ import type { TurnWriter } from '../../base/turn-writer.ts';
 import { readBlock } from './content.ts';
 import { readFields } from './fields.ts';
 import { parentCallOf } from './parent-call.ts';
-import { Speech, type Voice } from './speech.ts';
+import { MessageWriter, type Speaker } from './message-writer.ts';
 import { type KnownSubagents, subagentName } from './subagents.ts';
 import type { Source } from './tool-call.ts';
 
@@ -29,9 +29,9 @@ interface ChildSessionsOptions {
 export class ChildSessions {
   readonly #options: ChildSessionsOptions;
   /** By session, since the chunks of several subagents may alternate. */
-  readonly #speeches = new Map<string, Speech>();
+  readonly #messageWriters = new Map<string, MessageWriter>();
   /** The open notices of subagents without a call, by session. */
-  readonly #notices = new Map<string, { id: string; voice: Voice }>();
+  readonly #notices = new Map<string, { id: string; speaker: Speaker }>();
   #count = 0;
 
   constructor(options: ChildSessionsOptions) {
@@ -43,9 +43,9 @@ export class ChildSessions {
     const callId = parentCallOf(_meta) ?? this.#options.known.get(childId)?.callId;
     switch (sessionUpdate) {
       case 'agent_message_chunk':
-        return this.#say(childId, 'agent', update, callId);
+        return this.#showChunk(childId, 'agent', update, callId);
       case 'agent_thought_chunk':
-        return this.#say(childId, 'thought', update, callId);
+        return this.#showChunk(childId, 'thought', update, callId);
       case 'tool_call':
         this.#closeOf(childId);
         if (callId !== undefined) return this.#options.readCall(update, 'announcement', callId);
@@ -63,7 +63,7 @@ export class ChildSessions {
 
   /** Called at the turn's end. */
   close(): void {
-    for (const childId of [...this.#speeches.keys(), ...this.#notices.keys()]) {
+    for (const childId of [...this.#messageWriters.keys(), ...this.#notices.keys()]) {
       this.#closeOf(childId);
     }
   }
@@ -72,28 +72,34 @@ export class ChildSessions {
     return subagentName(this.#options.known, childId);
   }
 
-  #say(childId: string, voice: Voice, update: unknown, parentCallId: string | undefined): void {
+  #showChunk(
+    childId: string,
+    speaker: Speaker,
+    update: unknown,
+    parentCallId: string | undefined,
+  ): void {
     const { content, messageId } = readFields(update, fields).fields;
-    if (parentCallId === undefined) return this.#note(childId, voice, content);
+    if (parentCallId === undefined) return this.#note(childId, speaker, content);
     const { writer } = this.#options;
-    const known = this.#speeches.get(childId);
-    const speech = known ?? new Speech(writer, `${writer.turnId}:subagent:${++this.#count}`);
-    this.#speeches.set(childId, speech);
-    speech.show(voice, content, { messageId, parentCallId });
+    const known = this.#messageWriters.get(childId);
+    const messageWriter =
+      known ?? new MessageWriter(writer, `${writer.turnId}:subagent:${++this.#count}`);
+    this.#messageWriters.set(childId, messageWriter);
+    messageWriter.show(speaker, content, { messageId, parentCallId });
   }
 
-  #note(childId: string, voice: Voice, content: unknown): void {
+  #note(childId: string, speaker: Speaker, content: unknown): void {
     const { writer } = this.#options;
     const { text = '', block, unread } = readBlock(content);
-    const kept = unread ?? block;
-    if (kept !== undefined) writer.keep(kept);
+    const unshown = unread ?? block;
+    if (unshown !== undefined) writer.keep(unshown);
     if (text === '') return;
     let notice = this.#notices.get(childId);
-    if (notice?.voice !== voice) {
+    if (notice?.speaker !== speaker) {
       this.#closeOf(childId);
-      notice = { id: `${writer.turnId}:subagent:${++this.#count}`, voice };
+      notice = { id: `${writer.turnId}:subagent:${++this.#count}`, speaker };
       this.#notices.set(childId, notice);
-      const verb = voice === 'agent' ? 'says' : 'thinks';
+      const verb = speaker === 'agent' ? 'says' : 'thinks';
       writer.start({ type: 'message', id: notice.id, content: '', origin: 'system' });
       writer.append(notice.id, `The subagent “${this.#nameOf(childId)}” ${verb}:\n\n`);
     }
@@ -101,7 +107,7 @@ export class ChildSessions {
   }
 
   #closeOf(childId: string): void {
-    this.#speeches.get(childId)?.close();
+    this.#messageWriters.get(childId)?.close();
     const notice = this.#notices.get(childId);
     this.#notices.delete(childId);
     if (notice !== undefined) this.#options.writer.done(notice.id);

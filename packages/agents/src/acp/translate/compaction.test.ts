@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { foldTurn, itemsOf, saidIn } from '../../testing/folding.ts';
-import { turnOf } from './testing/hearing.ts';
+import { foldTurn, itemsOf, textsIn } from '../../testing/folding.ts';
+import { turnOf } from './testing/recorded-translator.ts';
 
 const compaction = (fields: object) => ({
   sessionUpdate: 'compaction_update',
@@ -37,7 +37,7 @@ test('a compaction is a system message that streams its summary', () => {
     '\n\nWe ',
     'talked.',
   ]);
-  expect(saidIn(foldTurn(drafts, 'turn'))).toEqual([
+  expect(textsIn(foldTurn(drafts, 'turn'))).toEqual([
     ['system', `${summarised}\n\nWe talked.`],
     ['system', 'The conversation could not be summarised to make room.\n\nNo room.'],
   ]);

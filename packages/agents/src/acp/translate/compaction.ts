@@ -15,7 +15,7 @@ const compactionUpdate = {
 };
 
 const beginning = 'The conversation so far is being summarised to make room.';
-const endings: Record<string, Ending> = {
+const endings: Record<string, CompactionEnd> = {
   completed: {
     words: 'The conversation so far was summarised to make room.',
     compaction: 'completed',
@@ -32,12 +32,12 @@ const known = [beginning, ...Object.values(endings).map(({ words }) => words)].m
   words.slice(0, -1),
 );
 
-interface Ending {
+interface CompactionEnd {
   words: string;
   compaction: Compaction;
 }
 
-interface Open {
+interface OpenCompaction {
   itemId: string;
   summary: string;
 }
@@ -45,7 +45,7 @@ interface Open {
 /** Shows a compaction, with which the agent makes room in its context, as a message with the known summary. */
 export class Compactions {
   readonly #writer: TurnWriter;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, OpenCompaction>();
   #count = 0;
 
   constructor(writer: TurnWriter) {
@@ -64,7 +64,7 @@ export class Compactions {
     else if (error !== undefined) this.#writer.keep({ error });
   }
 
-  #begin(compactionId: string): Open {
+  #begin(compactionId: string): OpenCompaction {
     const itemId = `${this.#writer.turnId}:compaction:${++this.#count}`;
     const compaction = 'in_progress';
     this.#writer.start({ type: 'message', id: itemId, content: '', origin: 'system', compaction });
@@ -74,7 +74,7 @@ export class Compactions {
     return open;
   }
 
-  #grow(open: Open, text: string): void {
+  #grow(open: OpenCompaction, text: string): void {
     if (text === '') return;
     this.#writer.append(open.itemId, open.summary === '' ? `\n\n${text}` : text);
     open.summary += text;
@@ -82,14 +82,16 @@ export class Compactions {
 
   #end(
     compactionId: string,
-    { itemId, summary }: Open,
-    { words, compaction }: Ending,
+    { itemId, summary }: OpenCompaction,
+    { words, compaction }: CompactionEnd,
     error = '',
   ): void {
     this.#open.delete(compactionId);
     const details = [error, summary].filter((text) => text !== '').join('\n\n');
-    const saysItself = known.some((sentence) => details.startsWith(sentence));
-    const content = [saysItself ? '' : words, details].filter((text) => text !== '').join('\n\n');
+    const hasKnownSentence = known.some((sentence) => details.startsWith(sentence));
+    const content = [hasKnownSentence ? '' : words, details]
+      .filter((text) => text !== '')
+      .join('\n\n');
     const item = { type: 'message', id: itemId, content, origin: 'system', compaction } as const;
     this.#writer.done(itemId, item);
   }
@@ -97,8 +99,8 @@ export class Compactions {
   #textOf(blocks: readonly unknown[]): string {
     const texts = blocks.map((value) => {
       const { text, block, unread } = readBlock(value);
-      const unsaid = block === undefined ? unread : value;
-      if (unsaid !== undefined) this.#writer.keep(unsaid);
+      const unshown = block === undefined ? unread : value;
+      if (unshown !== undefined) this.#writer.keep(unshown);
       return text ?? '';
     });
     return texts.join('');

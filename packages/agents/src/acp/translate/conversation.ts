@@ -1,10 +1,10 @@
 /** The updates that belong to a turn, each with its reader. */
-import { typeOf } from './fields.ts';
+import { updateType } from './fields.ts';
 import type { AcpTurn } from './turn.ts';
 
-type Reader = (turn: AcpTurn, update: unknown) => void;
+type UpdateHandler = (turn: AcpTurn, update: unknown) => void;
 
-const readers: Record<string, Reader> = {
+const handlers: Record<string, UpdateHandler> = {
   user_message_chunk: (turn, update) => turn.chunk('user', update),
   agent_message_chunk: (turn, update) => turn.chunk('agent', update),
   agent_thought_chunk: (turn, update) => turn.chunk('thought', update),
@@ -22,9 +22,9 @@ const readers: Record<string, Reader> = {
   compaction_summary_chunk: (turn, update) => turn.compaction(update),
 };
 
-export const conversationReader = (type: string): Reader | undefined =>
-  Object.hasOwn(readers, type) ? readers[type] : undefined;
+export const conversationHandler = (type: string): UpdateHandler | undefined =>
+  Object.hasOwn(handlers, type) ? handlers[type] : undefined;
 
 /** Whether an update is part of the conversation, which `session/load` replays, rather than session state. */
 export const isConversation = (update: unknown): boolean =>
-  conversationReader(typeOf(update)) !== undefined;
+  conversationHandler(updateType(update)) !== undefined;

@@ -1,7 +1,7 @@
 import { maxItemSize, sizeOf } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { foldTurn, itemsOf } from '../../testing/folding.ts';
-import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { recordTurn, startTranslator, timestamp } from './testing/recorded-translator.ts';
 
 const call = (toolCallId: string, fields: object = {}) => ({
   sessionUpdate: 'tool_call',
@@ -24,19 +24,19 @@ function deepList(leaves: number): unknown {
 
 test('SAFE: a deep raw output with many leaves is not made larger by indentation', () => {
   const rawOutput = deepList(60_000);
-  const { drafts } = hearTurn([call('c'), update('c', { status: 'completed', rawOutput })]);
+  const { drafts } = recordTurn([call('c'), update('c', { status: 'completed', rawOutput })]);
   const said = JSON.stringify(rawOutput).length;
   const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
   expect(output?.output.length).toBeLessThan(1.1 * said);
   // Small outputs are indented for people.
-  const small = hearTurn([call('c'), update('c', { status: 'completed', rawOutput: { a: 1 } })]);
+  const small = recordTurn([call('c'), update('c', { status: 'completed', rawOutput: { a: 1 } })]);
   expect(itemsOf(foldTurn(small.drafts, 'turn'), 'function_call_output')[0]?.output).toBe(
     '{\n  "a": 1\n}',
   );
 });
 
 test('SAFE: if too many calls are open at once, the oldest ends as failed', () => {
-  const { drafts } = hearTurn(Array.from({ length: 1_003 }, (_, n) => call(`c${n}`)));
+  const { drafts } = recordTurn(Array.from({ length: 1_003 }, (_, n) => call(`c${n}`)));
   const outputs = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
   expect(outputs).toHaveLength(1_003);
   const said = Map.groupBy(outputs, ({ output }) => output);
@@ -54,7 +54,7 @@ test('SAFE: output that grows past an item’s limit is cut once, and does not b
       status: 'in_progress',
       content: [{ type: 'content', content: { type: 'text', text } }],
     });
-  const { drafts } = hearTurn([call('c'), say(long), say(`${long}y`), say(`${long}yz`)]);
+  const { drafts } = recordTurn([call('c'), say(long), say(`${long}y`), say(`${long}yz`)]);
   const size = drafts.reduce((sum, { payload }) => sum + sizeOf(payload, Infinity), 0);
   expect(size).toBeLessThan(2.1 * maxItemSize);
   const outputs = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
@@ -64,12 +64,12 @@ test('SAFE: output that grows past an item’s limit is cut once, and does not b
 
 test('SAFE: only a limited number of announcements of a failed call wait; then all are read', () => {
   const again = Array.from({ length: 1_000 }, () => call('c', { status: 'pending' }));
-  const { drafts } = hearTurn([call('c'), update('c', { status: 'failed' }), ...again]);
+  const { drafts } = recordTurn([call('c'), update('c', { status: 'failed' }), ...again]);
   expect(itemsOf(foldTurn(drafts, 'turn'), 'function_call')).toHaveLength(2);
 });
 
 test('SAFE: the newest calls of past turns are remembered: their late updates begin no turn', () => {
-  const { drafts, translator } = startHearing();
+  const { drafts, translator } = startTranslator();
   for (let turn = 0; turn < 12; turn += 1) {
     translator.begin(`t${turn}`, 'Go.', timestamp);
     for (let n = 0; n < 1_000; n += 1) translator.read(call(`${turn}:${n}`), timestamp);

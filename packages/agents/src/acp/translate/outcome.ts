@@ -27,7 +27,7 @@ export function readOutcome(response: unknown): Outcome {
 }
 
 /** Returns the turn's end. `lastMessage`, the agent's last message, is the reason of a failed turn. */
-export function endOf(
+export function toTurnEnd(
   { stopReason, usage: counted }: Outcome,
   hasFailed: boolean,
   lastMessage: string | undefined,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isPlainChunk } from './plain-chunk.ts';
-import { turnOf } from './testing/hearing.ts';
+import { turnOf } from './testing/recorded-translator.ts';
 
 const plain = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Hi' } };
 

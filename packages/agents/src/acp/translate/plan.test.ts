@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { foldTurn, itemsOf } from '../../testing/folding.ts';
-import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { recordTurn, startTranslator, timestamp } from './testing/recorded-translator.ts';
 
 const plan = (entries: unknown[], more: object = {}) => ({
   sessionUpdate: 'plan',
@@ -8,7 +8,7 @@ const plan = (entries: unknown[], more: object = {}) => ({
   ...more,
 });
 const plansOf = (...updates: unknown[]) =>
-  itemsOf(foldTurn(hearTurn(updates).drafts, 'turn'), 'plan');
+  itemsOf(foldTurn(recordTurn(updates).drafts, 'turn'), 'plan');
 
 const look = { content: 'Look', priority: 'high', status: 'completed' };
 const leap = { content: 'Leap', priority: 'medium', status: 'pending' };
@@ -31,14 +31,14 @@ test('a plan without entries is not shown', () => {
 test('an entry without content, or with unknown fields, is kept unchanged', () => {
   const odd = [{ status: 'pending' }, { ...leap, beam: 1 }];
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'make', status: 'completed' };
-  const response = foldTurn(hearTurn([plan([look, ...odd]), call]).drafts, 'turn');
+  const response = foldTurn(recordTurn([plan([look, ...odd]), call]).drafts, 'turn');
   expect(itemsOf(response, 'plan')).toMatchObject([{ entries: [look, leap] }]);
   // The value is kept with the next item that ends.
   expect(itemsOf(response, 'function_call')).toMatchObject([{ raw: odd }]);
 });
 
 test('a plan starts one item per turn', () => {
-  const { drafts } = hearTurn([plan([look]), plan([look, leap])]);
+  const { drafts } = recordTurn([plan([look]), plan([look, leap])]);
   const starts = drafts.filter(
     ({ payload }) => 'itemType' in payload && payload.itemType === 'plan',
   );
@@ -46,15 +46,15 @@ test('a plan starts one item per turn', () => {
 });
 
 test('a plan that is repeated in a later turn is shown only after it has changed', () => {
-  const { translator, hear, drafts } = startHearing();
+  const { translator, send, drafts } = startTranslator();
   const entries = [look, leap];
   for (const turnId of ['one', 'two', 'three']) {
     translator.begin(turnId, 'Go on.', timestamp);
-    hear(plan(entries), plan(entries));
+    send(plan(entries), plan(entries));
     translator.finish({ stopReason: 'end_turn' }, timestamp);
   }
   translator.begin('four', 'Go on.', timestamp);
-  hear(plan(entries), plan([look]));
+  send(plan(entries), plan([look]));
   translator.finish({ stopReason: 'end_turn' }, timestamp);
 
   const plansIn = (turnId: string) =>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PlanEntry } from '@liminal/protocol';
-import { Newest } from '../../base/newest.ts';
+import { LruMap } from '../../base/lru-map.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { readFields } from './fields.ts';
 
@@ -17,11 +17,11 @@ const namedPlan = {
 const planRemoved = { sessionUpdate: z.string(), planId: z.string() };
 
 /** The newest state of each plan of a session, as text, by the plan's id; '' for the plan without an id. */
-export type NewestPlans = Newest<string, string>;
+export type NewestPlans = LruMap<string, string>;
 
 /** How many plans of a session are remembered, to compare them with later updates. */
 const maxPlans = 100;
-export const newestPlans = (): NewestPlans => new Newest(maxPlans);
+export const newestPlans = (): NewestPlans => new LruMap(maxPlans);
 
 /**
  * A turn's plans: each is one item, whose entries each update replaces. Some agents send their plan in each turn: a

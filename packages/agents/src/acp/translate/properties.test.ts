@@ -3,7 +3,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readReplay } from './replay.ts';
 import { brokenRules, foldTurn, itemsOf, payloadsOf, turnIdsOf } from '../../testing/folding.ts';
-import { startHearing, timestamp, type Hearing } from './testing/hearing.ts';
+import {
+  startTranslator,
+  timestamp,
+  type RecordedTranslator,
+} from './testing/recorded-translator.ts';
 
 const types = [
   'user_message_chunk',
@@ -95,7 +99,7 @@ const update = or(
   }),
 );
 
-type Step = (hearing: Hearing, index: number) => void;
+type Step = (hearing: RecordedTranslator, index: number) => void;
 
 const outcome = { outcome: 'cancelled' as const };
 const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
@@ -150,7 +154,7 @@ const run = {
 };
 
 /** Returns violations of invariants 2 and 3 (events and turns), and calls without an output. */
-function breaches({ drafts }: Pick<Hearing, 'drafts'>): unknown[] {
+function breaches({ drafts }: Pick<RecordedTranslator, 'drafts'>): unknown[] {
   const invalid = drafts.flatMap((draft, seq) => {
     const { error: issue } = StreamEvent.safeParse(stampEvent(draft, run, seq));
     return issue === undefined ? [] : [issue];
@@ -168,7 +172,7 @@ function breaches({ drafts }: Pick<Hearing, 'drafts'>): unknown[] {
 test('INV-2, INV-3: for any input nothing throws, every turn ends once and after its items, and every call has an output', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-      const hearing = startHearing();
+      const hearing = startTranslator();
       for (const [index, happen] of steps.entries()) happen(hearing, index);
       hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
       expect(hearing.translator.turn).toBeUndefined();

@@ -32,9 +32,9 @@ const written = {
 
 export function readRawOutput(raw: unknown): RawOutput {
   if (!isRecord(raw)) {
-    const text = Array.isArray(raw) ? textOf(raw) : undefined;
+    const text = Array.isArray(raw) ? textOfBlocks(raw) : undefined;
     const isJson = text === undefined && raw !== undefined && typeof raw !== 'string';
-    return { text: text ?? inWords(raw), isJson, isPrinted: false, exitCode: undefined };
+    return { text: text ?? toText(raw), isJson, isPrinted: false, exitCode: undefined };
   }
   const { aggregated_output: all, stdout, stderr, ...codes } = pickFields(raw, printed);
   const exitCode = codes.exit_code ?? codes.exitCode;
@@ -42,29 +42,29 @@ export function readRawOutput(raw: unknown): RawOutput {
   if (text !== undefined) return { text, isJson: false, isPrinted: true, exitCode };
   const { content, ...words } = pickFields(raw, written);
   const word = words.output ?? words.text ?? words.result ?? words.message ?? words.error;
-  const inContent = Array.isArray(content) ? textOf(content) : content;
-  const said = word ?? inContent;
-  const isJson = said === undefined;
-  return { text: said ?? inWords(raw), isJson, isPrinted: false, exitCode };
+  const inContent = Array.isArray(content) ? textOfBlocks(content) : content;
+  const resultText = word ?? inContent;
+  const isJson = resultText === undefined;
+  return { text: resultText ?? toText(raw), isJson, isPrinted: false, exitCode };
 }
 
 /** Returns the parts of a raw output besides the shown text, which must be kept. */
 export function restOfRawOutput(raw: unknown, shown: string): unknown {
-  if (raw === undefined || inWords(raw) === shown) return undefined;
-  if (Array.isArray(raw)) return textOf(raw) === shown ? undefined : raw;
+  if (raw === undefined || toText(raw) === shown) return undefined;
+  if (Array.isArray(raw)) return textOfBlocks(raw) === shown ? undefined : raw;
   if (!isRecord(raw)) return raw;
-  const rest = Object.entries(raw).filter(([key, value]) => !isShown(key, value, shown));
+  const rest = Object.entries(raw).filter(([key, value]) => !isAlreadyShown(key, value, shown));
   return rest.length === 0 ? undefined : Object.fromEntries(rest);
 }
 
-function isShown(key: string, value: unknown, shown: string): boolean {
+function isAlreadyShown(key: string, value: unknown, shown: string): boolean {
   if (value === null || value === shown || value === '') return true;
   if (key === 'exit_code' || key === 'exitCode') return Number.isInteger(value);
-  return key === 'content' && Array.isArray(value) && textOf(value) === shown;
+  return key === 'content' && Array.isArray(value) && textOfBlocks(value) === shown;
 }
 
 /** The texts of content blocks, from MCP servers or models' own tools; undefined if there are other blocks. */
-function textOf(blocks: readonly unknown[]): string | undefined {
+function textOfBlocks(blocks: readonly unknown[]): string | undefined {
   const texts: string[] = [];
   for (const block of blocks) {
     if (!isRecord(block)) return undefined;
@@ -79,16 +79,16 @@ function textOf(blocks: readonly unknown[]): string | undefined {
 /** JSON is indented only if the result is no longer than this (characters). */
 const maxIndented = 40_000;
 /** Texts of values: large values are rendered more than once. */
-const words = new WeakMap<object, string>();
+const textCache = new WeakMap<object, string>();
 
-function inWords(raw: unknown): string {
+function toText(raw: unknown): string {
   if (raw === undefined) return '';
   if (typeof raw === 'string') return raw;
   if (typeof raw !== 'object' || raw === null) return JSON.stringify(raw);
-  const known = words.get(raw);
+  const known = textCache.get(raw);
   if (known !== undefined) return known;
   const text = indented(raw);
-  words.set(raw, text);
+  textCache.set(raw, text);
   return text;
 }
 

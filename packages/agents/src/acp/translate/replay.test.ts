@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readReplay } from './replay.ts';
-import { brokenRules, foldTurn, itemsOf, saidIn } from '../../testing/folding.ts';
-import { timestamp } from './testing/hearing.ts';
+import { brokenRules, foldTurn, itemsOf, textsIn } from '../../testing/folding.ts';
+import { timestamp } from './testing/recorded-translator.ts';
 
 const chunk =
   (sessionUpdate: string) =>
@@ -40,7 +40,7 @@ test('a user’s message begins a turn, which ends before the next', () => {
   expect(first).toMatchObject({ status: 'complete', finishReason: 'end_turn' });
   expect(second).toMatchObject({ status: 'complete', trigger: 'user', providerId: 'scripted' });
   expect(second?.outputItems[0]).toMatchObject({ content: 'Two?', origin: 'user' });
-  expect(saidIn(second!)).toEqual([
+  expect(textsIn(second!)).toEqual([
     ['thought', 'Hm.'],
     ['agent', 'Two.'],
   ]);

@@ -1,6 +1,6 @@
 import type { StoredTurn } from '../../provider.ts';
 import { isConversation } from './conversation.ts';
-import { typeOf } from './fields.ts';
+import { updateType } from './fields.ts';
 import { isRecord } from './fields.ts';
 import { AcpTranslator } from './translator.ts';
 
@@ -59,7 +59,7 @@ export function readReplay(
 const toolAnswer = /^(\[Function Response: [^\]]+\]\s*)+$/;
 
 function isToolAnswer(update: unknown): boolean {
-  if (typeOf(update) !== 'user_message_chunk' || !isRecord(update)) return false;
+  if (updateType(update) !== 'user_message_chunk' || !isRecord(update)) return false;
   const { content } = update;
   return (
     isRecord(content) && typeof content['text'] === 'string' && toolAnswer.test(content['text'])
@@ -70,8 +70,8 @@ const endOfTurn = { stopReason: 'end_turn' };
 
 /** Whether an update begins a turn: it is the first chunk of a user's message. */
 function beginsTurn(update: unknown, before: unknown): boolean {
-  if (typeOf(update) !== 'user_message_chunk' || isSteered(update)) return false;
-  if (typeOf(before) !== 'user_message_chunk') return true;
+  if (updateType(update) !== 'user_message_chunk' || isSteered(update)) return false;
+  if (updateType(before) !== 'user_message_chunk') return true;
   const [id, idBefore] = [messageIdOf(update), messageIdOf(before)];
   return id !== undefined && idBefore !== undefined && id !== idBefore;
 }

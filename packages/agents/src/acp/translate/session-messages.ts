@@ -1,4 +1,4 @@
-import { textOf } from '@liminal/protocol';
+import { itemText } from '@liminal/protocol';
 import { z } from 'zod';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { readBlock } from './content.ts';
@@ -30,11 +30,11 @@ export class SessionMessages {
     if (rest !== undefined) this.#writer.keep(rest);
     const text = this.#textOf(content);
     if (text === '') return;
-    const isWhole = sessionUpdate === 'session_message';
+    const isComplete = sessionUpdate === 'session_message';
     if (!this.#open.has(messageId)) this.#start(messageId, senderSessionId, recipientSessionId);
     const before = this.#shown(messageId);
     // A whole message repeats its chunks.
-    const more = isWhole && text.startsWith(before) ? text.slice(before.length) : text;
+    const more = isComplete && text.startsWith(before) ? text.slice(before.length) : text;
     if (more !== '') this.#writer.append(this.#itemId(messageId), more);
   }
 
@@ -60,7 +60,7 @@ export class SessionMessages {
 
   #shown(messageId: string): string {
     const item = this.#writer.item(this.#itemId(messageId));
-    return item === undefined ? '' : textOf(item).slice(this.#open.get(messageId));
+    return item === undefined ? '' : itemText(item).slice(this.#open.get(messageId));
   }
 
   #textOf(content: unknown): string {
@@ -68,8 +68,8 @@ export class SessionMessages {
     return blocks
       .map((value) => {
         const { text = '', block, unread } = readBlock(value);
-        const kept = unread ?? block;
-        if (kept !== undefined) this.#writer.keep(kept);
+        const unshown = unread ?? block;
+        if (unshown !== undefined) this.#writer.keep(unshown);
         return text;
       })
       .join('');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startHearing, timestamp } from './testing/hearing.ts';
+import { startTranslator, timestamp } from './testing/recorded-translator.ts';
 
 const modes = {
   currentModeId: 'ask',
@@ -39,10 +39,10 @@ const effort = {
 
 /** Returns the options after these answers and updates. */
 function optionsAfter(...steps: unknown[]) {
-  const { translator, updates, hear } = startHearing();
+  const { translator, updates, send } = startTranslator();
   for (const step of steps) {
     const isUpdate = typeof step === 'object' && step !== null && 'sessionUpdate' in step;
-    if (isUpdate) hear(step);
+    if (isUpdate) send(step);
     else translator.settings(step);
   }
   return updates.at(-1)?.configOptions;
@@ -159,7 +159,7 @@ test('options and choices that cannot be read are left out', () => {
 });
 
 test('the chosen model is the model of new turns', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   translator.begin('one', 'Hi.', timestamp);
   translator.settings({ models });
   translator.begin('two', 'Hi.', timestamp);
@@ -188,7 +188,7 @@ test.each([
 ])(
   'a turn’s model is found even if an option for the provider comes first in the category: %s',
   (_name, own, listed) => {
-    const { translator, drafts } = startHearing();
+    const { translator, drafts } = startTranslator();
     const provider = {
       id: 'provider',
       name: 'Provider',
@@ -205,7 +205,7 @@ test.each([
 );
 
 test('the option with the listed models, not the list, has the current model', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   const options = models.availableModels.map(({ modelId, name }) => ({ value: modelId, name }));
   const which = { id: 'which', name: 'Which', category: 'model', currentValue: 'small', options };
   const provider = { ...effort, id: 'provider', name: 'Provider', category: 'model' };
@@ -215,7 +215,7 @@ test('the option with the listed models, not the list, has the current model', (
 });
 
 test('if several options could be the model and nothing distinguishes them, the model is unknown', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   const option = (id: string) => ({ ...effort, id, name: id, category: 'model' });
   translator.settings({ configOptions: [option('provider'), option('which')] });
   translator.begin('turn', 'Hi.', timestamp);
@@ -223,13 +223,13 @@ test('if several options could be the model and nothing distinguishes them, the 
 });
 
 test('commands have their hints, without their slash', () => {
-  const { updates, hear } = startHearing();
+  const { updates, send } = startTranslator();
   const availableCommands = [
     { name: 'review', description: 'Review it', input: { hint: 'what' } },
     { name: '/init', description: 'Begin', input: null },
     { description: 'Nameless' },
   ];
-  hear({ sessionUpdate: 'available_commands_update', availableCommands });
+  send({ sessionUpdate: 'available_commands_update', availableCommands });
   expect(updates).toEqual([
     {
       commands: [
@@ -241,9 +241,9 @@ test('commands have their hints, without their slash', () => {
 });
 
 test('the title is reported if there is one', () => {
-  const { updates, hear } = startHearing();
-  hear({ sessionUpdate: 'session_info_update', title: 'A title', updatedAt: '2026-01-01' });
-  hear({ sessionUpdate: 'session_info_update', title: null });
+  const { updates, send } = startTranslator();
+  send({ sessionUpdate: 'session_info_update', title: 'A title', updatedAt: '2026-01-01' });
+  send({ sessionUpdate: 'session_info_update', title: null });
   expect(updates).toEqual([{ title: 'A title' }]);
 });
 
@@ -310,7 +310,7 @@ test('an option called mode is the mode, whatever its category', () => {
 });
 
 test('if no models are listed, the only option of the category is the model', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   const option = { ...effort, id: 'which', name: 'Which', category: 'model', currentValue: 'big' };
   translator.settings({ configOptions: [effort, option] });
   translator.begin('turn', 'Hi.', timestamp);
@@ -318,9 +318,9 @@ test('if no models are listed, the only option of the category is the model', ()
 });
 
 test('a command’s hint and description may be missing', () => {
-  const { updates, hear } = startHearing();
+  const { updates, send } = startTranslator();
   const availableCommands = [{ name: 'a' }, { name: 'b', input: { hint: null } }, { name: 'a/b' }];
-  hear({ sessionUpdate: 'available_commands_update', availableCommands });
+  send({ sessionUpdate: 'available_commands_update', availableCommands });
   expect(updates).toEqual([
     { commands: ['a', 'b', 'a/b'].map((name) => ({ name, description: '' })) },
   ]);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ConfigOption } from '@liminal/protocol';
 import { readFields } from './fields.ts';
 
-type Choice = ConfigOption['options'][number];
+type ConfigChoice = ConfigOption['options'][number];
 
 const settings = {
   configOptions: z.array(z.unknown()),
@@ -134,7 +134,7 @@ function readModels(raw: unknown): ConfigOption | undefined {
 }
 
 /** Reads choices; groups of choices become one list. */
-function readChoices(values: readonly unknown[] = [], group?: string): Choice[] {
+function readChoices(values: readonly unknown[] = [], group?: string): ConfigChoice[] {
   return values.flatMap((item) => {
     const { options, name, description, ...ids } = readFields(item, choice).fields;
     if (options !== undefined) return readChoices(options, name);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Newest } from '../../base/newest.ts';
+import { LruMap } from '../../base/lru-map.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { readFields } from './fields.ts';
 import { parentCallOf } from './parent-call.ts';
@@ -25,8 +25,8 @@ interface Subagent {
 const mostSubagents = 1_000;
 
 /** A session's newest subagents, by the ids of their own sessions. */
-export type KnownSubagents = Newest<string, Subagent>;
-export const knownSubagents = (): KnownSubagents => new Newest(mostSubagents);
+export type KnownSubagents = LruMap<string, Subagent>;
+export const knownSubagents = (): KnownSubagents => new LruMap(mostSubagents);
 
 /** A subagent's title, or else its session's id. */
 export const subagentName = (known: KnownSubagents, sessionId: string): string =>
@@ -57,7 +57,7 @@ export class Subagents {
     if (rest !== undefined) this.#writer.keep(rest);
     const known = this.#known.get(sessionId);
     const callId = parentCallOf(rest?.['_meta']) ?? known?.callId;
-    const stated = state === undefined ? known?.words : wordsOf(state.state);
+    const stated = state === undefined ? known?.words : describeState(state.state);
     const words = stated ?? 'was started';
     this.#known.set(sessionId, {
       title: title ?? known?.title,
@@ -80,6 +80,6 @@ export class Subagents {
   }
 }
 
-function wordsOf(state: string): string {
+function describeState(state: string): string {
   return (Object.hasOwn(states, state) ? states[state] : undefined) ?? `is in the state ${state}`;
 }

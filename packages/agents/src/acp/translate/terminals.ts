@@ -6,7 +6,7 @@ export interface TerminalExit {
   signal?: string | null;
 }
 
-interface Terminal {
+interface TerminalState {
   text: GrowingText;
   length: number;
   exit: TerminalExit | undefined;
@@ -14,13 +14,13 @@ interface Terminal {
 }
 
 /** How many characters of a terminal are kept before a tool call shows the terminal. */
-const MAX_UNSHOWN = 1024 * 1024;
+const maxUnshown = 1024 * 1024;
 /** How many terminals are kept; a further terminal drops the oldest. */
-const MAX_TERMINALS = 200;
+const maxTerminals = 200;
 
 /** The output of the session's terminals, from which tool calls copy the text that they show. */
 export class TerminalTexts {
-  readonly #terminals = new Map<string, Terminal>();
+  readonly #terminals = new Map<string, TerminalState>();
 
   print(terminalId: string, text: string): void {
     const terminal = this.#terminal(terminalId);
@@ -28,10 +28,10 @@ export class TerminalTexts {
     if (terminal.length > maxItemSize) return;
     terminal.text.add(text);
     terminal.length += text.length;
-    if (terminal.isShown || terminal.length <= MAX_UNSHOWN) return;
-    const kept = terminal.text.take().slice(-MAX_UNSHOWN / 2);
-    terminal.text.add(kept);
-    terminal.length = kept.length;
+    if (terminal.isShown || terminal.length <= maxUnshown) return;
+    const tail = terminal.text.take().slice(-maxUnshown / 2);
+    terminal.text.add(tail);
+    terminal.length = tail.length;
   }
 
   exit(terminalId: string, exit: TerminalExit): void {
@@ -56,13 +56,13 @@ export class TerminalTexts {
     this.#terminals.delete(terminalId);
   }
 
-  #terminal(terminalId: string): Terminal {
+  #terminal(terminalId: string): TerminalState {
     const known = this.#terminals.get(terminalId);
     if (known !== undefined) return known;
     const terminal = { text: new GrowingText(), length: 0, exit: undefined, isShown: false };
     this.#terminals.set(terminalId, terminal);
     const [oldest] = this.#terminals.keys();
-    if (this.#terminals.size > MAX_TERMINALS && oldest !== undefined) this.forget(oldest);
+    if (this.#terminals.size > maxTerminals && oldest !== undefined) this.forget(oldest);
     return terminal;
   }
 }

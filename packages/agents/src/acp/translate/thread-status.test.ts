@@ -1,7 +1,7 @@
 /** The adapter of Codex marks a failed turn by its thread's status, and gives the reason in the last message. */
 import { expect, test } from 'vitest';
-import { foldTurn, saidIn } from '../../testing/folding.ts';
-import { startHearing, timestamp } from './testing/hearing.ts';
+import { foldTurn, textsIn } from '../../testing/folding.ts';
+import { startTranslator, timestamp } from './testing/recorded-translator.ts';
 
 const chunk = (sessionUpdate: string, text: string, fields: object = {}) => ({
   sessionUpdate,
@@ -17,9 +17,9 @@ const failed = status('systemError');
 
 /** Plays one turn with these updates and this stop reason. */
 function hearTurn(updates: readonly unknown[], stopReason = 'end_turn') {
-  const { translator, drafts, hear } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   translator.begin('turn', 'Do it.', timestamp);
-  hear(...updates);
+  send(...updates);
   translator.finish({ stopReason }, timestamp);
   return { end: drafts.at(-1)?.payload, response: foldTurn(drafts, 'turn'), translator, drafts };
 }
@@ -31,7 +31,7 @@ test('a turn whose thread has failed ends with an error that quotes the followin
     type: 'response_error',
     error: { code: 'AGENT_ERROR', message: 'The model is overloaded.' },
   });
-  expect(saidIn(response)).toEqual([
+  expect(textsIn(response)).toEqual([
     ['agent', 'Half of'],
     ['agent', 'The model is overloaded.\n'],
   ]);
@@ -41,7 +41,7 @@ test('a model’s JSON answer is shown unchanged, and the error quotes its messa
   const answer = '{"error":{"type":"invalid_request_error","message":"Too long."}}';
   const { end, response } = hearTurn([failed, say(`${answer}\n\n`)]);
   expect(end).toMatchObject({ error: { message: 'Too long.' } });
-  expect(saidIn(response)).toEqual([['agent', `${answer}\n\n`]]);
+  expect(textsIn(response)).toEqual([['agent', `${answer}\n\n`]]);
 });
 
 test('the reason is the agent’s own last message, not a thought or a subagent’s message', () => {

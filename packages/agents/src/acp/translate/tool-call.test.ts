@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { foldTurn, itemsOf, upsertsOf } from '../../testing/folding.ts';
-import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { recordTurn, startTranslator, timestamp } from './testing/recorded-translator.ts';
 
 const call = (fields: object = {}) => ({
   sessionUpdate: 'tool_call',
@@ -16,7 +16,7 @@ const update = (fields: object = {}) => ({
 const text = (words: string) => ({ type: 'content', content: { type: 'text', text: words } });
 
 function hear(updates: readonly unknown[]) {
-  const { drafts } = hearTurn(updates);
+  const { drafts } = recordTurn(updates);
   const response = foldTurn(drafts, 'turn');
   const [made] = itemsOf(response, 'function_call');
   const [output] = itemsOf(response, 'function_call_output');
@@ -79,7 +79,7 @@ describe('a call', () => {
   });
 
   test('may change its title, kind, locations and diffs while it runs', () => {
-    const { drafts, translator, hear: say } = startHearing();
+    const { drafts, translator, send: say } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     say(
       call({ title: 'Edit', rawInput: {} }),
@@ -199,7 +199,7 @@ describe('a call', () => {
     });
 
     test('is kept with the next turn if no further update follows', () => {
-      const { drafts, translator, hear: say } = startHearing();
+      const { drafts, translator, send: say } = startTranslator();
       translator.begin('turn', 'Do it.', timestamp);
       say(again, refused, again);
       translator.finish({ stopReason: 'end_turn' }, timestamp);
@@ -255,16 +255,16 @@ describe('a call', () => {
       const { response } = hear([again, refused, again, update({ status: 'completed' })]);
       const outputs = itemsOf(response, 'function_call_output');
       expect(outputs.map(({ success }) => success)).toEqual([false, true]);
-      const asked = startHearing();
+      const asked = startTranslator();
       asked.translator.begin('turn', 'Do it.', timestamp);
-      asked.hear(again, refused, again);
+      asked.send(again, refused, again);
       asked.translator.toolCall({ toolCallId: 'c1' }, timestamp);
       expect(itemsOf(foldTurn(asked.drafts, 'turn'), 'function_call')).toHaveLength(2);
     });
   });
 
   test('that is repeated unchanged emits nothing', () => {
-    const { drafts, hear: say } = startHearing();
+    const { drafts, send: say } = startTranslator();
     const fields = {
       title: 'Edit a.txt',
       kind: 'edit',
@@ -280,7 +280,7 @@ describe('a call', () => {
   });
 
   test('whose arguments change shows the newest arguments at once', () => {
-    const { drafts, hear: say } = startHearing();
+    const { drafts, send: say } = startTranslator();
     const shown = () => itemsOf(foldTurn(drafts, 'own-1'), 'function_call')[0]?.arguments;
     say(call(), update({ rawInput: { a: 1 } }));
     expect(shown()).toBe('{"a":1}');
@@ -294,7 +294,7 @@ describe('a call', () => {
   });
 
   test('whose arguments grow with each update emits a total in proportion to their length', () => {
-    const { drafts, hear: say } = startHearing();
+    const { drafts, send: say } = startTranslator();
     say(call({ rawInput: { content: '' } }));
     for (let lines = 1; lines <= 2_000; lines += 1) {
       say(update({ rawInput: { content: 'a line of the file\n'.repeat(lines) } }));
@@ -310,7 +310,7 @@ describe('a call', () => {
   });
 
   test('emits only its changed fields', () => {
-    const { drafts, hear: say } = startHearing();
+    const { drafts, send: say } = startTranslator();
     say(
       call({ kind: 'edit', locations: [{ path: 'a' }] }),
       update({ title: 'Edit', kind: 'edit' }),
@@ -335,7 +335,7 @@ describe('a call', () => {
   });
 
   test('that is announced while it runs has its text as output', () => {
-    const { drafts, hear: say } = startHearing();
+    const { drafts, send: say } = startTranslator();
     say(call({ status: 'in_progress', content: [text('half')] }));
     const [output] = itemsOf(foldTurn(drafts, 'own-1'), 'function_call_output');
     expect(output).toMatchObject({ output: 'half' });
@@ -403,7 +403,7 @@ describe('a call that is open when its turn ends', () => {
   });
 
   test('ends with the error of its turn', () => {
-    const { drafts, translator, hear: say } = startHearing();
+    const { drafts, translator, send: say } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     say(call());
     const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
@@ -413,7 +413,7 @@ describe('a call that is open when its turn ends', () => {
   });
 
   test('is not changed by a later update, which begins no turn and is kept with the next turn', () => {
-    const { drafts, translator, hear: say } = startHearing();
+    const { drafts, translator, send: say } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     say(call());
     translator.finish({ stopReason: 'cancelled' }, timestamp);
@@ -440,7 +440,7 @@ describe('a permission request', () => {
   };
 
   function ask(more: object = {}) {
-    const hearing = startHearing();
+    const hearing = startTranslator();
     hearing.translator.begin('turn', 'Do it.', timestamp);
     const call = hearing.translator.toolCall({ ...request, ...more }, timestamp);
     const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' as const }];
@@ -468,7 +468,7 @@ describe('a permission request', () => {
   ])(
     'and the allowed call are one call, without the request’s text as output: %s',
     (_name, more) => {
-      const { drafts, translator, hear: say } = ask(more);
+      const { drafts, translator, send: say } = ask(more);
       translator.closeApproval('a1', { outcome: 'selected', optionId: 'yes' }, timestamp);
       say(call({ title: 'rm -r /', status: 'in_progress' }), update({ status: 'completed' }));
       translator.finish({ stopReason: 'end_turn' }, timestamp);
@@ -492,9 +492,9 @@ describe('a permission request', () => {
   });
 
   const asking = (fields: object, announced: object = {}) => {
-    const hearing = startHearing();
+    const hearing = startTranslator();
     hearing.translator.begin('turn', 'Do it.', timestamp);
-    hearing.hear(call(announced));
+    hearing.send(call(announced));
     hearing.translator.toolCall({ toolCallId: 'c1', ...fields }, timestamp);
     return hearing;
   };
@@ -545,7 +545,7 @@ describe('a permission request', () => {
     'SAFE: has its own $key, and the call’s earlier value: $asked',
     ({ key, said, asked, before, after }) => {
       for (const updates of [[], [update(asked)], [call(asked), update({ status: 'pending' })]]) {
-        const { translator, hear: say } = startHearing();
+        const { translator, send: say } = startTranslator();
         say(call(said), ...updates);
         const request = translator.toolCall({ toolCallId: 'c1', ...asked }, timestamp);
         expect(request.asked).toMatchObject({ [key]: after });
@@ -557,7 +557,7 @@ describe('a permission request', () => {
   test.each(fields)(
     'SAFE: has the call’s newest $key if it has none of its own: $asked',
     ({ key, said, asked, before, after }) => {
-      const { translator, hear: say } = startHearing();
+      const { translator, send: say } = startTranslator();
       say(call(said), update(asked));
       const request = translator.toolCall({ toolCallId: 'c1' }, timestamp);
       expect(request.asked).toMatchObject({ [key]: after });
@@ -566,7 +566,7 @@ describe('a permission request', () => {
   );
 
   test('SAFE: has its own arguments even after the turn has reached its size limit', () => {
-    const { translator, hear: say } = startHearing();
+    const { translator, send: say } = startTranslator();
     for (let n = 0; n < 70; n += 1) {
       const content = { type: 'text', text: 'x'.repeat(4 * 1024 * 1024) };
       say({ sessionUpdate: 'agent_message_chunk', messageId: `m${n}`, content });
@@ -578,7 +578,7 @@ describe('a permission request', () => {
 
   test('that equals its call has no earlier values', () => {
     const known = { ...call({ kind: 'edit', rawInput: { a: 1 } }), name: 'edit' };
-    const { translator, hear: say } = startHearing();
+    const { translator, send: say } = startTranslator();
     say(known);
     const request = translator.toolCall(known, timestamp);
     expect(request).toEqual({
@@ -655,7 +655,7 @@ describe('a permission request', () => {
       arguments: '{"path":"a.txt"}',
       locations: [{ path: 'a.txt' }],
     });
-    hearing.hear(
+    hearing.send(
       update({ title: 'Write b.txt', status: 'completed', rawInput: { path: 'b.txt' } }),
     );
     expect(askedOf(hearing)).toMatchObject({ title: 'Write b.txt', arguments: '{"path":"b.txt"}' });
@@ -665,7 +665,7 @@ describe('a permission request', () => {
     const diff = { type: 'diff', path: 'a.txt', oldText: 'a', newText: 'b' };
     for (const content of [[], [diff]]) {
       const hearing = asking({ content }, { status: 'pending', content: [text('I look.')] });
-      hearing.hear(update({ status: 'completed' }));
+      hearing.send(update({ status: 'completed' }));
       const [output] = itemsOf(foldTurn(hearing.drafts, 'turn'), 'function_call_output');
       expect(output).toMatchObject({ output: 'I look.' });
       expect(askedOf(hearing)).not.toHaveProperty('raw');
@@ -676,10 +676,10 @@ describe('a permission request', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
     const shown = { type: 'content', content: image };
     const hearing = asking({});
-    hearing.hear(update({ status: 'in_progress', content: [shown] }));
+    hearing.send(update({ status: 'in_progress', content: [shown] }));
     hearing.translator.toolCall({ toolCallId: 'c1', content: [] }, timestamp);
     hearing.translator.toolCall({ toolCallId: 'c1', content: [shown] }, timestamp);
-    hearing.hear(update({ status: 'completed' }));
+    hearing.send(update({ status: 'completed' }));
     const [output] = itemsOf(foldTurn(hearing.drafts, 'turn'), 'function_call_output');
     expect(output).toMatchObject({ blocks: [image] });
     expect(askedOf(hearing)?.raw).toEqual([{ request: { content: [shown] } }]);
@@ -693,16 +693,16 @@ describe('a permission request', () => {
 
   test('does not change the call’s output', () => {
     const hearing = asking({});
-    hearing.hear(update({ status: 'in_progress', content: [text('half')] }));
+    hearing.send(update({ status: 'in_progress', content: [text('half')] }));
     hearing.translator.toolCall({ toolCallId: 'c1', content: [text('May I go on?')] }, timestamp);
-    hearing.hear(update({ status: 'completed' }));
+    hearing.send(update({ status: 'completed' }));
     const response = foldTurn(hearing.drafts, 'turn');
     expect(itemsOf(response, 'function_call_output')).toMatchObject([{ output: 'half' }]);
     expect(askedOf(hearing)?.raw).toEqual([{ request: { content: [text('May I go on?')] } }]);
   });
 
   test('without a call has no id, but its own fields', () => {
-    const { translator } = startHearing();
+    const { translator } = startTranslator();
     const request = { title: 'What?', rawInput: { command: 'ls' } };
     expect(translator.toolCall(request, timestamp)).toEqual({
       asked: { name: 'What?', title: 'What?', arguments: '{"command":"ls"}' },
@@ -750,11 +750,11 @@ describe('a subagent’s call or message', () => {
   });
 
   test('is shown below that call even if a permission request came first', () => {
-    const hearing = startHearing();
+    const hearing = startTranslator();
     hearing.translator.begin('turn', 'Do it.', timestamp);
-    hearing.hear(task);
+    hearing.send(task);
     hearing.translator.toolCall({ toolCallId: 'c1', title: 'Look' }, timestamp);
-    hearing.hear(call(inPart), update({ status: 'completed' }));
+    hearing.send(call(inPart), update({ status: 'completed' }));
     const calls = itemsOf(foldTurn(hearing.drafts, 'turn'), 'function_call');
     expect(calls.at(-1)).toMatchObject({ callId: 'c1', parentCallId: 'task' });
   });

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { type AskedCall, saidOtherwise, ToolKind, type OutputItem } from '@liminal/protocol';
+import { type AskedCall, callDifferences, ToolKind, type OutputItem } from '@liminal/protocol';
 import { BoundedList } from '../../base/bounded-list.ts';
-import { jsonOf } from '../../base/few-values.ts';
-import type { AskedWords } from '../../base/pending-approvals.ts';
+import { toJson } from '../../base/few-values.ts';
+import type { AskedCallInfo } from '../../base/pending-approvals.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { isRecord, readFields, type Read } from './fields.ts';
 import { parentCallOf } from './parent-call.ts';
@@ -28,7 +28,7 @@ const toolCall = {
   _meta: z.record(z.string(), z.unknown()),
 };
 
-type Fields = Read<typeof toolCall>['fields'];
+type CallFields = Read<typeof toolCall>['fields'];
 
 /** The only place where Qwen Code 0.24 names the tool of an MCP server: `mcp__server__tool`. */
 const McpTool = z.looseObject({ toolName: z.string().regex(/^mcp__.+__./) });
@@ -41,8 +41,8 @@ function readCall(update: unknown): Read<typeof toolCall> {
 }
 
 /** The fields of a call that are shown to the person who decides. */
-type Words = Partial<Omit<AskedCall, 'name'>>;
-const wordKeys = ['title', 'kind', 'arguments', 'locations', 'diffs'] as const;
+type ShownFields = Partial<Omit<AskedCall, 'name'>>;
+const shownKeys = ['title', 'kind', 'arguments', 'locations', 'diffs'] as const;
 
 /**
  * Replaced arguments are written at once while their total length (characters) is at most this, plus `writtenTimes`
@@ -52,10 +52,10 @@ const alwaysWritten = 64 * 1024;
 const writtenTimes = 4;
 
 /** How many unread values are kept of a call. */
-const MAX_UNREAD = 100;
+const maxUnread = 100;
 
 /** The longest id, in characters; a longer one is replaced by its hash. */
-const MAX_ID = 200;
+const maxIdLength = 200;
 
 /** The source of a call's update: content in a permission request describes the call and is not output. */
 export type Source = 'announcement' | 'update' | 'request';
@@ -64,7 +64,7 @@ export type Source = 'announcement' | 'update' | 'request';
 export function callIdOf(update: unknown): string | undefined {
   const id = isRecord(update) ? update['toolCallId'] : undefined;
   if (typeof id !== 'string' || id === '') return undefined;
-  return id.length <= MAX_ID ? id : `${id.slice(0, 40)}…${hash('sha256', id)}`;
+  return id.length <= maxIdLength ? id : `${id.slice(0, 40)}…${hash('sha256', id)}`;
 }
 
 /** A tool call and its output, from the first update to the end. */
@@ -74,14 +74,14 @@ export class ToolCall {
   readonly #writer: TurnWriter;
   #item: CallItem;
   #name: string | undefined;
-  #status: Fields['status'];
+  #status: CallFields['status'];
   /** The arguments as they were last written. */
   #written = '';
   /** The total length of all replaced arguments that were written (characters). */
   #replaced = 0;
   /** The value of each field before its newest change. */
   #before: Partial<AskedCall> = {};
-  readonly #unread = new BoundedList({ values: MAX_UNREAD });
+  readonly #unread = new BoundedList({ values: maxUnread });
   /** Hashes of the unread values: agents often repeat a value with every update. */
   readonly #seen = new Set<string>();
 
@@ -122,8 +122,8 @@ export class ToolCall {
     return (
       (title === undefined || title === known || title === placeholder.title) &&
       (kind === undefined || kind === knownKind || kind === placeholder.kind) &&
-      (isEmpty(rawInput) || jsonOf(rawInput) === knownArguments) &&
-      (diffs.length === 0 || isSame(diffs, this.#item.diffs)) &&
+      (isEmpty(rawInput) || toJson(rawInput) === knownArguments) &&
+      (diffs.length === 0 || isEqual(diffs, this.#item.diffs)) &&
       diffs.length === (content?.length ?? 0)
     );
   }
@@ -136,19 +136,19 @@ export class ToolCall {
     if (fields.content !== undefined) this.#readContent(fields.content, fields, source);
     if (fields.rawOutput !== undefined) this.output.rawOutput = fields.rawOutput;
     if (fields._meta !== undefined) this.#readMeta(fields._meta);
-    const hasNews = fields.content !== undefined || fields.rawOutput !== undefined;
-    if (hasNews && this.success === undefined) this.output.show();
+    const hasNewOutput = fields.content !== undefined || fields.rawOutput !== undefined;
+    if (hasNewOutput && this.success === undefined) this.output.show();
   }
 
   /**
    * Returns the fields of a permission request (`asked`); the call's fields fill the gaps. `earlier` has the different
    * values that the call has, or had before its newest change.
    */
-  asked(request: unknown): AskedWords {
-    const { name = this.#name, ...own } = wordsOf(request);
-    const asked = askedCall({ ...withoutEmpty(this.#item), ...own }, name);
-    const said = saidOtherwise(asked, withoutEmpty(this.#item));
-    const earlier = { ...saidOtherwise(asked, this.#before), ...said };
+  asked(request: unknown): AskedCallInfo {
+    const { name = this.#name, ...own } = shownFieldsOf(request);
+    const asked = toAskedCall({ ...withoutEmpty(this.#item), ...own }, name);
+    const currentValues = callDifferences(asked, withoutEmpty(this.#item));
+    const earlier = { ...callDifferences(asked, this.#before), ...currentValues };
     const names = [this.#name, this.#before.name];
     const other = names.find((one) => one !== undefined && one !== name);
     if (other !== undefined) earlier.name = other;
@@ -163,14 +163,14 @@ export class ToolCall {
     this.output.end(success, reason);
   }
 
-  #apply(fields: Fields): void {
+  #apply(fields: CallFields): void {
     const before = this.#item;
     if (fields.name !== undefined && fields.name !== this.#name) {
       if (this.#name !== undefined) this.#before.name = this.#name;
       this.#name = fields.name;
     }
     this.#item = { ...before, ...this.#face(fields) };
-    this.#item.name = nameOf(this.#item, this.#name);
+    this.#item.name = toolNameOf(this.#item, this.#name);
     if (!this.#writer.isOpen(before.id)) {
       this.#written = this.#item.arguments;
       return this.#writer.start(this.#item);
@@ -183,11 +183,11 @@ export class ToolCall {
   }
 
   /** Returns the fields of a permission request that the call lacks; keeps the fields that differ from the call's. */
-  #asked(fields: Fields): Fields {
+  #asked(fields: CallFields): CallFields {
     if (!this.#writer.isOpen(this.#item.id)) return fields;
     const { title, name, kind, rawInput, locations } = fields;
     const known = this.#item.arguments;
-    const compared: [keyof Fields, unknown, unknown][] = [
+    const compared: [keyof CallFields, unknown, unknown][] = [
       ['title', title, this.#item.title],
       ['name', name, this.#name],
       ['kind', kind, this.#item.kind],
@@ -196,13 +196,13 @@ export class ToolCall {
       [
         'rawInput',
         isEmpty(rawInput) ? undefined : rawInput,
-        known === jsonOf(rawInput) ? rawInput : known || undefined,
+        known === toJson(rawInput) ? rawInput : known || undefined,
       ],
     ];
     const isKnown = compared.filter(
       ([, asked, known]) => asked !== undefined && known !== undefined,
     );
-    const differs = isKnown.filter(([, asked, known]) => !isSame(asked, known));
+    const differs = isKnown.filter(([, asked, known]) => !isEqual(asked, known));
     if (differs.length > 0) {
       this.#keep({ request: Object.fromEntries(differs.map(([key, asked]) => [key, asked])) });
     }
@@ -210,7 +210,7 @@ export class ToolCall {
     return Object.fromEntries(Object.entries(fields).filter(([key]) => !spare.has(key)));
   }
 
-  #face({ title, kind, locations, rawInput, _meta: meta }: Fields): Partial<CallItem> {
+  #face({ title, kind, locations, rawInput, _meta: meta }: CallFields): Partial<CallItem> {
     const parentCallId = parentCallOf(meta);
     const read = locations && readLocations(locations);
     for (const unread of read?.unread ?? []) this.#keep(unread);
@@ -218,7 +218,7 @@ export class ToolCall {
       ...(title !== undefined && { title }),
       ...(kind !== undefined && { kind }),
       ...(read !== undefined && { locations: read.locations }),
-      ...(!isEmpty(rawInput) && { arguments: jsonOf(rawInput) }),
+      ...(!isEmpty(rawInput) && { arguments: toJson(rawInput) }),
       ...(parentCallId !== undefined && parentCallId !== this.callId && { parentCallId }),
     };
   }
@@ -226,9 +226,9 @@ export class ToolCall {
   /** Emits the changed fields. */
   #patch(before: CallItem): void {
     const { title, kind, locations, diffs } = this.#item;
-    for (const key of wordKeys) {
+    for (const key of shownKeys) {
       const isReplaced = before[key] !== undefined && before[key] !== '';
-      if (isReplaced && !isSame(before[key], this.#item[key])) {
+      if (isReplaced && !isEqual(before[key], this.#item[key])) {
         this.#before = { ...this.#before, [key]: before[key] };
       }
     }
@@ -236,8 +236,8 @@ export class ToolCall {
       ...this.#newArguments(),
       ...(title !== before.title && { title }),
       ...(kind !== before.kind && { kind }),
-      ...(!isSame(locations, before.locations) && { locations }),
-      ...(!isSame(diffs, before.diffs) && { diffs }),
+      ...(!isEqual(locations, before.locations) && { locations }),
+      ...(!isEqual(diffs, before.diffs) && { diffs }),
     };
     if (Object.keys(patch).length > 0) this.#writer.patch(before.id, patch);
   }
@@ -252,11 +252,11 @@ export class ToolCall {
     return { arguments: json };
   }
 
-  #readContent(content: readonly unknown[], fields: Fields, source: Source): void {
+  #readContent(content: readonly unknown[], fields: CallFields, source: Source): void {
     const { parts, blocks, diffs, unread } = readToolContent(content);
     for (const value of unread) this.#keep(value);
     const isDescribed = parts.length > 0 || blocks.length > 0;
-    if (source === 'request' && this.output.isSaidByTool) {
+    if (source === 'request' && this.output.isFromTool) {
       if (isDescribed) this.#keep({ request: { content } });
     } else if (source !== 'request' || isDescribed) {
       this.output.replace(parts, blocks, isOutput(fields, source));
@@ -277,20 +277,20 @@ export class ToolCall {
   #keep(raw: unknown): void {
     const seen = hash('sha1', JSON.stringify(raw));
     if (this.#seen.has(seen)) return;
-    if (this.#seen.size < MAX_UNREAD) this.#seen.add(seen);
+    if (this.#seen.size < maxUnread) this.#seen.add(seen);
     this.#unread.add(raw);
   }
 }
 
 /** Returns the fields of a request whose call is not known; undefined if there are none. */
-export function askedAlone(request: unknown): AskedWords | undefined {
-  const { name, ...words } = wordsOf(request);
+export function askedFromRequest(request: unknown): AskedCallInfo | undefined {
+  const { name, ...words } = shownFieldsOf(request);
   const isEmptyRequest = name === undefined && Object.keys(words).length === 0;
-  return isEmptyRequest ? undefined : { asked: askedCall(words, name) };
+  return isEmptyRequest ? undefined : { asked: toAskedCall(words, name) };
 }
 
 /** Returns the parts of a request's call that ACP does not define; undefined if there are none. */
-export function oddWords(request: unknown): unknown {
+export function unknownFields(request: unknown): unknown {
   if (!isRecord(request)) return request ?? undefined;
   const { fields, rest = {} } = readFields(request, toolCall);
   const content = (fields.content ?? []).filter((value) => !isKnownContent(value));
@@ -299,7 +299,7 @@ export function oddWords(request: unknown): unknown {
 }
 
 /** Returns the fields of a request that describe its call. */
-function wordsOf(request: unknown): Words & { name?: string } {
+function shownFieldsOf(request: unknown): ShownFields & { name?: string } {
   const { name, title, kind, locations, rawInput, content = [] } = readCall(request).fields;
   const places = readLocations(locations ?? []).locations;
   const { diffs } = readToolContent(content);
@@ -307,16 +307,16 @@ function wordsOf(request: unknown): Words & { name?: string } {
     ...(name !== undefined && { name }),
     ...(title !== undefined && { title }),
     ...(kind !== undefined && { kind }),
-    ...(!isEmpty(rawInput) && { arguments: jsonOf(rawInput) }),
+    ...(!isEmpty(rawInput) && { arguments: toJson(rawInput) }),
     ...(places.length > 0 && { locations: places }),
     ...(diffs.length > 0 && { diffs }),
   };
 }
 
-function askedCall(words: Words, name: string | undefined): AskedCall {
+function toAskedCall(words: ShownFields, name: string | undefined): AskedCall {
   const { title, kind, arguments: json = '{}', locations, diffs } = words;
   return {
-    name: nameOf({ title, kind }, name),
+    name: toolNameOf({ title, kind }, name),
     arguments: json,
     ...(title !== undefined && { title }),
     ...(kind !== undefined && { kind }),
@@ -325,7 +325,13 @@ function askedCall(words: Words, name: string | undefined): AskedCall {
   };
 }
 
-const withoutEmpty = ({ title, kind, arguments: json, locations, diffs }: CallItem): Words => ({
+const withoutEmpty = ({
+  title,
+  kind,
+  arguments: json,
+  locations,
+  diffs,
+}: CallItem): ShownFields => ({
   ...(title !== undefined && { title }),
   ...(kind !== undefined && { kind }),
   ...(json !== '' && { arguments: json }),
@@ -334,12 +340,12 @@ const withoutEmpty = ({ title, kind, arguments: json, locations, diffs }: CallIt
 });
 
 /** Whether an update's content is output: before the tool runs, content describes the call. */
-function isOutput({ status }: Fields, source: Source): boolean {
+function isOutput({ status }: CallFields, source: Source): boolean {
   if (source === 'request' || status === 'pending') return false;
   return source === 'update' || status !== undefined;
 }
 
-const isSame = (one: unknown, other: unknown): boolean =>
+const isEqual = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
 /** The fields with which Droid 0.215 announces each call again that a Stop has ended. */
@@ -349,6 +355,6 @@ const isEmpty = (input: unknown): boolean =>
   input === undefined || input === '' || (isRecord(input) && Object.keys(input).length === 0);
 
 /** Returns the tool's name, which few agents send, or else its kind, which the UI knows, or its title. */
-function nameOf({ kind, title }: Words, name: string | undefined): string {
+function toolNameOf({ kind, title }: ShownFields, name: string | undefined): string {
   return name ?? (kind === undefined || kind === 'other' ? title : kind) ?? 'tool';
 }

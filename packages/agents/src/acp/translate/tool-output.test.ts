@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { foldTurn, itemsOf } from '../../testing/folding.ts';
-import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { recordTurn, startTranslator, timestamp } from './testing/recorded-translator.ts';
 
 const call = { sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'make', status: 'in_progress' };
 const update = (fields: object) => ({
@@ -13,10 +13,10 @@ const terminal = { type: 'terminal', terminalId: 't1' };
 const done = update({ status: 'completed' });
 
 const outputOf = (updates: readonly unknown[]) =>
-  itemsOf(foldTurn(hearTurn([call, ...updates]).drafts, 'turn'), 'function_call_output')[0];
+  itemsOf(foldTurn(recordTurn([call, ...updates]).drafts, 'turn'), 'function_call_output')[0];
 
 /** The pieces added to the output; `null` marks a new beginning. */
-const growthOf = (drafts: ReturnType<typeof hearTurn>['drafts']) =>
+const growthOf = (drafts: ReturnType<typeof recordTurn>['drafts']) =>
   drafts.flatMap(({ payload }) => {
     if (payload.type === 'item_cancelled') return [null];
     return payload.type === 'item_delta' && payload.itemId.includes(':output:')
@@ -27,7 +27,10 @@ const growthOf = (drafts: ReturnType<typeof hearTurn>['drafts']) =>
 describe('output in content', () => {
   test('grows by the new part, though each update has the whole output', () => {
     const updates = ['one\n', 'one\ntwo\n', 'one\ntwo\n', 'one\ntwo\nthree\n'];
-    const { drafts } = hearTurn([call, ...updates.map((all) => update({ content: [text(all)] }))]);
+    const { drafts } = recordTurn([
+      call,
+      ...updates.map((all) => update({ content: [text(all)] })),
+    ]);
     expect(growthOf(drafts)).toEqual(['one\n', 'two\n', 'three\n']);
     expect(itemsOf(foldTurn(drafts, 'turn'), 'function_call_output')[0]?.output).toBe(
       'one\ntwo\nthree\n',
@@ -36,7 +39,7 @@ describe('output in content', () => {
 
   test('that changes instead of growing begins again', () => {
     const updates = ['10 %', '20 %'].map((all) => update({ content: [text(all)] }));
-    const { drafts } = hearTurn([call, ...updates, done]);
+    const { drafts } = recordTurn([call, ...updates, done]);
     expect(growthOf(drafts)).toEqual(['10 %', null, '20 %']);
     const outputs = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
     expect(outputs).toMatchObject([{ output: '20 %', success: true }]);
@@ -53,7 +56,7 @@ describe('output in content', () => {
 
   test('before the tool runs is a description, and is shown if there is no output', () => {
     const described = { ...call, status: 'pending', content: [text('Finds things.')] };
-    const { drafts } = hearTurn([described, update({ status: 'in_progress' })]);
+    const { drafts } = recordTurn([described, update({ status: 'in_progress' })]);
     expect(growthOf(drafts)).toEqual([]);
     expect(outputOf([described, done])?.output).toBe('Finds things.');
     const found = update({ status: 'completed', content: [text('Found.')] });
@@ -64,9 +67,9 @@ describe('output in content', () => {
 describe('raw output', () => {
   test('is shown while the tool runs; output that comes with the end is shown once', () => {
     const half = update({ status: 'in_progress', rawOutput: 'half' });
-    expect(growthOf(hearTurn([call, half, done]).drafts)).toEqual(['half']);
+    expect(growthOf(recordTurn([call, half, done]).drafts)).toEqual(['half']);
     const all = update({ status: 'completed', content: [text('all')], rawOutput: 'all' });
-    expect(growthOf(hearTurn([call, all]).drafts)).toEqual([]);
+    expect(growthOf(recordTurn([call, all]).drafts)).toEqual([]);
   });
 
   test('that is JSON is shown beside an image that only describes the call', () => {
@@ -141,7 +144,7 @@ describe('raw output', () => {
       ['an image', image],
     ])('beside %s is not shown, during the call or after, but kept', (_name, shown) => {
       const told = update({ status: 'in_progress', content: [shown], rawOutput });
-      const { drafts } = hearTurn([call, told, done]);
+      const { drafts } = recordTurn([call, told, done]);
       expect(growthOf(drafts).join('')).toBe('');
       const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
       expect(output).toMatchObject({ output: '', success: true });
@@ -151,7 +154,7 @@ describe('raw output', () => {
     test('beside the diff of a failed call is shown as the reason', () => {
       const pending = { ...call, status: 'pending', content: [diff] };
       const failed = update({ status: 'failed', rawOutput: { reason: 'It is locked.' } });
-      const { drafts } = hearTurn([pending, failed]);
+      const { drafts } = recordTurn([pending, failed]);
       const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
       expect(output?.output).toContain('It is locked.');
     });
@@ -176,7 +179,7 @@ describe('the output of a call that has ended', () => {
   const image = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
   /** The final output. */
   const finalOf = (...updates: unknown[]) =>
-    hearTurn([call, ...updates]).drafts.flatMap(({ payload }) =>
+    recordTurn([call, ...updates]).drafts.flatMap(({ payload }) =>
       payload.type === 'item_done' && payload.finalItem.type === 'function_call_output'
         ? [payload.finalItem]
         : [],
@@ -214,12 +217,12 @@ describe('the output of a call that has ended', () => {
     [{ exitCode: null, signal: 'SIGKILL' }, {}],
     [{ exitCode: 0.5 }, {}],
   ])('of a terminal that ended as %j has %j', (exit, known) => {
-    const { drafts, translator, hear } = startHearing();
+    const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
-    hear(call, update({ content: [terminal] }));
+    send(call, update({ content: [terminal] }));
     translator.terminalOutput('t1', 'out', timestamp);
     translator.terminalExit('t1', exit, timestamp);
-    hear(done, { ...call, toolCallId: 'c2', content: [terminal] });
+    send(done, { ...call, toolCallId: 'c2', content: [terminal] });
     translator.finish({ stopReason: 'end_turn' }, timestamp);
     const [first, second] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
     const { exitCode } = first ?? {};
@@ -235,15 +238,15 @@ describe('the output of a call that has ended', () => {
 
 describe('a terminal of ours', () => {
   test('is shown in the call as it prints, with its exit code', () => {
-    const { drafts, translator, hear } = startHearing();
+    const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     translator.terminalOutput('t1', 'early ', timestamp);
-    hear(call, update({ content: [terminal] }));
+    send(call, update({ content: [terminal] }));
     translator.terminalOutput('t1', 'and ', timestamp);
     translator.terminalOutput('other', 'nowhere', timestamp);
     translator.terminalOutput('t1', 'late', timestamp);
     translator.terminalExit('t1', { exitCode: 2, signal: null }, timestamp);
-    hear(done);
+    send(done);
     translator.terminalOutput('t1', 'too late', timestamp);
     translator.finish({ stopReason: 'end_turn' }, timestamp);
     expect(growthOf(drafts)).toEqual(['early ', 'and ', 'late']);
@@ -252,23 +255,23 @@ describe('a terminal of ours', () => {
   });
 
   test('is shown after the earlier text', () => {
-    const { drafts, translator, hear } = startHearing();
+    const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
-    hear(call, update({ content: [text('$ make'), terminal] }));
+    send(call, update({ content: [text('$ make'), terminal] }));
     translator.terminalOutput('t1', 'made', timestamp);
     translator.terminalOutput('t1', ' it', timestamp);
-    hear(done);
+    send(done);
     expect(growthOf(drafts)).toEqual(['$ make', '\nmade', ' it']);
   });
 
   test('that prints much before a call shows it keeps the end of its output', () => {
-    const { drafts, translator, hear } = startHearing();
+    const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     const line = `${'x'.repeat(1023)}\n`;
     for (let printed = 0; printed < 5_000; printed++)
       translator.terminalOutput('t1', line, timestamp);
     translator.terminalOutput('t1', 'the end', timestamp);
-    hear(call, update({ content: [terminal] }), done);
+    send(call, update({ content: [terminal] }), done);
     const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
     expect(output?.output.endsWith('the end')).toBe(true);
     expect(output?.output.length).toBeLessThan(1024 * 1024 + 10);
@@ -283,7 +286,7 @@ describe('a terminal that the agent streams beside its updates', () => {
     const shown = { ...call, content: [terminal], _meta: { terminal_info: { terminal_id: 't1' } } };
     const exit = { terminal_exit: { terminal_id: 't1', exit_code: 1, signal: null } };
     const end = update({ status: 'failed', _meta: exit });
-    const { drafts } = hearTurn([shown, prints('one\n'), prints('two\n'), end]);
+    const { drafts } = recordTurn([shown, prints('one\n'), prints('two\n'), end]);
     expect(growthOf(drafts)).toEqual(['one\n', 'two\n']);
     const response = foldTurn(drafts, 'turn');
     expect(itemsOf(response, 'function_call_output')).toMatchObject([
@@ -303,7 +306,7 @@ describe('blocks of an output', () => {
   const shows = (...blocks: object[]) =>
     update({ content: blocks.map((content) => ({ type: 'content', content })) });
   const patchesOf = (...updates: unknown[]) =>
-    hearTurn([call, ...updates]).drafts.flatMap(({ payload }) =>
+    recordTurn([call, ...updates]).drafts.flatMap(({ payload }) =>
       payload.type === 'item_delta' && payload.patch ? [payload.patch] : [],
     );
 
@@ -357,11 +360,11 @@ describe('an output that ends', () => {
   });
 
   test('has the exit code of the raw output rather than the terminal’s', () => {
-    const { drafts, translator, hear } = startHearing();
+    const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
-    hear(call, update({ content: [text('$ make'), terminal] }));
+    send(call, update({ content: [text('$ make'), terminal] }));
     translator.terminalExit('t1', { exitCode: 1 }, timestamp);
-    hear(update({ status: 'completed', rawOutput: { exit_code: 2 } }));
+    send(update({ status: 'completed', rawOutput: { exit_code: 2 } }));
     translator.finish({ stopReason: 'end_turn' }, timestamp);
     const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
     expect(output).toMatchObject({ output: '$ make', exitCode: 2 });

@@ -20,7 +20,7 @@ export class ToolOutput {
   #beginnings = 1;
   #parts: OutputPart[] = [];
   #blocks: ContentBlock[] = [];
-  #isSaidByTool = false;
+  #isFromTool = false;
   #shownBlocks = '[]';
 
   constructor(callId: string, place: number, writer: TurnWriter, terminals: TerminalTexts) {
@@ -30,27 +30,27 @@ export class ToolOutput {
     this.#base = `${writer.turnId}:output:${place}`;
   }
 
-  /** Without `isSaidByTool`, the content describes the call, and is shown only if the tool has no output. */
-  replace(parts: OutputPart[], blocks: ContentBlock[], isSaidByTool: boolean): void {
+  /** Without `isFromTool`, the content describes the call, and is shown only if the tool has no output. */
+  replace(parts: OutputPart[], blocks: ContentBlock[], isFromTool: boolean): void {
     this.#parts = parts;
     this.#blocks = blocks;
-    this.#isSaidByTool = isSaidByTool;
+    this.#isFromTool = isFromTool;
   }
 
   /** Whether the content is output rather than a description of the call. */
-  get isSaidByTool(): boolean {
-    return this.#isSaidByTool && (this.#parts.length > 0 || this.#blocks.length > 0);
+  get isFromTool(): boolean {
+    return this.#isFromTool && (this.#parts.length > 0 || this.#blocks.length > 0);
   }
 
   /** Adds output in the form of a terminal that Liminal runs; the call need not refer to the terminal yet. */
   stream(terminalId: string, text: string, exit: TerminalExit | undefined): void {
-    if (!this.shows(terminalId)) this.#parts = [...this.#parts, { terminalId }];
+    if (!this.includesTerminal(terminalId)) this.#parts = [...this.#parts, { terminalId }];
     this.#terminals.print(terminalId, text);
     if (exit !== undefined) this.#terminals.exit(terminalId, exit);
     this.grow(text);
   }
 
-  shows(terminalId: string): boolean {
+  includesTerminal(terminalId: string): boolean {
     return this.#parts.some((part) => 'terminalId' in part && part.terminalId === terminalId);
   }
 
@@ -63,9 +63,9 @@ export class ToolOutput {
 
   /** Shows the new part of the output. */
   show(): void {
-    const text = this.#composed(this.#isSaidByTool) || this.#rawText();
-    const blocks = this.#isSaidByTool ? this.#blocks : [];
-    if (text !== '') this.#say(text);
+    const text = this.#composed(this.#isFromTool) || this.#rawText();
+    const blocks = this.#isFromTool ? this.#blocks : [];
+    if (text !== '') this.#writeOutput(text);
     if (JSON.stringify(blocks) === this.#shownBlocks) return;
     this.#begin();
     this.#shownBlocks = JSON.stringify(blocks);
@@ -78,8 +78,8 @@ export class ToolOutput {
     const output = this.#final(success) || reason || described;
     const exitCode = readRawOutput(this.rawOutput).exitCode ?? this.#exit()?.exitCode;
     const rest = restOfRawOutput(this.rawOutput, output);
-    const isUnsaid = !this.#isSaidByTool && described !== '' && described !== output;
-    const raw = isUnsaid ? { description: described, ...(rest !== undefined && { rest }) } : rest;
+    const isUnshown = !this.#isFromTool && described !== '' && described !== output;
+    const raw = isUnshown ? { description: described, ...(rest !== undefined && { rest }) } : rest;
     this.#begin();
     this.#writer.done(this.#itemId, {
       type: 'function_call_output',
@@ -101,10 +101,11 @@ export class ToolOutput {
   }
 
   #final(success: boolean): string {
-    const said = this.#composed(this.#isSaidByTool);
+    const composed = this.#composed(this.#isFromTool);
     const raw = readRawOutput(this.rawOutput);
     // The raw output may be longer: the agent may have cut the stream short.
-    if (said !== '') return raw.isPrinted && raw.text.length >= said.length ? raw.text : said;
+    if (composed !== '')
+      return raw.isPrinted && raw.text.length >= composed.length ? raw.text : composed;
     // JSON may have the reason of a failure.
     return success ? this.#rawText() : raw.text;
   }
@@ -113,8 +114,8 @@ export class ToolOutput {
   #rawText(): string {
     const { text, isJson, exitCode } = readRawOutput(this.rawOutput);
     // The exit code is enough for a command that printed nothing.
-    const isSaid = this.#isSaidByTool && (this.#blocks.length > 0 || exitCode !== undefined);
-    const isShownOtherwise = this.hasDiffs || isSaid;
+    const hasToolOutput = this.#isFromTool && (this.#blocks.length > 0 || exitCode !== undefined);
+    const isShownOtherwise = this.hasDiffs || hasToolOutput;
     return isJson && isShownOtherwise ? '' : text;
   }
 
@@ -135,18 +136,18 @@ export class ToolOutput {
     return undefined;
   }
 
-  #say(output: string): void {
+  #writeOutput(output: string): void {
     // Cut to the limit, so that the next update's output begins with the shown text.
     const text = output.length > maxItemSize ? cutText(output, maxItemSize) : output;
     const item = this.#writer.item(this.#itemId);
-    const said = item?.type === 'function_call_output' ? item.output : '';
-    if (!text.startsWith(said)) {
+    const written = item?.type === 'function_call_output' ? item.output : '';
+    if (!text.startsWith(written)) {
       this.#writer.withdraw(this.#itemId, 'replaced');
       this.#beginnings++;
       this.#shownBlocks = '[]';
     }
     this.#begin();
-    this.#writer.append(this.#itemId, text.startsWith(said) ? text.slice(said.length) : text);
+    this.#writer.append(this.#itemId, text.startsWith(written) ? text.slice(written.length) : text);
   }
 
   #begin(): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { foldTurn, itemsOf, payloadsOf, saidIn, upsertsOf } from '../../testing/folding.ts';
-import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { foldTurn, itemsOf, payloadsOf, textsIn, upsertsOf } from '../../testing/folding.ts';
+import { recordTurn, startTranslator, timestamp } from './testing/recorded-translator.ts';
 
 const say = (text: string) => ({
   sessionUpdate: 'agent_message_chunk',
@@ -9,7 +9,7 @@ const say = (text: string) => ({
 
 describe('a turn', () => {
   test('begins with the user’s whole message', () => {
-    const { drafts } = hearTurn([]);
+    const { drafts } = recordTurn([]);
     expect(payloadsOf(drafts, 'turn')).toMatchObject([
       { type: 'response_start', providerId: 'scripted', trigger: 'user' },
       { type: 'item_start', itemId: 'turn:user', origin: 'user' },
@@ -19,7 +19,7 @@ describe('a turn', () => {
   });
 
   test('TC-4.2a: shows an agent_message_chunk as a message with all of its text so far', () => {
-    const { drafts } = hearTurn([
+    const { drafts } = recordTurn([
       say('one two three four five six '),
       say('seven eight nine ten '),
       say('eleven. '),
@@ -45,7 +45,7 @@ describe('a turn', () => {
     ['cancelled', 'cancelled'],
     ['something_new', 'completed'],
   ])('that stops with %s ends as %s', (stopReason, status) => {
-    const { drafts, translator } = startHearing();
+    const { drafts, translator } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     translator.finish({ stopReason }, timestamp);
     expect(drafts.at(-1)?.payload).toEqual({
@@ -57,7 +57,7 @@ describe('a turn', () => {
   });
 
   test('ends with the token counts of its answer', () => {
-    const { drafts, translator } = startHearing();
+    const { drafts, translator } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     const usage = {
       totalTokens: 9,
@@ -73,7 +73,7 @@ describe('a turn', () => {
   });
 
   test('has the current model, if the settings have one', () => {
-    const { translator, drafts } = startHearing();
+    const { translator, drafts } = startTranslator();
     translator.begin('one', 'First.', timestamp);
     translator.settings({ models: { currentModelId: 'large', availableModels: [] } });
     translator.begin('two', 'Second.', timestamp);
@@ -83,7 +83,7 @@ describe('a turn', () => {
   });
 
   test('has the time of each event', () => {
-    const { translator, drafts } = startHearing();
+    const { translator, drafts } = startTranslator();
     const at = (second: number) => new Date(second * 1_000).toISOString();
     translator.begin('turn', 'Do it.', at(1));
     translator.read(say('Hi.'), at(2));
@@ -98,7 +98,7 @@ describe('a turn', () => {
 
   test('ends even if its answer is not valid', () => {
     for (const response of [null, 'done', {}, { stopReason: 7 }]) {
-      const { drafts, translator } = startHearing();
+      const { drafts, translator } = startTranslator();
       translator.begin('turn', 'Do it.', timestamp);
       translator.finish(response, timestamp);
       expect(drafts.at(-1)?.payload).toMatchObject({ type: 'response_done', finishReason: null });
@@ -106,9 +106,9 @@ describe('a turn', () => {
   });
 
   test('that breaks keeps its text and ends it with the error', () => {
-    const { drafts, translator, hear } = startHearing();
+    const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
-    hear(say('Half of '), { sessionUpdate: 'hologram' });
+    send(say('Half of '), { sessionUpdate: 'hologram' });
     const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
     translator.end({ type: 'response_error', error }, timestamp);
     const response = foldTurn(drafts, 'turn');
@@ -121,17 +121,17 @@ describe('a turn', () => {
   });
 
   test('that breaks keeps an image without text', () => {
-    const { drafts, translator, hear } = startHearing();
+    const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
-    hear({ sessionUpdate: 'agent_message_chunk', content: image });
+    send({ sessionUpdate: 'agent_message_chunk', content: image });
     const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
     translator.end({ type: 'response_error', error }, timestamp);
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)).toMatchObject({ blocks: [image] });
   });
 
   test('shows once that the user asked to stop', () => {
-    const { drafts, translator } = startHearing();
+    const { drafts, translator } = startTranslator();
     translator.stop(timestamp);
     translator.begin('turn', 'Do it.', timestamp);
     translator.stop(timestamp);
@@ -144,7 +144,7 @@ describe('a turn', () => {
   });
 
   test('ends before the next turn begins', () => {
-    const { drafts, translator } = startHearing();
+    const { drafts, translator } = startTranslator();
     translator.begin('one', 'First.', timestamp);
     translator.begin('two', 'Second.', timestamp);
     expect(foldTurn(drafts, 'one').status).toBe('complete');
@@ -154,8 +154,8 @@ describe('a turn', () => {
 
 describe('outside a turn', () => {
   test('text begins a turn of the agent’s own, which the next message ends', () => {
-    const { drafts, translator, hear } = startHearing();
-    hear(say('I am '), say('back.'));
+    const { drafts, translator, send } = startTranslator();
+    send(say('I am '), say('back.'));
     expect(translator.turn).toEqual({ turnId: 'own-1', trigger: 'agent' });
     translator.begin('turn', 'Do it.', timestamp);
     const own = foldTurn(drafts, 'own-1');
@@ -164,8 +164,8 @@ describe('outside a turn', () => {
   });
 
   test('settings, titles, usage and unknown updates begin no turn', () => {
-    const { drafts, translator, hear } = startHearing();
-    hear(
+    const { drafts, translator, send } = startTranslator();
+    send(
       { sessionUpdate: 'available_commands_update', availableCommands: [] },
       { sessionUpdate: 'session_info_update', title: 'A title', _meta: { x: 1 } },
       { sessionUpdate: 'usage_update', used: 10, size: 100 },
@@ -180,26 +180,26 @@ describe('outside a turn', () => {
   });
 
   test('a permission request without a call is kept for the next turn', () => {
-    const { drafts, translator, hear } = startHearing();
+    const { drafts, translator, send } = startTranslator();
     translator.toolCall({ title: 'What?' }, timestamp);
     translator.toolCall(null, timestamp);
-    hear(say('Hi.'));
+    send(say('Hi.'));
     translator.finish({ stopReason: 'end_turn' }, timestamp);
     const [message] = foldTurn(drafts, 'own-1').outputItems;
     expect(message).toMatchObject({ content: 'Hi.', raw: [{ title: 'What?' }] });
   });
 
   test('invalid updates and a title’s other fields are kept for the next turn', () => {
-    const { drafts, translator, hear } = startHearing();
-    hear('noise', null, { sessionUpdate: 'session_info_update', title: 'A', _meta: { x: 1 } });
-    hear(say('Hi.'));
+    const { drafts, translator, send } = startTranslator();
+    send('noise', null, { sessionUpdate: 'session_info_update', title: 'A', _meta: { x: 1 } });
+    send(say('Hi.'));
     translator.finish({ stopReason: 'end_turn' }, timestamp);
     expect(foldTurn(drafts, 'own-1').outputItems[0]?.raw).toEqual(['noise', { _meta: { x: 1 } }]);
   });
 
   test('usage is reported in the next turn only', () => {
-    const { drafts, translator, hear } = startHearing();
-    hear({ sessionUpdate: 'usage_update', used: 10, size: 100 });
+    const { drafts, translator, send } = startTranslator();
+    send({ sessionUpdate: 'usage_update', used: 10, size: 100 });
     translator.begin('one', 'First.', timestamp);
     translator.begin('two', 'Second.', timestamp);
     const counts = (turnId: string) =>
@@ -208,10 +208,10 @@ describe('outside a turn', () => {
   });
 
   test('earlier usage and unknown updates are part of the next turn, the latter with its last message', () => {
-    const { drafts, translator, hear } = startHearing();
-    hear({ sessionUpdate: 'usage_update', used: 10, size: 100 }, { sessionUpdate: 'hologram' });
+    const { drafts, translator, send } = startTranslator();
+    send({ sessionUpdate: 'usage_update', used: 10, size: 100 }, { sessionUpdate: 'hologram' });
     translator.begin('turn', 'Do it.', timestamp);
-    hear(say('Done.'));
+    send(say('Done.'));
     translator.finish({ stopReason: 'end_turn' }, timestamp);
     const response = foldTurn(drafts, 'turn');
     expect(response.usage).toMatchObject({ contextTokens: 10, contextWindow: 100 });
@@ -225,19 +225,19 @@ describe('outside a turn', () => {
 describe('beside the conversation', () => {
   test('a title is reported for the session, and its other fields are kept with the next item', () => {
     const info = { sessionUpdate: 'session_info_update', title: 'A title', updatedAt: timestamp };
-    const { drafts, updates } = hearTurn([{ ...info, _meta: { x: 1 } }, say('Hi.')]);
+    const { drafts, updates } = recordTurn([{ ...info, _meta: { x: 1 } }, say('Hi.')]);
     expect(updates).toEqual([{ title: 'A title' }]);
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)?.raw).toEqual([{ _meta: { x: 1 } }]);
   });
 
   test('a title alone keeps no raw value', () => {
     const title = { sessionUpdate: 'session_info_update', title: 'A title' };
-    const { drafts } = hearTurn([title, say('Hi.')]);
+    const { drafts } = recordTurn([title, say('Hi.')]);
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)).not.toHaveProperty('raw');
   });
 
   test('session info without a title changes no title', () => {
-    const { drafts, updates } = hearTurn([
+    const { drafts, updates } = recordTurn([
       { sessionUpdate: 'session_info_update', _meta: { x: 1 } },
     ]);
     expect(updates).toEqual([]);
@@ -246,7 +246,7 @@ describe('beside the conversation', () => {
 
   test('commands are reported for the session; unreadable commands are kept as raw values', () => {
     const odd = { sessionUpdate: 'available_commands_update', availableCommands: 7 };
-    const { drafts, updates } = hearTurn([
+    const { drafts, updates } = recordTurn([
       say('Hi.'),
       { ...odd, availableCommands: [{ name: 'plan', description: 'Plan.' }] },
       odd,
@@ -257,25 +257,25 @@ describe('beside the conversation', () => {
 
   test('a change of mode or of an option is reported as the session’s settings', () => {
     const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask' }, { id: 'code' }] };
-    const { translator, drafts, updates, hear } = startHearing();
+    const { translator, drafts, updates, send } = startTranslator();
     translator.settings({ modes });
     translator.settings({});
-    hear({ sessionUpdate: 'current_mode_update', currentModeId: 'code' });
+    send({ sessionUpdate: 'current_mode_update', currentModeId: 'code' });
     const option = { id: 'model', currentValue: 'large', options: [] };
-    hear({ sessionUpdate: 'config_option_update', configOptions: [option] });
+    send({ sessionUpdate: 'config_option_update', configOptions: [option] });
     expect(updates).toMatchObject([
       { configOptions: [{ currentValue: 'ask' }] },
       { configOptions: [{ currentValue: 'code' }] },
       { configOptions: [{ currentValue: 'large' }, { currentValue: 'code' }] },
     ]);
-    hear(say('Hi.'));
+    send(say('Hi.'));
     translator.finish({ stopReason: 'end_turn' }, timestamp);
     expect(foldTurn(drafts, 'own-1').outputItems[0]).not.toHaveProperty('raw');
   });
 
   test('usage has the context in use and the session’s cost', () => {
     const cost = { amount: 0.5, currency: 'USD' };
-    const { drafts } = hearTurn([
+    const { drafts } = recordTurn([
       { sessionUpdate: 'usage_update', used: 10, size: 100, cost },
       { sessionUpdate: 'usage_update', used: 20, size: 100, cost: null },
     ]);
@@ -290,13 +290,13 @@ describe('beside the conversation', () => {
 
   test('usage does not divide a message', () => {
     const usage = { sessionUpdate: 'usage_update', used: 1, size: 10 };
-    const { drafts } = hearTurn([say('I change '), usage, say('it.'), usage]);
-    expect(saidIn(foldTurn(drafts, 'turn'))).toEqual([['agent', 'I change it.']]);
+    const { drafts } = recordTurn([say('I change '), usage, say('it.'), usage]);
+    expect(textsIn(foldTurn(drafts, 'turn'))).toEqual([['agent', 'I change it.']]);
   });
 
   test('a cost in another currency is kept as a raw value', () => {
     const cost = { amount: 3, currency: 'EUR' };
-    const { drafts } = hearTurn([say('Hi.'), { sessionUpdate: 'usage_update', used: 1, cost }]);
+    const { drafts } = recordTurn([say('Hi.'), { sessionUpdate: 'usage_update', used: 1, cost }]);
     const response = foldTurn(drafts, 'turn');
     expect(response.usage).not.toHaveProperty('costUsd');
     expect(response.outputItems.at(-1)).toMatchObject({ raw: [{ cost }] });
@@ -311,7 +311,7 @@ describe('beside the conversation', () => {
         status,
       })),
     });
-    const { drafts } = hearTurn([
+    const { drafts } = recordTurn([
       plan(),
       plan('pending'),
       plan('completed', 'odd'),
@@ -333,14 +333,14 @@ describe('beside the conversation', () => {
 
   test('a notice is a system message', () => {
     const notice = (fields: object) => ({ sessionUpdate: 'notice', ...fields });
-    const { drafts } = hearTurn([
+    const { drafts } = recordTurn([
       notice({ severity: 'info', title: 'Signed in' }),
       notice({ severity: 'warning', title: 'No MCP', description: 'It did not start.' }),
       notice({ severity: 'cosmic', title: 'Odd' }),
       notice({ severity: 'info', title: '' }),
     ]);
     const response = foldTurn(drafts, 'turn');
-    expect(saidIn(response)).toEqual([
+    expect(textsIn(response)).toEqual([
       ['system', 'Signed in'],
       ['system', 'Warning: No MCP\n\nIt did not start.'],
       ['system', 'Odd'],
@@ -349,7 +349,7 @@ describe('beside the conversation', () => {
   });
 
   test('an unknown update stays with the nearest item', () => {
-    const { drafts } = hearTurn([
+    const { drafts } = recordTurn([
       say('Look: '),
       { sessionUpdate: 'hologram', x: 1 },
       say('there.'),
@@ -361,7 +361,7 @@ describe('beside the conversation', () => {
   });
 
   test('an unknown update gets an item if there is none', () => {
-    const { drafts } = hearTurn([{ sessionUpdate: 'hologram' }, [1], 'noise']);
+    const { drafts } = recordTurn([{ sessionUpdate: 'hologram' }, [1], 'noise']);
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)).toMatchObject({
       origin: 'system',
       raw: [{ sessionUpdate: 'hologram' }, [1], 'noise'],
@@ -369,12 +369,12 @@ describe('beside the conversation', () => {
   });
 
   test('metadata of the answer gets no item, but is kept for the next turn', () => {
-    const { drafts, translator, hear } = startHearing();
+    const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     translator.finish({ stopReason: 'end_turn', _meta: { x: 1 } }, timestamp);
     expect(foldTurn(drafts, 'turn').outputItems).toHaveLength(1);
     translator.begin('next', 'And now?', timestamp);
-    hear(say('Done.'));
+    send(say('Done.'));
     translator.finish({ stopReason: 'end_turn' }, timestamp);
     expect(foldTurn(drafts, 'next').outputItems.at(-1)).toMatchObject({
       raw: [{ _meta: { x: 1 } }],
@@ -383,15 +383,15 @@ describe('beside the conversation', () => {
 
   test('past a limit, unknown updates are only counted', () => {
     const flood = Array.from({ length: 3_000 }, (_, x) => ({ sessionUpdate: 'hologram', x }));
-    const raw = (turnId: string, drafts: ReturnType<typeof startHearing>['drafts']) =>
+    const raw = (turnId: string, drafts: ReturnType<typeof startTranslator>['drafts']) =>
       foldTurn(drafts, turnId).outputItems.at(-1)?.raw as unknown[];
-    const inTurn = raw('turn', hearTurn(flood).drafts);
+    const inTurn = raw('turn', recordTurn(flood).drafts);
     expect(inTurn).toHaveLength(1_001);
     expect(inTurn.at(-1)).toEqual({ omitted: 2_000 });
-    const { drafts, translator, hear } = startHearing();
-    hear(...flood);
+    const { drafts, translator, send } = startTranslator();
+    send(...flood);
     translator.begin('turn', 'Do it.', timestamp);
-    hear(say('Hi.'));
+    send(say('Hi.'));
     translator.finish({ stopReason: 'end_turn' }, timestamp);
     expect(raw('turn', drafts)).toEqual([...flood.slice(-100), { omitted: 2_900 }]);
   });

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { ApprovalOutcome, ContentBlock, Usage } from '@liminal/protocol';
-import type { ApprovalRequest, AskedWords } from '../../base/pending-approvals.ts';
-import { Newest } from '../../base/newest.ts';
+import type { ApprovalRequest, AskedCallInfo } from '../../base/pending-approvals.ts';
+import { LruMap } from '../../base/lru-map.ts';
 import type { Emit } from '../../base/turn-writer.ts';
 import type { SessionUpdate } from '../../provider.ts';
 import { readCommands } from './commands.ts';
-import { conversationReader } from './conversation.ts';
-import { typeOf } from './fields.ts';
+import { conversationHandler } from './conversation.ts';
+import { updateType } from './fields.ts';
 import { readFields } from './fields.ts';
-import { UnplacedNews } from './unplaced-news.ts';
+import { UnplacedUpdates } from './unplaced-updates.ts';
 import type { Trigger, TurnEnd } from '../../base/turn-writer.ts';
 import { isPlainChunk } from './plain-chunk.ts';
 import { newestPlans } from './plan.ts';
@@ -16,7 +16,7 @@ import { Settings } from './settings.ts';
 import { knownSubagents, subagentName } from './subagents.ts';
 import { TerminalTexts, type TerminalExit } from './terminals.ts';
 import { hasFailed } from './thread-status.ts';
-import { askedAlone, callIdOf } from './tool-call.ts';
+import { askedFromRequest, callIdOf } from './tool-call.ts';
 import { AcpTurn } from './turn.ts';
 import { readUsageUpdate } from './usage.ts';
 
@@ -34,7 +34,7 @@ export interface AcpTranslatorOptions {
 const sessionInfo = { sessionUpdate: z.string(), title: z.string(), updatedAt: z.string() };
 
 /** What a permission request asks for, the id of its call, and the subagent that asks. */
-type Asked = Partial<AskedWords> & { callId?: string; askedBy?: string };
+type PermissionRequestInfo = Partial<AskedCallInfo> & { callId?: string; askedBy?: string };
 
 /** The updates of a subagent's session that are shown; the others are kept. */
 const shownOfChildren = new Set([
@@ -46,7 +46,7 @@ const shownOfChildren = new Set([
 ]);
 
 /** How many calls of past turns are remembered: late updates are about the newest ones. */
-const MAX_OVER = 1_000;
+const maxEndedCalls = 1_000;
 
 /**
  * Translates an ACP agent's session updates into canonical events. Any JSON is accepted: values that are not understood
@@ -59,9 +59,9 @@ export class AcpTranslator {
   readonly #terminals = new TerminalTexts();
   readonly #plans = newestPlans();
   readonly #subagents = knownSubagents();
-  readonly #kept = new UnplacedNews();
+  readonly #unplaced = new UnplacedUpdates();
   /** The ids of the newest calls of past turns. */
-  readonly #over = new Newest<string, true>(MAX_OVER);
+  readonly #endedCalls = new LruMap<string, true>(maxEndedCalls);
   #turn: AcpTurn | undefined;
   /** Usage that was reported while no turn ran: counted in the next turn. */
   #usage: Usage | undefined;
@@ -99,10 +99,10 @@ export class AcpTranslator {
   /** Reads `params.update` of a `session/update`, unparsed. */
   read(update: unknown, timestamp: string): void {
     if (isPlainChunk(update)) return this.#running(timestamp).plainChunk(update);
-    const type = typeOf(update);
-    const reader = conversationReader(type);
-    if (reader !== undefined) {
-      if (!this.#isLate(type, update)) reader(this.#running(timestamp), update);
+    const type = updateType(update);
+    const handler = conversationHandler(type);
+    if (handler !== undefined) {
+      if (!this.#isLate(type, update)) handler(this.#running(timestamp), update);
     } else if (update != null && !this.#readSession(type, update, timestamp)) this.#keep(update);
   }
 
@@ -113,7 +113,7 @@ export class AcpTranslator {
 
   /** Reads an update of a subagent's session, whether the agent has announced the session or not. */
   readChild(sessionId: string, update: unknown, timestamp: string): void {
-    const type = typeOf(update);
+    const type = updateType(update);
     if (!shownOfChildren.has(type)) this.#keepAside(update);
     else if (!this.#isLate(type, update)) this.#running(timestamp).child(sessionId, update);
   }
@@ -122,18 +122,22 @@ export class AcpTranslator {
    * Reads the call in a permission request of the session `sessionId`, which may be a subagent's. Returns what the
    * request asks for and who asks, with the call's id, if it has one.
    */
-  toolCall(update: unknown, timestamp: string, sessionId?: string): Asked {
+  toolCall(update: unknown, timestamp: string, sessionId?: string): PermissionRequestInfo {
     const known = sessionId === undefined ? undefined : this.#subagents.get(sessionId);
     const name = subagentName(this.#subagents, sessionId ?? '');
     const by = known === undefined ? {} : { askedBy: `Subagent “${name}”` };
     return { ...by, ...this.#askedCall(update, timestamp, known?.callId) };
   }
 
-  #askedCall(update: unknown, timestamp: string, parentCallId: string | undefined): Asked {
+  #askedCall(
+    update: unknown,
+    timestamp: string,
+    parentCallId: string | undefined,
+  ): PermissionRequestInfo {
     const callId = callIdOf(update);
     if (callId === undefined) {
       if (update != null) this.#keep(update);
-      return { ...askedAlone(update) };
+      return { ...askedFromRequest(update) };
     }
     const turn = this.#running(timestamp);
     turn.toolCall(update, 'request', parentCallId);
@@ -245,18 +249,18 @@ export class AcpTranslator {
   #isLate(type: string, update: unknown): boolean {
     const callId = callIdOf(update);
     if (type !== 'tool_call_update' || callId === undefined) return false;
-    if (!this.#over.has(callId) || this.#turn?.calls.has(callId) === true) return false;
-    this.#kept.late(callId, update);
+    if (!this.#endedCalls.has(callId) || this.#turn?.calls.has(callId) === true) return false;
+    this.#unplaced.late(callId, update);
     return true;
   }
 
   #keep(raw: unknown): void {
-    if (this.#turn === undefined) this.#kept.add(raw);
+    if (this.#turn === undefined) this.#unplaced.add(raw);
     else this.#turn.keep(raw);
   }
 
   #keepAside(raw: unknown): void {
-    if (this.#turn === undefined) this.#kept.add(raw);
+    if (this.#turn === undefined) this.#unplaced.add(raw);
     else this.#turn.keepAside(raw);
   }
 
@@ -295,8 +299,8 @@ export class AcpTranslator {
     this.#turn = undefined;
     if (turn === undefined) return;
     turn.at(timestamp);
-    for (const raw of this.#kept.take()) turn.keepAside(raw);
-    this.#kept.add(...end(turn));
-    for (const callId of turn.calls.ids) this.#over.set(callId, true);
+    for (const raw of this.#unplaced.take()) turn.keepAside(raw);
+    this.#unplaced.add(...end(turn));
+    for (const callId of turn.calls.ids) this.#endedCalls.set(callId, true);
   }
 }

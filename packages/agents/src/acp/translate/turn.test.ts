@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { foldTurn, itemsOf, payloadsOf, saidIn } from '../../testing/folding.ts';
-import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { foldTurn, itemsOf, payloadsOf, textsIn } from '../../testing/folding.ts';
+import { recordTurn, startTranslator, timestamp } from './testing/recorded-translator.ts';
 
 const say = (text: string, more: object = {}) => ({
   sessionUpdate: 'agent_message_chunk',
@@ -11,12 +11,12 @@ const user = (text: string, more: object = {}) => ({
   ...say(text, more),
   sessionUpdate: 'user_message_chunk',
 });
-const hear = (...updates: unknown[]) => foldTurn(hearTurn(updates).drafts, 'turn');
+const hear = (...updates: unknown[]) => foldTurn(recordTurn(updates).drafts, 'turn');
 const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
 
 /** Returns the items of a turn that breaks after these updates. */
 function breakAfter(...updates: unknown[]) {
-  const { translator, drafts, hear: send } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   translator.begin('turn', 'Do it.', timestamp);
   send(...updates);
   translator.end({ type: 'response_error', error }, timestamp);
@@ -54,7 +54,7 @@ describe('a turn that breaks', () => {
 });
 
 test('unknown updates stay with the text of a turn that the next message ends', () => {
-  const { translator, drafts, hear: send } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   send(say('Hi.'), { sessionUpdate: 'hologram' });
   translator.begin('turn', 'Do it.', timestamp);
   expect(foldTurn(drafts, 'own-1').outputItems).toMatchObject([
@@ -66,7 +66,7 @@ test.each([
   ['ended', { type: 'response_done', status: 'completed' } as const],
   ['broke', { type: 'response_error', error } as const],
 ])('raw values of a turn that %s are not repeated in the next turn', (_name, end) => {
-  const { translator, drafts, hear: send } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   send(say('Half'), { sessionUpdate: 'hologram' });
   translator.end(end, timestamp);
   translator.begin('one', 'Do it.', timestamp);
@@ -82,7 +82,7 @@ describe('an approval', () => {
   const request = { approvalId: 'a', title: 'May I?', options: [] };
 
   test('that is requested twice is one approval', () => {
-    const { translator, drafts } = startHearing();
+    const { translator, drafts } = startTranslator();
     translator.openApproval(request, timestamp);
     translator.openApproval({ ...request, title: 'Again?' }, timestamp);
     expect(payloadsOf(drafts, 'own-1').map(({ type }) => type)).toEqual([
@@ -93,7 +93,7 @@ describe('an approval', () => {
   });
 
   test('keeps no outcome of another approval id', () => {
-    const { translator, drafts } = startHearing();
+    const { translator, drafts } = startTranslator();
     translator.openApproval(request, timestamp);
     translator.closeApproval('b', { outcome: 'cancelled' }, timestamp);
     expect(itemsOf(foldTurn(drafts, 'own-1'), 'approval')[0]).not.toHaveProperty('outcome');
@@ -102,7 +102,7 @@ describe('an approval', () => {
 
 describe('a user chunk', () => {
   test('after an echo is shown in a user message', () => {
-    expect(saidIn(hear(user('Do it.'), user(' And more.')))).toEqual([['user', ' And more.']]);
+    expect(textsIn(hear(user('Do it.'), user(' And more.')))).toEqual([['user', ' And more.']]);
   });
 
   test('that is not text is shown', () => {
@@ -141,11 +141,11 @@ describe('a user chunk', () => {
   });
 
   test('after an empty chunk of the answer may still be an echo', () => {
-    expect(saidIn(hear(say(''), user('Do it.'), say('Done.')))).toEqual([['agent', 'Done.']]);
+    expect(textsIn(hear(say(''), user('Do it.'), say('Done.')))).toEqual([['agent', 'Done.']]);
   });
 
   test('in a turn of the agent’s own is not an echo', () => {
-    const { drafts, hear: send } = startHearing();
+    const { drafts, send } = startTranslator();
     send(user('Do it.'), say('Done.'));
     expect(foldTurn(drafts, 'own-1').outputItems).toMatchObject([
       { content: 'Do it.', origin: 'user' },
@@ -156,7 +156,7 @@ describe('a user chunk', () => {
 
 test('a plan divides the text before it from the text after it', () => {
   const plan = { sessionUpdate: 'plan', entries: [] };
-  expect(saidIn(hear(user('Do'), plan, user(' it.')))).toEqual([
+  expect(textsIn(hear(user('Do'), plan, user(' it.')))).toEqual([
     ['user', 'Do'],
     ['user', ' it.'],
   ]);
@@ -193,7 +193,7 @@ describe('a call that has ended', () => {
   });
 
   test('begins again by a permission request', () => {
-    const { translator, drafts, hear: send } = startHearing();
+    const { translator, drafts, send } = startTranslator();
     send(call);
     translator.toolCall({ toolCallId: 'c', title: 'Look' }, timestamp);
     expect(itemsOf(foldTurn(drafts, 'own-1'), 'function_call')).toHaveLength(2);
@@ -201,7 +201,7 @@ describe('a call that has ended', () => {
 
   test('does not divide a message by a late update', () => {
     const late = { ...call, sessionUpdate: 'tool_call_update', rawOutput: 'late' };
-    expect(saidIn(hear(call, say('One '), late, say('message.')))).toEqual([
+    expect(textsIn(hear(call, say('One '), late, say('message.')))).toEqual([
       ['agent', 'One message.'],
     ]);
   });

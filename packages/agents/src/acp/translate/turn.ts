@@ -2,20 +2,20 @@ import { z } from 'zod';
 import type { ApprovalOutcome, ContentBlock, Usage } from '@liminal/protocol';
 import type { ApprovalRequest } from '../../base/pending-approvals.ts';
 import { TurnWriter, type Emit, type Trigger, type TurnEnd } from '../../base/turn-writer.ts';
-import { AnnouncedAgain } from './announced-again.ts';
+import { RepetitionFilter } from './repetition-filter.ts';
 import { AcpCalls } from './calls.ts';
 import { ChildSessions } from './child-sessions.ts';
 import { Compactions } from './compaction.ts';
 import { PromptEcho } from './prompt-echo.ts';
 import { isRecord, readFields } from './fields.ts';
-import { typeOf } from './fields.ts';
+import { updateType } from './fields.ts';
 import { readNotice } from './notices.ts';
-import { readOutcome, endOf } from './outcome.ts';
+import { readOutcome, toTurnEnd } from './outcome.ts';
 import { parentCallOf } from './parent-call.ts';
 import type { PlainChunk } from './plain-chunk.ts';
 import { AcpPlans, type NewestPlans } from './plan.ts';
 import { SessionMessages } from './session-messages.ts';
-import { Speech, type Voice } from './speech.ts';
+import { MessageWriter, type Speaker } from './message-writer.ts';
 import { type KnownSubagents, Subagents } from './subagents.ts';
 import type { TerminalTexts } from './terminals.ts';
 import { callIdOf, type Source } from './tool-call.ts';
@@ -44,8 +44,8 @@ export class AcpTurn {
   readonly calls: AcpCalls;
   readonly #options: TurnOptions;
   readonly #writer: TurnWriter;
-  readonly #speech: Speech;
-  readonly #again: AnnouncedAgain;
+  readonly #messageWriter: MessageWriter;
+  readonly #again: RepetitionFilter;
   readonly #plans: AcpPlans;
   readonly #messages: SessionMessages;
   readonly #subagents: Subagents;
@@ -65,9 +65,9 @@ export class AcpTurn {
     this.#options = options;
     const writer = new TurnWriter(turnId, emit);
     this.#writer = writer;
-    this.#speech = new Speech(writer);
+    this.#messageWriter = new MessageWriter(writer);
     this.calls = new AcpCalls({ writer, terminals, isReplay });
-    this.#again = new AnnouncedAgain(this.calls);
+    this.#again = new RepetitionFilter(this.calls);
     this.#plans = new AcpPlans(writer, options.plans);
     this.#messages = new SessionMessages(writer);
     this.#subagents = new Subagents(writer, options.subagents);
@@ -96,18 +96,18 @@ export class AcpTurn {
   }
 
   plainChunk({ sessionUpdate, content, messageId }: PlainChunk): void {
-    const voice = sessionUpdate === 'agent_message_chunk' ? 'agent' : 'thought';
+    const speaker = sessionUpdate === 'agent_message_chunk' ? 'agent' : 'thought';
     if (content.text !== '') this.#endEcho();
-    this.#speech.say(voice, content.text, { messageId: messageId ?? undefined });
+    this.#messageWriter.appendText(speaker, content.text, { messageId: messageId ?? undefined });
   }
 
-  chunk(voice: Voice, update: unknown): void {
+  chunk(speaker: Speaker, update: unknown): void {
     const { fields, rest } = readFields(update, chunk);
     if (rest !== undefined) this.keepAside(rest);
-    if (voice !== 'user') this.#endEcho();
-    const content = voice === 'user' ? this.#withoutEcho(fields.content) : fields.content;
+    if (speaker !== 'user') this.#endEcho();
+    const content = speaker === 'user' ? this.#withoutEcho(fields.content) : fields.content;
     const of = { messageId: fields.messageId, parentCallId: parentCallOf(rest?.['_meta']) };
-    this.#speech.show(voice, content, of);
+    this.#messageWriter.show(speaker, content, of);
   }
 
   toolCall(update: unknown, source: Source, parentCallId?: string): void {
@@ -142,7 +142,7 @@ export class AcpTurn {
 
   /** Reads an update of a subagent's own session. */
   child(sessionId: string, update: unknown): void {
-    if (typeOf(update) === 'subagent_update') return this.#subagents.read(update);
+    if (updateType(update) === 'subagent_update') return this.#subagents.read(update);
     this.#children.read(sessionId, update);
   }
 
@@ -219,14 +219,14 @@ export class AcpTurn {
     const outcome = readOutcome(response);
     if (outcome.rest !== undefined) this.keepAside(outcome.rest);
     this.#close();
-    return this.end(endOf(outcome, this.#hasFailed, this.#speech.lastMessage));
+    return this.end(toTurnEnd(outcome, this.#hasFailed, this.#messageWriter.lastMessage));
   }
 
   /** Ends the turn. Returns the values that were kept aside and found no item. */
   end(end: TurnEnd): unknown[] {
     const error = end.type === 'response_error' ? end.error : undefined;
     this.#endEcho();
-    if (error === undefined) this.#speech.close();
+    if (error === undefined) this.#messageWriter.close();
     this.#children.close();
     this.#messages.close();
     for (const one of this.#again.end()) this.keepAside(one);
@@ -244,7 +244,7 @@ export class AcpTurn {
   ): void {
     // An ended call no longer changes.
     if (this.calls.isOver(callId) && !isAnew(update, source)) return this.keepAside(update);
-    if (source === 'request' || this.calls.isNews(callId, update)) this.#close();
+    if (source === 'request' || this.calls.isStateChange(callId, update)) this.#close();
     this.calls.read(update, source, parentCallId);
   }
 
@@ -253,7 +253,7 @@ export class AcpTurn {
    */
   #place(isBroken: boolean): unknown[] {
     const unplaced = this.#writer.takeUnplaced();
-    if (isBroken && this.#speech.breakOff(unplaced)) return [];
+    if (isBroken && this.#messageWriter.breakOff(unplaced)) return [];
     if (unplaced.every((raw) => isObject(raw) && this.#aside.has(raw))) return unplaced;
     this.#writer.notice('The agent sent something that cannot be shown here.', { raw: unplaced });
     return [];
@@ -262,11 +262,11 @@ export class AcpTurn {
   /** Ends the open message, because something other than text follows. */
   #close(): void {
     this.#endEcho();
-    this.#speech.close();
+    this.#messageWriter.close();
   }
 
   #endEcho(): void {
-    this.#speech.say('user', this.#echo.end());
+    this.#messageWriter.appendText('user', this.#echo.end());
   }
 
   /** Returns content of a user chunk, without the echo of the user's own message. */

@@ -1,11 +1,11 @@
 /** Updates of ACP's unstable schema: several plans, messages between sessions, subagents. */
 import { describe, expect, test } from 'vitest';
-import { foldTurn, itemsOf, saidIn } from '../../testing/folding.ts';
-import { hearTurn } from './testing/hearing.ts';
+import { foldTurn, itemsOf, textsIn } from '../../testing/folding.ts';
+import { recordTurn } from './testing/recorded-translator.ts';
 
-const turnOf = (...updates: unknown[]) => foldTurn(hearTurn(updates).drafts, 'turn');
+const turnOf = (...updates: unknown[]) => foldTurn(recordTurn(updates).drafts, 'turn');
 const noticesOf = (...updates: unknown[]) =>
-  saidIn(turnOf(...updates)).flatMap(([origin, text]) => (origin === 'system' ? [text] : []));
+  textsIn(turnOf(...updates)).flatMap(([origin, text]) => (origin === 'system' ? [text] : []));
 
 describe('several plans', () => {
   const entry = (content: string) => ({ content, priority: 'medium', status: 'pending' });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readActivity } from './activity.ts';
 
 /** The activity in a recording, each change once. */
-async function toldIn(name: string): Promise<string[]> {
+async function activitiesIn(name: string): Promise<string[]> {
   const { entries } = await loadClaudeRecording(name);
   const told = entries.flatMap((entry) => ('sdk' in entry ? (readActivity(entry.sdk) ?? []) : []));
   return told.filter((text, index) => text !== (told[index - 1] ?? ''));
@@ -11,7 +11,7 @@ async function toldIn(name: string): Promise<string[]> {
 
 describe('a retry is shown until the model answers', () => {
   test('overloaded', async () => {
-    expect(await toldIn('retry-529')).toEqual([
+    expect(await activitiesIn('retry-529')).toEqual([
       'The model is overloaded (529). Trying again now (attempt 1 of 2).',
       'The model is overloaded (529). Trying again now (attempt 2 of 2).',
       '',
@@ -19,14 +19,14 @@ describe('a retry is shown until the model answers', () => {
   });
 
   test('too many requests', async () => {
-    expect(await toldIn('retry-429')).toEqual([
+    expect(await activitiesIn('retry-429')).toEqual([
       'The model rejects further requests for now (429). Trying again now (attempt 1 of 2).',
       '',
     ]);
   });
 
   test('the retries are used up', async () => {
-    expect((await toldIn('error-529')).at(-1)).toBe('');
+    expect((await activitiesIn('error-529')).at(-1)).toBe('');
   });
 });
 
@@ -47,5 +47,5 @@ test.each([
 });
 
 test('a text without a retry has no activity', async () => {
-  expect(await toldIn('text')).toEqual([]);
+  expect(await activitiesIn('text')).toEqual([]);
 });

@@ -21,10 +21,10 @@ export function readActivity(message: unknown): string | undefined {
   if (typeof message !== 'object' || message === null || !('type' in message)) return undefined;
   if (resuming.has(message.type)) return '';
   const retry = Retry.safeParse(message).data;
-  return retry && `${problemOf(retry)} ${attemptOf(retry)}`;
+  return retry && `${retryProblem(retry)} ${attemptOf(retry)}`;
 }
 
-function problemOf({ error_status: status, no_response: silence }: Retry): string {
+function retryProblem({ error_status: status, no_response: silence }: Retry): string {
   if (silence != null) return `The model has not answered for ${seconds(silence.waited_ms)}.`;
   if (status == null) return 'The model cannot be reached.';
   if (status === 529) return 'The model is overloaded (529).';

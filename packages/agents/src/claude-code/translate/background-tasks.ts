@@ -47,8 +47,8 @@ const InBackground = z.looseObject({ backgroundTaskId: z.string() });
 /** Claude Code's words before the path of the output. */
 const beforeOutput = 'Output is being written to: ';
 
-const News = z.union([Level, Started, Progress, Ended]);
-const subtypes = new Set(News.options.map(({ shape }) => shape.subtype.value as string));
+const TaskMessage = z.union([Level, Started, Progress, Ended]);
+const subtypes = new Set(TaskMessage.options.map(({ shape }) => shape.subtype.value as string));
 
 const kinds: Record<string, BackgroundTask['kind']> = {
   local_bash: 'command',
@@ -84,19 +84,19 @@ export class BackgroundTasks {
   /** Applies a message. Returns a sentence if a task has ended, otherwise undefined. */
   read(message: { subtype: string }, timestamp: string): string | undefined {
     if (!subtypes.has(message.subtype)) return undefined;
-    const news = News.safeParse(message).data;
-    switch (news?.subtype) {
+    const taskMessage = TaskMessage.safeParse(message).data;
+    switch (taskMessage?.subtype) {
       case 'background_tasks_changed':
-        this.#replace(news.tasks, timestamp);
+        this.#replace(taskMessage.tasks, timestamp);
         return undefined;
       case 'task_started':
-        this.#start(news);
+        this.#start(taskMessage);
         return undefined;
       case 'task_progress':
-        this.#updateProgress(news);
+        this.#updateProgress(taskMessage);
         return undefined;
       case 'task_notification':
-        return this.#end(news);
+        return this.#end(taskMessage);
       case undefined:
         return undefined;
     }
@@ -134,8 +134,8 @@ export class BackgroundTasks {
     if (callId !== undefined) this.#change(taskId, { callId });
   }
 
-  #updateProgress(news: z.infer<typeof Progress>): void {
-    const { task_id: taskId, description, summary, last_tool_name: tool } = news;
+  #updateProgress(report: z.infer<typeof Progress>): void {
+    const { task_id: taskId, description, summary, last_tool_name: tool } = report;
     const title = this.#known.get(taskId)?.title;
     const does = description === title ? undefined : description;
     const progress = [summary, does, tool].find((words) => words !== undefined && words !== '');
@@ -158,10 +158,10 @@ export class BackgroundTasks {
     }
   }
 
-  #change(taskId: string, news: Partial<BackgroundTask>): void {
+  #change(taskId: string, changes: Partial<BackgroundTask>): void {
     if (!this.#running.some((task) => task.taskId === taskId)) return;
     this.#running = this.#running.map((task) =>
-      task.taskId === taskId ? { ...task, ...news } : task,
+      task.taskId === taskId ? { ...task, ...changes } : task,
     );
   }
 

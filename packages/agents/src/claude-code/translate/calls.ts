@@ -4,10 +4,10 @@ import type { NativeBlock } from './native.ts';
 import { isPlanTool, type ClaudePlan } from './plan.ts';
 import { describeTool } from './describe-tool.ts';
 import { readToolResult, type ToolResult } from './tool-results.ts';
-import { jsonOf } from '../../base/few-values.ts';
+import { toJson } from '../../base/few-values.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 
-interface Call {
+interface OpenCall {
   itemId: string;
   name: string;
   parentCallId: string | undefined;
@@ -17,12 +17,12 @@ interface Call {
   unshown?: OutputItem;
 }
 
-const Input = z.record(z.string(), z.unknown());
+const CallInput = z.record(z.string(), z.unknown());
 
 /** A call's input and its JSON. An input with too many values arrives only as JSON (`ProgramOutput`). */
 function readInput(given: unknown): { input: Record<string, unknown>; json: string } {
-  const input = Input.safeParse(given).data ?? {};
-  return { input, json: jsonOf(given ?? {}) };
+  const input = CallInput.safeParse(given).data ?? {};
+  return { input, json: toJson(given ?? {}) };
 }
 
 /** The tool calls of one turn. Each call is an item; its output is matched by call id. */
@@ -30,7 +30,7 @@ export class ClaudeCalls {
   readonly #writer: TurnWriter;
   readonly #cwd: string;
   readonly #plan: ClaudePlan;
-  readonly #waiting = new Map<string, Call>();
+  readonly #waiting = new Map<string, OpenCall>();
 
   constructor(writer: TurnWriter, cwd: string, plan: ClaudePlan) {
     this.#writer = writer;
@@ -106,16 +106,21 @@ export class ClaudeCalls {
     return { ...item, arguments: '{}', raw: { partialArguments: item.arguments } };
   }
 
-  #note(itemId: string, block: NativeBlock, parentCallId: string | undefined): Call {
+  #note(itemId: string, block: NativeBlock, parentCallId: string | undefined): OpenCall {
     const name = block.name ?? block.type;
     // A subagent's to-do list is not the turn's plan.
     const isPlan = parentCallId === undefined && isPlanTool(name);
-    const call: Call = { itemId, name, parentCallId, isPlan };
+    const call: OpenCall = { itemId, name, parentCallId, isPlan };
     this.#waiting.set(block.id ?? itemId, call);
     return call;
   }
 
-  #item(call: Call, block: NativeBlock, input: Record<string, unknown>, json: string): OutputItem {
+  #item(
+    call: OpenCall,
+    block: NativeBlock,
+    input: Record<string, unknown>,
+    json: string,
+  ): OutputItem {
     const { itemId, name, parentCallId } = call;
     return {
       type: 'function_call',

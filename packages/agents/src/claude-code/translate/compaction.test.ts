@@ -1,6 +1,6 @@
 import { loadClaudeRecording } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { recordTurn, startTranslator, timestamp } from './testing/recorded-translator.ts';
 import { foldTurns } from '../../testing/folding.ts';
 
 const summarised = 'The conversation so far was summarised to make room.';
@@ -8,7 +8,7 @@ const summarising = 'The conversation so far is being summarised to make room.';
 
 /** The messages of each turn of a recording, at the turn's end and at a compaction's beginning. */
 async function replay(name: string) {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   let turns = 0;
   let atFirst: unknown;
   for (const entry of (await loadClaudeRecording(name)).entries) {
@@ -103,15 +103,15 @@ test.each([
   ['with impossible counts', [boundary({ pre_tokens: -1, post_tokens: 'x' })], [summarised]],
   ['without details', [boundary(undefined)], [summarised]],
 ])('a compaction %s is shown', (_name, messages, words) => {
-  const { outputItems } = hearTurn(...messages);
+  const { outputItems } = recordTurn(...messages);
   expect(outputItems.map((item) => 'content' in item && item.content)).toEqual(words);
 });
 
 test('a compaction between turns begins no turn, and the next turn shows its end', () => {
-  const { translator, drafts, hear } = startHearing();
-  hear(begun, done, boundary({}));
+  const { translator, drafts, send } = startTranslator();
+  send(begun, done, boundary({}));
   expect(drafts).toEqual([]);
-  hear(status({ status: 'requesting' }));
+  send(status({ status: 'requesting' }));
   translator.end({ type: 'response_done', status: 'completed' }, timestamp);
   expect(said(drafts)).toEqual([[`system: ${summarised}`]]);
 });

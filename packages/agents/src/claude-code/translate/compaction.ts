@@ -23,7 +23,7 @@ const Boundary = z.looseObject({
 });
 
 /** A step of a compaction, with its message to people. */
-export interface CompactionNews {
+export interface CompactionStep {
   state: 'begun' | 'done' | 'ended';
   status: Compaction;
   words: string;
@@ -33,7 +33,7 @@ export interface CompactionNews {
  * The step of a compaction that a message reports; undefined for other messages. After `done`, the boundary follows as
  * `ended`, with the conversation's size before and after.
  */
-export function readCompaction(message: SystemMessage): CompactionNews | undefined {
+export function readCompaction(message: SystemMessage): CompactionStep | undefined {
   const { subtype, status, compact_result: result, compact_error: reason = '' } = message;
   if (subtype === 'compact_boundary') {
     return { state: 'ended', status: 'completed', words: howItEnded(message) };
@@ -51,17 +51,21 @@ export function readCompaction(message: SystemMessage): CompactionNews | undefin
 }
 
 /** The ids of the messages that a compaction has kept; Claude Code may send some of them again afterwards. */
-export const keptBy = (message: SystemMessage): string[] | undefined =>
+export const preservedMessages = (message: SystemMessage): string[] | undefined =>
   message.subtype === 'compact_boundary'
     ? (Boundary.safeParse(message).data?.compact_metadata.preserved_messages?.uuids ?? [])
     : undefined;
 
 function howItEnded(message: SystemMessage): string {
-  const told = Boundary.safeParse(message).data?.compact_metadata;
+  const metadata = Boundary.safeParse(message).data?.compact_metadata;
   const details = [
-    told?.trigger === 'manual' ? 'on request' : told?.trigger === 'auto' ? 'automatically' : '',
-    told?.pre_tokens === undefined ? '' : `${counted(told.pre_tokens)} before`,
-    told?.post_tokens === undefined ? '' : `${counted(told.post_tokens)} after`,
+    metadata?.trigger === 'manual'
+      ? 'on request'
+      : metadata?.trigger === 'auto'
+        ? 'automatically'
+        : '',
+    metadata?.pre_tokens === undefined ? '' : `${counted(metadata.pre_tokens)} before`,
+    metadata?.post_tokens === undefined ? '' : `${counted(metadata.post_tokens)} after`,
   ].filter((detail) => detail !== '');
   return details.length === 0 ? summarised : summarised.replace('.', ` (${details.join(', ')}).`);
 }
@@ -74,18 +78,18 @@ export class Compactions {
   #count = 0;
   #open: string | undefined;
   /** The end of the open compaction, until its boundary adds details. */
-  #ending: CompactionNews | undefined;
+  #ending: CompactionStep | undefined;
 
   constructor(writer: TurnWriter) {
     this.#writer = writer;
   }
 
-  read(news: CompactionNews): void {
-    const { state } = news;
+  read(step: CompactionStep): void {
+    const { state } = step;
     if (state === 'begun') this.close();
     this.#open ??= this.#begin();
     if (state === 'begun') return;
-    this.#ending = news;
+    this.#ending = step;
     if (state === 'ended') this.close();
   }
 

@@ -10,69 +10,69 @@ export interface ToolDescription {
   diffs?: FileDiff[];
 }
 
-type Input = Record<string, unknown>;
+type ToolInput = Record<string, unknown>;
 
-interface FaceMaker {
+interface ToolDescriber {
   kind: ToolKind;
   /** The title's beginning, and the whole title before the arguments are known. */
   verb: string;
   /** The title's rest, from the arguments. */
-  subject?: (input: Input, cwd: string) => string | undefined;
-  locations?: (input: Input) => ToolLocation[];
-  diffs?: (input: Input) => FileDiff[];
+  subject?: (input: ToolInput, cwd: string) => string | undefined;
+  locations?: (input: ToolInput) => ToolLocation[];
+  diffs?: (input: ToolInput) => FileDiff[];
 }
 
-const textIn = (input: Input, key: string): string | undefined => {
+const stringField = (input: ToolInput, key: string): string | undefined => {
   const value = input[key];
   return typeof value === 'string' ? value : undefined;
 };
 
-const numberIn = (input: Input, key: string): number | undefined => {
+const numberField = (input: ToolInput, key: string): number | undefined => {
   const value = input[key];
   return typeof value === 'number' ? value : undefined;
 };
 
 const subject =
   (key: string) =>
-  (input: Input): string | undefined => {
-    const value = textIn(input, key);
+  (input: ToolInput): string | undefined => {
+    const value = stringField(input, key);
     return value === undefined ? undefined : oneLine(value);
   };
 
 const path =
   (key: string) =>
-  (input: Input, cwd: string): string | undefined => {
-    const value = textIn(input, key);
+  (input: ToolInput, cwd: string): string | undefined => {
+    const value = stringField(input, key);
     return value === undefined ? undefined : shortPath(value, cwd);
   };
 
 const at =
   (key: string, lineKey?: string) =>
-  (input: Input): ToolLocation[] => {
-    const value = textIn(input, key);
-    const line = lineKey === undefined ? undefined : numberIn(input, lineKey);
+  (input: ToolInput): ToolLocation[] => {
+    const value = stringField(input, key);
+    const line = lineKey === undefined ? undefined : numberField(input, lineKey);
     if (value === undefined) return [];
     // Models may pass any number.
     return [Number.isSafeInteger(line) ? { path: value, line } : { path: value }];
   };
 
-const quoted = (key: string, input: Input): string | undefined => {
-  const value = textIn(input, key);
+const quoted = (key: string, input: ToolInput): string | undefined => {
+  const value = stringField(input, key);
   return value === undefined ? undefined : `“${oneLine(value)}”`;
 };
 
 const searched =
   (key: string) =>
-  (input: Input, cwd: string): string | undefined => {
+  (input: ToolInput, cwd: string): string | undefined => {
     const folder = path('path')(input, cwd);
     const pattern = quoted(key, input);
     const isAll = folder === undefined || folder === cwd;
     return pattern === undefined || isAll ? pattern : `${pattern} in ${folder}`;
   };
 
-const readRange = (input: Input, cwd: string): string | undefined => {
+const readRange = (input: ToolInput, cwd: string): string | undefined => {
   const file = path('file_path')(input, cwd);
-  const [from, count] = [numberIn(input, 'offset'), numberIn(input, 'limit')];
+  const [from, count] = [numberField(input, 'offset'), numberField(input, 'limit')];
   if (file === undefined || (from === undefined && count === undefined)) return file;
   const start = from ?? 1;
   return count === undefined
@@ -80,21 +80,21 @@ const readRange = (input: Input, cwd: string): string | undefined => {
     : `${file}, lines ${start}–${start + count - 1}`;
 };
 
-const editDiffs = (input: Input): FileDiff[] => {
-  const file = textIn(input, 'file_path');
+const editDiffs = (input: ToolInput): FileDiff[] => {
+  const file = stringField(input, 'file_path');
   if (file === undefined) return [];
-  const [oldText, newText] = [textIn(input, 'old_string'), textIn(input, 'new_string')];
+  const [oldText, newText] = [stringField(input, 'old_string'), stringField(input, 'new_string')];
   return newText === undefined ? [] : [{ path: file, oldText: oldText ?? null, newText }];
 };
 
-const writeDiffs = (input: Input): FileDiff[] => {
-  const [file, newText] = [textIn(input, 'file_path'), textIn(input, 'content')];
+const writeDiffs = (input: ToolInput): FileDiff[] => {
+  const [file, newText] = [stringField(input, 'file_path'), stringField(input, 'content')];
   return file === undefined || newText === undefined ? [] : [{ path: file, newText }];
 };
 
-const agent: FaceMaker = { kind: 'think', verb: 'Delegate:', subject: subject('description') };
+const agent: ToolDescriber = { kind: 'think', verb: 'Delegate:', subject: subject('description') };
 
-const faces: Record<string, FaceMaker> = {
+const describers: Record<string, ToolDescriber> = {
   Agent: agent,
   Task: agent,
   AskUserQuestion: { kind: 'other', verb: 'Question' },
@@ -159,21 +159,22 @@ const faces: Record<string, FaceMaker> = {
 };
 
 /** `mcp__server__tool` is shown with its server; other unknown tools by their name. */
-function unknownFace(name: string): FaceMaker {
+function unknownTool(name: string): ToolDescriber {
   const [prefix, server, ...tool] = name.split('__');
   const called = prefix === 'mcp' && tool.length > 0 ? `${server}: ${tool.join('__')}` : name;
   return { kind: 'other', verb: called };
 }
 
 /** Describes a call. `cwd` is the session's folder, to which paths are relative. */
-export function describeTool(name: string, input: Input, cwd: string): ToolDescription {
-  const maker = (Object.hasOwn(faces, name) && faces[name]) || unknownFace(name);
-  const told = maker.subject?.(input, cwd);
+export function describeTool(name: string, input: ToolInput, cwd: string): ToolDescription {
+  const maker = (Object.hasOwn(describers, name) && describers[name]) || unknownTool(name);
+  const subjectText = maker.subject?.(input, cwd);
   const locations = maker.locations?.(input) ?? [];
   const diffs = maker.diffs?.(input) ?? [];
   return {
     kind: maker.kind,
-    title: told === undefined ? maker.verb.replace(/:$/, '') : `${maker.verb} ${told}`,
+    title:
+      subjectText === undefined ? maker.verb.replace(/:$/, '') : `${maker.verb} ${subjectText}`,
     ...(locations.length > 0 && { locations }),
     ...(diffs.length > 0 && { diffs }),
   };

@@ -23,19 +23,20 @@ const Answered = z.looseObject({
 });
 
 const Reset = z.looseObject({ type: z.literal('conversation_reset') });
-const Message = z.union([Evaluated, Answered, Reset]);
+const GoalMessage = z.union([Evaluated, Answered, Reset]);
 
 /** Most characters of a goal, and of the reason why it is not met, that are shown. */
 const maxShown = 300;
 
 /** Notices that replace the earlier notices about the goal; undefined for messages that do not concern the goal. */
 export function readGoal(message: unknown): SessionNotice[] | undefined {
-  const told = Message.safeParse(message).data;
-  if (told === undefined) return undefined;
-  if (told.type === 'conversation_reset') return [];
-  if (told.type === 'active_goal') return told.value === null ? [] : [evaluated(told.value)];
+  const goalMessage = GoalMessage.safeParse(message).data;
+  if (goalMessage === undefined) return undefined;
+  if (goalMessage.type === 'conversation_reset') return [];
+  if (goalMessage.type === 'active_goal')
+    return goalMessage.value === null ? [] : [evaluated(goalMessage.value)];
   const [, verb, condition] =
-    /^Goal (set|cleared)(?:: ([^]*))?$/.exec(told.message.content[0].text) ?? [];
+    /^Goal (set|cleared)(?:: ([^]*))?$/.exec(goalMessage.message.content[0].text) ?? [];
   if (verb === 'set' && condition !== undefined) return [goal(condition, '')];
   return verb === 'cleared' ? [] : undefined;
 }

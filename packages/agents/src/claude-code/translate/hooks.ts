@@ -3,7 +3,7 @@ import { hookOutcomes, hookWords } from '../../base/hook-words.ts';
 
 const text = z.string().catch('');
 
-const Told = z.looseObject({
+const HookResponse = z.looseObject({
   hook_name: z.string(),
   outcome: z.string(),
   exit_code: z.number().optional().catch(undefined),
@@ -12,7 +12,7 @@ const Told = z.looseObject({
 });
 
 /** The JSON answer of a hook that has not failed. */
-const Answer = z.looseObject({
+const HookAnswer = z.looseObject({
   decision: z.string().optional().catch(undefined),
   reason: text,
   continue: z.boolean().optional().catch(undefined),
@@ -34,9 +34,9 @@ const refuses = 2;
 
 /** A notice about a hook that refused, stopped or failed; undefined for other hooks. */
 export function hookNotice(message: unknown): string | undefined {
-  const told = Told.safeParse(message).data;
-  if (told === undefined) return undefined;
-  const { hook_name: name, outcome, exit_code: code, stdout, stderr } = told;
+  const response = HookResponse.safeParse(message).data;
+  if (response === undefined) return undefined;
+  const { hook_name: name, outcome, exit_code: code, stdout, stderr } = response;
   if (outcome === 'error') {
     if (code === refuses && !name.startsWith('SessionStart'))
       return hookWords(name, hookOutcomes.blocked, stderr);
@@ -55,10 +55,10 @@ export function hookNotice(message: unknown): string | undefined {
   return hookWords(name, hookOutcomes.blocked, answer.reason);
 }
 
-function answerIn(stdout: string): z.infer<typeof Answer> | undefined {
+function answerIn(stdout: string): z.infer<typeof HookAnswer> | undefined {
   if (!stdout.trimStart().startsWith('{')) return undefined;
   try {
-    return Answer.safeParse(JSON.parse(stdout)).data;
+    return HookAnswer.safeParse(JSON.parse(stdout)).data;
   } catch {
     return undefined;
   }

@@ -34,7 +34,7 @@ const NativeUsage = z.looseObject({
 });
 export type NativeUsage = z.infer<typeof NativeUsage>;
 
-const Content = z
+const MessageContent = z
   .union([z.string(), z.array(NativeBlock)])
   .transform((content) =>
     typeof content === 'string' ? [NativeBlock.parse({ type: 'text', text: content })] : content,
@@ -49,7 +49,7 @@ const answering = {
 const AssistantMessage = z.looseObject({
   ...answering,
   type: z.literal('assistant'),
-  message: z.looseObject({ id: z.string(), model: z.string(), content: Content }),
+  message: z.looseObject({ id: z.string(), model: z.string(), content: MessageContent }),
   parent_tool_use_id: z.string().nullish(),
   error: z.string().optional(),
   is_api_error_message: z.boolean().optional(),
@@ -61,7 +61,7 @@ export type AssistantMessage = z.infer<typeof AssistantMessage>;
 
 const UserMessage = z.looseObject({
   type: z.literal('user'),
-  message: z.looseObject({ content: Content }),
+  message: z.looseObject({ content: MessageContent }),
   parent_tool_use_id: z.string().nullish(),
   isSynthetic: z.boolean().optional(),
   tool_use_result: z.unknown().optional(),
@@ -197,10 +197,15 @@ function isDelta(event: unknown): boolean {
   const { index, delta } = event;
   if (!Number.isFinite(index) || !isRecord(delta) || typeof delta['type'] !== 'string')
     return false;
-  return isText(delta['text']) && isText(delta['thinking']) && isText(delta['partial_json']);
+  return (
+    isOptionalString(delta['text']) &&
+    isOptionalString(delta['thinking']) &&
+    isOptionalString(delta['partial_json'])
+  );
 }
 
-const isText = (value: unknown): boolean => value === undefined || typeof value === 'string';
+const isOptionalString = (value: unknown): boolean =>
+  value === undefined || typeof value === 'string';
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;

@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { hookNotice } from './hooks.ts';
 import type { SystemMessage } from './native.ts';
-import { isOfSession } from './session-notices.ts';
+import { isAboutSession } from './session-notices.ts';
 
 /** The notices by subtype; undefined if the message has no known text. */
 const texts: Record<string, (message: SystemMessage) => string | undefined> = {
   hook_response: hookNotice,
   local_command_output: ({ content }) => content,
-  informational: ({ content, tag }) => (isOfSession(tag) ? '' : content),
+  informational: ({ content, tag }) => (isAboutSession(tag) ? '' : content),
   model_refusal_fallback: ({ content }) => content,
   model_refusal_no_fallback: ({ content }) => content,
   // Without the key of Claude Code's terminal.
@@ -36,9 +36,9 @@ const Denied = z.looseObject({
  * model.
  */
 function deniedNotice(message: SystemMessage): string | undefined {
-  const told = Denied.safeParse(message).data;
-  if (told === undefined) return undefined;
-  const { tool_name: tool, decision_reason: reason, message: words } = told;
+  const denied = Denied.safeParse(message).data;
+  if (denied === undefined) return undefined;
+  const { tool_name: tool, decision_reason: reason, message: words } = denied;
   return `Claude Code refused a call of ${tool} without asking. ${reason ?? words}`.trim();
 }
 
@@ -49,9 +49,9 @@ const Install = z.looseObject({
 });
 
 function pluginNotice(message: SystemMessage): string | undefined {
-  const told = Install.safeParse(message).data;
-  if (told === undefined) return undefined;
-  const { status, name, error } = told;
+  const installation = Install.safeParse(message).data;
+  if (installation === undefined) return undefined;
+  const { status, name, error } = installation;
   return status === 'failed' ? `The plugin ${name} was not installed. ${error}`.trim() : '';
 }
 
@@ -76,9 +76,9 @@ const lostReasons: Readonly<Record<string, string>> = {
 };
 
 function lostNotice(message: SystemMessage): string | undefined {
-  const told = Lost.safeParse(message).data;
-  if (told === undefined) return undefined;
-  const { error_code: code, lost } = told;
+  const loss = Lost.safeParse(message).data;
+  if (loss === undefined) return undefined;
+  const { error_code: code, lost } = loss;
   const reason = (Object.hasOwn(lostReasons, code) ? lostReasons[code] : undefined) ?? code;
   const isTranscript = lost.length === 0 || lost.includes('transcript');
   const what = isTranscript ? 'a part of this conversation' : 'changes of its settings';

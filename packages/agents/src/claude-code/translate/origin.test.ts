@@ -1,8 +1,8 @@
 import type { EventDraft } from '@liminal/protocol';
 import { loadClaudeRecording } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { whyOf } from './origin.ts';
-import { startHearing, timestamp } from './testing/hearing.ts';
+import { describeOrigin } from './origin.ts';
+import { startTranslator, timestamp } from './testing/recorded-translator.ts';
 import { foldTurns } from '../../testing/folding.ts';
 
 const byItself = 'Claude Code went on by itself.';
@@ -50,14 +50,14 @@ test.each([
   [{ kind: 'human' }, undefined],
   [undefined, undefined],
 ])('the text about the origin %j is: %s', (origin, why) => {
-  expect(whyOf(origin)).toBe(why);
+  expect(describeOrigin(origin)).toBe(why);
 });
 
 test('another sender’s message is shown with its origin, but Claude Code’s text for its model is not', () => {
-  expect(whyOf({ kind: 'coordinator' }, 'Hurry.')).toMatch(/\n\nHurry\.$/);
-  expect(whyOf({ kind: 'eclipse' }, 'It is dark.')).toMatch(/\n\nIt is dark\.$/);
-  expect(whyOf({ kind: 'peer', body: 'Hi.' }, '<peer>Hi.</peer>')).toMatch(/\n\nHi\.$/);
-  expect(whyOf({ kind: 'auto-continuation' }, 'Go on.')).toBe(byItself);
+  expect(describeOrigin({ kind: 'coordinator' }, 'Hurry.')).toMatch(/\n\nHurry\.$/);
+  expect(describeOrigin({ kind: 'eclipse' }, 'It is dark.')).toMatch(/\n\nIt is dark\.$/);
+  expect(describeOrigin({ kind: 'peer', body: 'Hi.' }, '<peer>Hi.</peer>')).toMatch(/\n\nHi\.$/);
+  expect(describeOrigin({ kind: 'auto-continuation' }, 'Go on.')).toBe(byItself);
 });
 
 const requesting = { type: 'system', subtype: 'status', status: 'requesting' };
@@ -84,16 +84,16 @@ const contents = (drafts: readonly EventDraft[]): unknown[] =>
 
 /** The messages of each turn after reading these messages of Claude Code. */
 function told(...messages: unknown[]): unknown[] {
-  const { hear, all } = startHearing();
-  hear(...messages);
+  const { send, all } = startTranslator();
+  send(...messages);
   return contents(all);
 }
 
 test('a turn that Claude Code begins by itself shows that at its beginning, and the origin when its result has one', () => {
-  const { hear, all } = startHearing();
-  hear(requesting);
+  const { send, all } = startTranslator();
+  send(requesting);
   expect(contents(all)).toEqual([[byItself]]);
-  hear(say, result({ kind: 'channel', server: 'chat' }));
+  send(say, result({ kind: 'channel', server: 'chat' }));
   expect(contents(all)).toEqual([['A message came through the channel “chat”.', 'Hi.']]);
 });
 
@@ -105,8 +105,8 @@ test.each([undefined, 7, { kind: 7 }, { kind: 'human' }])(
 );
 
 test('a turn that ends before its result shows only that Claude Code began it', () => {
-  const { hear, all, translator } = startHearing();
-  hear(requesting);
+  const { send, all, translator } = startTranslator();
+  send(requesting);
   const error = { code: 'PROCESS_CRASH', message: 'Gone.' };
   translator.end({ type: 'response_error', error }, timestamp);
   expect(foldTurns(all).get('unasked-1')?.outputItems).toMatchObject([{ content: byItself }]);
@@ -114,9 +114,9 @@ test('a turn that ends before its result shows only that Claude Code began it', 
 });
 
 test('the end of a task is the reason of the next turn, and is shown once', async () => {
-  const { hear, all } = startHearing();
+  const { send, all } = startTranslator();
   const { entries } = await loadClaudeRecording('background-command');
-  hear(...entries.flatMap((entry) => ('sdk' in entry ? entry.sdk : [])));
+  send(...entries.flatMap((entry) => ('sdk' in entry ? entry.sdk : [])));
   expect(contents(all).at(-1)).toEqual([
     'Background command "sleep 1; echo finished" completed (exit code 0)',
     'It has finished.',
@@ -138,7 +138,7 @@ test('another sender’s message is shown where it arrives; before a turn’s fi
   expect(told(from(peer), requesting, say, result(peer))).toEqual([[why, 'Hi.']]);
   expect(told(requesting, from(peer), say, from(peer), result())).toEqual([[why, 'Hi.', why]]);
   expect(told(requesting, say, from(peer), result({ kind: 'coordinator' }))).toEqual([
-    [whyOf({ kind: 'coordinator' }), 'Hi.', why],
+    [describeOrigin({ kind: 'coordinator' }), 'Hi.', why],
   ]);
   expect(told(requesting, say, from({ kind: 'task-notification' }), result())).toEqual([
     [byItself, 'Hi.'],
@@ -146,8 +146,8 @@ test('another sender’s message is shown where it arrives; before a turn’s fi
 });
 
 test('a turn for a person’s message shows no origin', () => {
-  const { translator, hear, all } = startHearing();
+  const { translator, send, all } = startTranslator();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
-  hear({ ...requesting, user_message_uuid: 'u' }, say, result({ kind: 'auto-continuation' }));
+  send({ ...requesting, user_message_uuid: 'u' }, say, result({ kind: 'auto-continuation' }));
   expect(contents(all)).toEqual([['Go.', 'Hi.']]);
 });

@@ -44,20 +44,20 @@ const words: Record<string, (origin: Origin) => string> = {
 /** Kinds whose text is only for the model; the text of other kinds is also shown to people. */
 const own = new Set(['auto-continuation', 'observer-activity', 'task-notification']);
 
-/** The text about an origin; undefined if it is people. @param said - The message itself, if known. */
-export function whyOf(origin: Origin | undefined, said = ''): string | undefined {
+/** The text about an origin; undefined if it is people. @param message - The message itself, if known. */
+export function describeOrigin(origin: Origin | undefined, message = ''): string | undefined {
   if (origin === undefined || origin.kind === 'human') return undefined;
-  const kind = kindOf(origin);
+  const kind = originKind(origin);
   const known = Object.hasOwn(words, kind) ? words[kind] : undefined;
   const why = known?.(origin) ?? `A message came from “${kind}”.`;
-  const body = origin.body ?? (own.has(kind) ? '' : said);
+  const body = origin.body ?? (own.has(kind) ? '' : message);
   return body === '' ? why : `${why}\n\n${body}`;
 }
 
-export const kindOf = ({ kind, subkind }: Origin): string => subkind ?? kind;
+export const originKind = ({ kind, subkind }: Origin): string => subkind ?? kind;
 
 /** Whether the origin is only a report about a background task. */
-export const isTaskNews = (origin: Origin | undefined): boolean =>
+export const isTaskReport = (origin: Origin | undefined): boolean =>
   origin?.kind === 'task-notification' && origin.subkind === undefined;
 
 const by = ({ name, from }: Origin): string => {

@@ -82,7 +82,8 @@ const forPage = (message: string): string =>
   );
 
 function readUsage(result: ResultMessage, { lastUsage, modelId, costUsd }: TurnFacts): Usage {
-  const context = lastUsage === undefined ? 0 : inputOf(lastUsage) + (lastUsage.output_tokens ?? 0);
+  const context =
+    lastUsage === undefined ? 0 : totalInput(lastUsage) + (lastUsage.output_tokens ?? 0);
   const contextWindow = result.modelUsage?.[modelId]?.contextWindow;
   return {
     ...countTokens(result),
@@ -96,7 +97,7 @@ function readUsage(result: ResultMessage, { lastUsage, modelId, costUsd }: TurnF
 function countTokens({ model_usage_since_last_result: turn, usage }: ResultMessage): Usage {
   if (turn === undefined) {
     return {
-      inputTokens: usage == null ? 0 : inputOf(usage),
+      inputTokens: usage == null ? 0 : totalInput(usage),
       outputTokens: usage?.output_tokens ?? 0,
       cacheReadInputTokens: usage?.cache_read_input_tokens ?? 0,
       cacheCreationInputTokens: usage?.cache_creation_input_tokens ?? 0,
@@ -116,7 +117,7 @@ function countTokens({ model_usage_since_last_result: turn, usage }: ResultMessa
 }
 
 /** The total input tokens: Claude Code counts tokens that were read from or written to the cache separately. */
-const inputOf = (usage: NativeUsage): number =>
+const totalInput = (usage: NativeUsage): number =>
   (usage.input_tokens ?? 0) +
   (usage.cache_read_input_tokens ?? 0) +
   (usage.cache_creation_input_tokens ?? 0);

@@ -38,28 +38,33 @@ const Limit = z.looseObject({
 });
 type LimitInfo = z.infer<typeof Limit>['rate_limit_info'];
 
-const Told = z.union([Start, Banner, Limit]);
-const tellers = new Set<unknown>(['system', 'rate_limit_event']);
+const NoticeMessage = z.union([Start, Banner, Limit]);
+const noticeTypes = new Set<unknown>(['system', 'rate_limit_event']);
 
 const warning = (text: string): SessionNotice => ({ level: 'warning', text });
 
 /** Whether a warning is about the session although it arrives in the first turn. */
-export const isOfSession = (tag: unknown): boolean => tag === 'settings_not_in_effect';
+export const isAboutSession = (tag: unknown): boolean => tag === 'settings_not_in_effect';
 
 /**
  * A message's notices by matter; empty for most messages. Warnings during a turn (`inTurn`) become items of the turn.
  */
 export function readNotices(message: unknown, inTurn: boolean): Matter[] {
   if (typeof message !== 'object' || message === null || !('type' in message)) return [];
-  if (!tellers.has(message.type)) return [];
-  const told = Told.safeParse(message).data;
-  if (told === undefined) return [];
-  if (told.type === 'rate_limit_event') {
-    return [{ matter: 'limit', notices: limitNotices(told.rate_limit_info) }];
+  if (!noticeTypes.has(message.type)) return [];
+  const noticeMessage = NoticeMessage.safeParse(message).data;
+  if (noticeMessage === undefined) return [];
+  if (noticeMessage.type === 'rate_limit_event') {
+    return [{ matter: 'limit', notices: limitNotices(noticeMessage.rate_limit_info) }];
   }
-  if (told.subtype === 'init') return startMatters(told);
-  if (inTurn && !isOfSession(told.tag)) return [];
-  return [{ matter: told.tag ?? told.content, notices: [warning(told.content)] }];
+  if (noticeMessage.subtype === 'init') return startMatters(noticeMessage);
+  if (inTurn && !isAboutSession(noticeMessage.tag)) return [];
+  return [
+    {
+      matter: noticeMessage.tag ?? noticeMessage.content,
+      notices: [warning(noticeMessage.content)],
+    },
+  ];
 }
 
 export interface McpServerState {
@@ -93,12 +98,12 @@ const serverProblems: Record<string, string> = {
 
 /** The account's usage limit that a message reports. */
 export function readLimit(message: unknown): UsageLimit[] {
-  const told = Limit.safeParse(message).data?.rate_limit_info;
-  if (told === undefined) return [];
-  const { status, utilization, resetsAt } = told;
+  const info = Limit.safeParse(message).data?.rate_limit_info;
+  if (info === undefined) return [];
+  const { status, utilization, resetsAt } = info;
   const time = resetsAt === undefined ? undefined : timeOfSeconds(resetsAt);
   const limit = {
-    name: nameOf(told),
+    name: limitName(info),
     ...(utilization !== undefined && { usedPercent: Math.round(utilization * 1_000) / 10 }),
     ...(time !== undefined && { resetsAt: time }),
     ...(status === 'rejected' && { isReached: true }),
@@ -106,7 +111,7 @@ export function readLimit(message: unknown): UsageLimit[] {
   return [limit];
 }
 
-const nameOf = ({ rateLimitType = '' }: LimitInfo): string =>
+const limitName = ({ rateLimitType = '' }: LimitInfo): string =>
   (Object.hasOwn(windows, rateLimitType) ? windows[rateLimitType] : undefined) ?? 'usage limit';
 
 const windows: Record<string, string> = {
@@ -118,7 +123,7 @@ const windows: Record<string, string> = {
 
 function limitNotices(info: LimitInfo): SessionNotice[] {
   const { status, utilization, resetsAt } = info;
-  const limit = nameOf(info);
+  const limit = limitName(info);
   const time = resetsAt === undefined ? undefined : timeOf(resetsAt);
   const until = time === undefined ? '' : ` It resets at ${time}.`;
   if (status === 'rejected') return [warning(`Your ${limit} is reached.${until}`)];

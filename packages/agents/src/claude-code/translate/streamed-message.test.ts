@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { recordTurn, startTranslator, timestamp } from './testing/recorded-translator.ts';
 import { itemsOf } from '../../testing/folding.ts';
 
 const streamed = (event: object, more: object = {}) => ({ type: 'stream_event', event, ...more });
@@ -22,7 +22,7 @@ const call = (id: string, input: object = {}) => ({ type: 'tool_use', id, name: 
 
 /** The messages and calls, without the calls' outputs. */
 const said = (...messages: unknown[]) =>
-  hearTurn(...messages).outputItems.flatMap((item) => {
+  recordTurn(...messages).outputItems.flatMap((item) => {
     if (item.type === 'function_call') return [`call ${item.callId}`];
     return 'content' in item ? [`${item.type} ${item.content}`] : [];
   });
@@ -37,9 +37,9 @@ test('a block keeps the text of its start event', () => {
 });
 
 test('a finished answer stays as streamed if its blocks never arrive whole', () => {
-  const { drafts, hear } = startHearing();
-  hear(begin(), block(0, thinking('')), block(1, text('')), block(2, text('Yes.')));
-  hear(endWith('end_turn'), stop);
+  const { drafts, send } = startTranslator();
+  send(begin(), block(0, thinking('')), block(1, text('')), block(2, text('Yes.')));
+  send(endWith('end_turn'), stop);
   const ends = drafts.slice(-3).map(({ payload }) => payload);
   expect(ends).toMatchObject([
     { type: 'item_cancelled', itemId: 'unasked-1:1:0', reason: 'empty' },
@@ -49,8 +49,8 @@ test('a finished answer stays as streamed if its blocks never arrive whole', () 
 });
 
 test('the blocks of a broken stream are withdrawn at once', () => {
-  const { drafts, hear } = startHearing();
-  hear(begin(), block(0, text('Half')), endWith(null), stop);
+  const { drafts, send } = startTranslator();
+  send(begin(), block(0, text('Half')), endWith(null), stop);
   expect(drafts.at(-1)?.payload).toMatchObject({ type: 'item_cancelled', reason: 'retried' });
 });
 
@@ -61,10 +61,10 @@ test('the blocks before a broken stream’s abandoned blocks stay', () => {
 });
 
 test('after a user’s stop, streamed text stays and streamed calls are withdrawn', () => {
-  const { translator, drafts, hear } = startHearing();
-  hear(begin(), block(0, text('Half')), block(1, text('')), block(2, call('c')));
+  const { translator, drafts, send } = startTranslator();
+  send(begin(), block(0, text('Half')), block(1, text('')), block(2, call('c')));
   translator.stop(timestamp);
-  hear(stop);
+  send(stop);
   const ends = drafts.slice(-3).map(({ payload }) => payload);
   expect(ends).toMatchObject([
     { type: 'item_done', finalItem: { content: 'Half' } },
@@ -74,7 +74,7 @@ test('after a user’s stop, streamed text stays and streamed calls are withdraw
 });
 
 test('an abandoned call is neither shown nor answered', () => {
-  const response = hearTurn(begin(), block(0, call('c')), begin('n'), whole(text('No.'), 'n'));
+  const response = recordTurn(begin(), block(0, call('c')), begin('n'), whole(text('No.'), 'n'));
   expect(response.outputItems).toMatchObject([{ content: 'No.' }]);
 });
 
@@ -86,14 +86,14 @@ test('a whole block replaces its streamed text, unless it is shorter', () => {
 });
 
 test('a block that arrives whole and empty is withdrawn', () => {
-  const { drafts, hear } = startHearing();
-  hear(begin(), block(0, thinking('')), whole({ type: 'thinking' }));
+  const { drafts, send } = startTranslator();
+  send(begin(), block(0, thinking('')), whole({ type: 'thinking' }));
   expect(drafts.at(-1)?.payload).toMatchObject({ type: 'item_cancelled', reason: 'empty' });
 });
 
 test('whole blocks are matched by their order, calls by their ids', () => {
   const blocks = [block(0, text('')), block(1, text('')), block(2, call('a')), block(3, call('b'))];
-  const response = hearTurn(
+  const response = recordTurn(
     begin(),
     ...blocks,
     ...[text('One.'), text('Two.'), call('b', { command: 'b' }), call('a', { command: 'a' })].map(
@@ -115,9 +115,9 @@ test('whole blocks are matched by their kind', () => {
 });
 
 test('a call that arrives whole after its answer has ended begins only once', () => {
-  const { drafts, hear } = startHearing();
-  hear(begin(), block(0, call('c')), grow(0, { partial_json: '{"comm' }));
-  hear(endWith('tool_use'), stop, whole(call('c', { command: 'ls' })));
+  const { drafts, send } = startTranslator();
+  send(begin(), block(0, call('c')), grow(0, { partial_json: '{"comm' }));
+  send(endWith('tool_use'), stop, whole(call('c', { command: 'ls' })));
   expect(drafts.slice(1).map(({ payload }) => payload)).toMatchObject([
     { type: 'item_start', callId: 'c' },
     { type: 'item_delta', deltaContent: '{"comm' },
@@ -149,7 +149,7 @@ test('deltas without a block start are ignored', () => {
 test('an API tool’s result in a streaming answer is the output of its call', () => {
   const searched = { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'a' } };
   const found = { type: 'web_search_tool_result', tool_use_id: 's', content: 'Found.' };
-  const response = hearTurn(
+  const response = recordTurn(
     begin(),
     block(0, searched),
     whole(searched),
@@ -166,12 +166,12 @@ test('an API tool’s result in a streaming answer is the output of its call', (
 
 test('an unknown block of a streamed answer is kept', () => {
   const odd = { type: 'hologram', beam: 1 };
-  const response = hearTurn(begin(), block(0, odd), whole(odd), whole(text('Look.')));
+  const response = recordTurn(begin(), block(0, odd), whole(odd), whole(text('Look.')));
   expect(response.outputItems).toMatchObject([{ content: 'Look.', raw: [odd] }]);
 });
 
 test('a subagent’s stream events are ignored until a block is whole', () => {
-  const { drafts, hear } = startHearing();
-  hear({ ...begin(), parent_tool_use_id: 'task' });
+  const { drafts, send } = startTranslator();
+  send({ ...begin(), parent_tool_use_id: 'task' });
   expect(drafts).toEqual([]);
 });

@@ -2,12 +2,12 @@ import type { ClaudeCalls } from './calls.ts';
 import type { ApiEvent, NativeBlock, StreamMessage } from './native.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 
-interface Block {
+interface StreamedBlock {
   itemId: string;
   type: 'text' | 'thinking' | 'tool_use';
   callId: string;
   /** Whether the whole block has arrived, which makes its streamed text valid. */
-  isWhole: boolean;
+  isComplete: boolean;
 }
 
 /** Whether a block is a tool call of the client, the API or an MCP server. */
@@ -22,7 +22,7 @@ export class StreamedMessage {
   readonly #ordinal: number;
   readonly #writer: TurnWriter;
   readonly #calls: ClaudeCalls;
-  readonly #blocks = new Map<number, Block>();
+  readonly #blocks = new Map<number, StreamedBlock>();
   #isComplete = false;
 
   constructor(id: string, ordinal: number, writer: TurnWriter, calls: ClaudeCalls) {
@@ -57,8 +57,8 @@ export class StreamedMessage {
     const type = blockType(block);
     for (const streamed of this.#blocks.values()) {
       const isSame = type === 'tool_use' ? streamed.callId === block.id : streamed.type === type;
-      if (!isSame || streamed.isWhole) continue;
-      streamed.isWhole = true;
+      if (!isSame || streamed.isComplete) continue;
+      streamed.isComplete = true;
       this.#finish(streamed, block);
       return streamed.itemId;
     }
@@ -68,7 +68,7 @@ export class StreamedMessage {
   /** Ends an abandoned attempt. If the user stopped it (`keep`), its text stays; otherwise its text is withdrawn. */
   abandon(keep: boolean, fromIndex = 0): void {
     for (const [index, block] of this.#blocks) {
-      if (block.isWhole || index < fromIndex) continue;
+      if (block.isComplete || index < fromIndex) continue;
       if (block.type === 'tool_use') this.#calls.abandon(block.itemId, block.callId);
       else if (keep) this.#settle(block.itemId);
       else this.#writer.cancel(block.itemId, 'retried');
@@ -79,7 +79,7 @@ export class StreamedMessage {
     const id = `${this.#writer.turnId}:${this.#ordinal}:${index}`;
     const type = blockType(block);
     if (type === undefined) return;
-    this.#blocks.set(index, { itemId: id, type, callId: block.id ?? '', isWhole: false });
+    this.#blocks.set(index, { itemId: id, type, callId: block.id ?? '', isComplete: false });
     if (type === 'tool_use') this.#calls.begin(id, block);
     if (type === 'text') this.#writer.start({ type: 'message', id, content: '', origin: 'agent' });
     if (type === 'thinking') {
@@ -93,11 +93,11 @@ export class StreamedMessage {
     if (block !== undefined) this.#writer.append(block.itemId, text);
   }
 
-  #finish({ itemId, type }: Block, whole: NativeBlock): void {
-    if (type === 'tool_use') return this.#calls.complete(itemId, whole);
+  #finish({ itemId, type }: StreamedBlock, complete: NativeBlock): void {
+    if (type === 'tool_use') return this.#calls.complete(itemId, complete);
     const item = this.#writer.item(itemId);
     if (item?.type !== 'message' && item?.type !== 'reasoning') return;
-    const content = whole.text ?? whole.thinking ?? '';
+    const content = complete.text ?? complete.thinking ?? '';
     // An interrupted block may be shorter than its stream; shown text is never shortened.
     const longest = content.length < item.content.length ? item.content : content;
     if (longest === '') this.#writer.cancel(itemId, 'empty');
@@ -106,7 +106,7 @@ export class StreamedMessage {
 
   #stop(keep: boolean, abandonedFrom: number | undefined): void {
     if (!this.#isComplete) this.abandon(keep, abandonedFrom);
-    for (const { itemId, isWhole, type } of this.#blocks.values()) {
+    for (const { itemId, isComplete: isWhole, type } of this.#blocks.values()) {
       if (!isWhole && type !== 'tool_use') this.#settle(itemId);
     }
   }
@@ -121,7 +121,7 @@ export class StreamedMessage {
 }
 
 /** A streamed block's type; undefined for blocks that are read only when whole. */
-function blockType(block: NativeBlock): Block['type'] | undefined {
+function blockType(block: NativeBlock): StreamedBlock['type'] | undefined {
   if (isToolUse(block.type)) return 'tool_use';
   return block.type === 'text' || block.type === 'thinking' ? block.type : undefined;
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ContentBlock, FileDiff, OutputItem } from '@liminal/protocol';
 
-type Output = Extract<OutputItem, { type: 'function_call_output' }>;
+type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
 const ResultBlock = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('text'), text: z.string() }),
@@ -49,7 +49,7 @@ export interface ToolResult {
 export function readToolResult(
   toolName: string | undefined,
   result: ToolResult,
-): Pick<Output, 'output' | 'success' | 'blocks' | 'diffs' | 'exitCode' | 'raw'> {
+): Pick<CallOutput, 'output' | 'success' | 'blocks' | 'diffs' | 'exitCode' | 'raw'> {
   const content = agentTools.has(toolName ?? '') ? readReport(result) : result.content;
   const { output, blocks, unread } = readContent(content);
   const diffs = result.isError ? [] : patchDiffs(result.structured);

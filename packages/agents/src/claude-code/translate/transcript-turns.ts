@@ -3,10 +3,10 @@ import type { StoredTurn } from '../../provider.ts';
 import { attachedFiles } from './attached-files.ts';
 import { summarised } from './compaction.ts';
 import { inElement } from './in-element.ts';
-import { isTaskNews, whyOf } from './origin.ts';
+import { isTaskReport, describeOrigin } from './origin.ts';
 import { isToolUse } from './streamed-message.ts';
 import type { TurnEnd } from '../../base/turn-writer.ts';
-import { textOf, type TranscriptEntry } from './transcript.ts';
+import { textOfBlocks, type TranscriptEntry } from './transcript.ts';
 import { ClaudeTurn, isCompacted, TurnMemory } from './turn.ts';
 
 type Subagents = ReadonlyMap<string, readonly TranscriptEntry[]>;
@@ -43,13 +43,13 @@ export function endOfTurn(entries: readonly TranscriptEntry[], turnId: string): 
 
 function splitTurns(entries: readonly TranscriptEntry[]): StoredPrompt[] {
   const turns: StoredPrompt[] = [];
-  for (const entry of inOrder(entries)) {
+  for (const entry of reorderCompactions(entries)) {
     const prompt = readPrompt(entry);
     const current = turns.at(-1);
     if (prompt !== undefined) turns.push({ ...prompt, turnId: entry.uuid, entries: [entry] });
     else if (current !== undefined) current.entries.push(entry);
     // The file lacks the beginning of this turn.
-    else if (isShown(entry)) {
+    else if (isShownWithoutTurn(entry)) {
       const begun = { trigger: 'agent', text: undefined, turnId: entry.uuid } as const;
       turns.push({ ...begun, entries: [entry], isCut: true });
     }
@@ -58,7 +58,7 @@ function splitTurns(entries: readonly TranscriptEntry[]): StoredPrompt[] {
 }
 
 /** Moves a `/compact` command before its compaction, because Claude Code stores the command after it. */
-function inOrder(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
+function reorderCompactions(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
   const ordered: TranscriptEntry[] = [];
   let compaction: TranscriptEntry[] = [];
   for (const entry of entries) {
@@ -66,7 +66,8 @@ function inOrder(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
       isBoundary(entry) ||
       (compaction.length > 0 && (entry.isSummary === true || entry.isMeta || isNote(entry)));
     if (isBoundary(entry) || !isOfCompaction) {
-      const isAsked = !isOfCompaction && command.exec(textOf(entry.blocks))?.[1] === '/compact';
+      const isAsked =
+        !isOfCompaction && command.exec(textOfBlocks(entry.blocks))?.[1] === '/compact';
       if (isAsked) ordered.push(entry, ...compaction);
       else ordered.push(...compaction);
       compaction = isOfCompaction ? [entry] : [];
@@ -82,12 +83,12 @@ const isNote = ({ type, subtype }: TranscriptEntry): boolean =>
   type === 'system' && subtype === 'note';
 
 /** Whether an entry is shown even if the beginning of its turn is missing. */
-function isShown(entry: TranscriptEntry): boolean {
+function isShownWithoutTurn(entry: TranscriptEntry): boolean {
   const { type, isMeta, isSummary, blocks } = entry;
   if (isBoundary(entry)) return true;
   if (isMeta || isSummary === true || blocks.length === 0) return false;
   if (type !== 'user' || blocks.some((block) => block.type !== 'text')) return true;
-  return output.test(textOf(blocks)) || entry.isSteered === true;
+  return output.test(textOfBlocks(blocks)) || entry.isSteered === true;
 }
 
 const output = /^<(?:local-command|bash)-std(?:out|err)>/;
@@ -102,7 +103,7 @@ const harness =
 function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entries'> | undefined {
   const { isMeta, isSteered, isSummary } = entry;
   if (entry.type !== 'user' || isMeta || isSteered || isSummary) return undefined;
-  const text = textOf(entry.blocks);
+  const text = textOfBlocks(entry.blocks);
   const blocks = attachedFiles(entry.blocks);
   if ((text === '' && blocks.length === 0) || harness.test(text)) return undefined;
   const reason = reasonOf(entry, text);
@@ -117,7 +118,7 @@ function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entr
 
 /** A text for people about the origin of a message; undefined if people sent it. */
 const reasonOf = ({ origin }: TranscriptEntry, text: string): string | undefined =>
-  taskNotice(text) ?? (isTaskNews(origin) ? undefined : whyOf(origin, text));
+  taskNotice(text) ?? (isTaskReport(origin) ? undefined : describeOrigin(origin, text));
 
 /** The summary of a report about a background task; undefined for other texts. */
 const taskNotice = (text: string): string | undefined =>
@@ -145,8 +146,8 @@ function translateTurn(
   const last = entries.findLast(({ type }) => type === 'assistant');
   for (const entry of prompt.isCut === true ? entries : rest) {
     // An error as the last message is not a notice: it becomes the turn's end.
-    if (isSynthetic(entry) && entry !== last) addNotice(turn, textOf(entry.blocks));
-    else replay(turn, entry, undefined, subagents);
+    if (isSynthetic(entry) && entry !== last) addNotice(turn, textOfBlocks(entry.blocks));
+    else replayEntry(turn, entry, undefined, subagents);
   }
   turn.end(readEnd(entries));
   return { turnId, events };
@@ -158,7 +159,7 @@ const isModel = ({ type, model }: TranscriptEntry): boolean =>
   type === 'assistant' && model !== undefined && model !== '<synthetic>';
 
 /** Translates an entry, followed by the transcripts of the subagents that it started. */
-function replay(
+function replayEntry(
   turn: ClaudeTurn,
   entry: TranscriptEntry,
   parentCallId: string | undefined,
@@ -170,15 +171,15 @@ function replay(
       return turn.compact({ state: 'ended', status: 'completed', words: summarised });
     }
     if (entry.isMeta) return;
-    const said = textOf(entry.blocks);
-    if (entry.subtype !== 'local_command') return addNotice(turn, said);
-    return replayOutput(turn, entry, said);
+    const text = textOfBlocks(entry.blocks);
+    if (entry.subtype !== 'local_command') return addNotice(turn, text);
+    return replayOutput(turn, entry, text);
   }
   if (entry.isSummary === true) return;
   if (entry.isSteered) {
-    const notice = reasonOf(entry, textOf(entry.blocks));
+    const notice = reasonOf(entry, textOfBlocks(entry.blocks));
     if (notice !== undefined) return addNotice(turn, notice);
-    turn.steer(entry.uuid, textOf(entry.blocks), attachedFiles(entry.blocks));
+    turn.steer(entry.uuid, textOfBlocks(entry.blocks), attachedFiles(entry.blocks));
     return turn.settle(entry.uuid, 'taken');
   }
   const { messageId: id, blocks: content, model = '' } = entry;
@@ -189,21 +190,21 @@ function replay(
   for (const block of content) {
     const callId = isToolUse(block.type) ? block.id : undefined;
     if (callId === undefined) continue;
-    for (const inner of subagents.get(callId) ?? []) replay(turn, inner, callId, subagents);
+    for (const inner of subagents.get(callId) ?? []) replayEntry(turn, inner, callId, subagents);
   }
 }
 
 /** Translates the output of a command, which is shown as a message of the agent. */
-function replayOutput(turn: ClaudeTurn, { uuid }: TranscriptEntry, said: string): void {
-  const printed = ['stdout', 'stderr'].map((name) => inElement(said, `local-command-${name}`));
-  const text = printed.filter((one) => one.trim() !== '').join('\n') || withoutElements(said);
+function replayOutput(turn: ClaudeTurn, { uuid }: TranscriptEntry, stored: string): void {
+  const printed = ['stdout', 'stderr'].map((name) => inElement(stored, `local-command-${name}`));
+  const text = printed.filter((one) => one.trim() !== '').join('\n') || withoutElements(stored);
   if (isCompacted(text)) return;
   const content = [{ type: 'text', text }];
   turn.assistant({ type: 'assistant', message: { id: uuid, model: '', content } });
 }
 
 /** The text; empty if it is an element with a command's output. */
-const withoutElements = (said: string): string => (said.startsWith('<local-command-') ? '' : said);
+const withoutElements = (text: string): string => (text.startsWith('<local-command-') ? '' : text);
 
 function readEnd(entries: readonly TranscriptEntry[]): TurnEnd {
   const inUsersName = entries.filter(({ type }) => type === 'user');

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { NativeBlock } from './native.ts';
 import { Origin } from './origin.ts';
 
-const Entry = z.looseObject({
+const StoredEntry = z.looseObject({
   type: z.enum(['user', 'assistant', 'system', 'attachment']),
   uuid: z.string(),
   message: z
@@ -75,7 +75,7 @@ export interface TranscriptEntry {
 export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
   let timestamp = new Date(0).toISOString();
   return entries.flatMap((value) => {
-    const entry = Entry.safeParse(withinDepth(value)).data;
+    const entry = StoredEntry.safeParse(withinDepth(value)).data;
     if (entry === undefined) return [];
     timestamp = entry.timestamp ?? timestamp;
     const { type, uuid, subtype, message, attachment } = entry;
@@ -100,15 +100,17 @@ export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
   });
 }
 
-type Attachment = z.infer<typeof Entry>['attachment'];
+type Attachment = z.infer<typeof StoredEntry>['attachment'];
 
 function steered(uuid: string, timestamp: string, attachment: Attachment): TranscriptEntry[] {
   const { type, prompt, source_uuid: sent = uuid, origin } = attachment ?? {};
   if (type !== 'queued_command' || prompt === undefined) return [];
   const rest = { subtype: undefined, parentCallId: undefined, model: undefined, usage: undefined };
-  const said = { uuid: sent, messageId: sent, blocks: blocksOf(prompt) };
+  const message = { uuid: sent, messageId: sent, blocks: blocksOf(prompt) };
   const from = origin && { origin };
-  return [{ type: 'user', timestamp, isMeta: false, isSteered: true, ...from, ...rest, ...said }];
+  return [
+    { type: 'user', timestamp, isMeta: false, isSteered: true, ...from, ...rest, ...message },
+  ];
 }
 
 const blocksOf = (content: string | NativeBlock[]): NativeBlock[] =>
@@ -119,12 +121,12 @@ export const isSummaryText = (text: string): boolean => text.startsWith(summaryS
 
 /** The text of a stored message. */
 export const messageText = ({ message }: { message?: unknown }): string =>
-  textOf(blocksOf(Message.safeParse(message).data?.content ?? []));
+  textOfBlocks(blocksOf(StoredMessage.safeParse(message).data?.content ?? []));
 
-export const textOf = (blocks: readonly NativeBlock[]): string =>
+export const textOfBlocks = (blocks: readonly NativeBlock[]): string =>
   blocks.flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : [])).join('\n');
 
-const Message = z.looseObject({ content: z.union([z.string(), z.array(NativeBlock)]) });
+const StoredMessage = z.looseObject({ content: z.union([z.string(), z.array(NativeBlock)]) });
 
-const isSummaryOf = (entry: z.infer<typeof Entry>): boolean =>
+const isSummaryOf = (entry: z.infer<typeof StoredEntry>): boolean =>
   entry.type === 'user' && (entry.isCompactSummary === true || isSummaryText(messageText(entry)));

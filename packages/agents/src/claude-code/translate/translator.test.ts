@@ -9,7 +9,11 @@ import {
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { periodicTexts } from '../../testing/periodic-texts.ts';
-import { startHearing, timestamp, type Hearing } from './testing/hearing.ts';
+import {
+  startTranslator,
+  timestamp,
+  type RecordedTranslator,
+} from './testing/recorded-translator.ts';
 import { foldTurns, itemsOf } from '../../testing/folding.ts';
 
 const names = await claudeRecordingNames();
@@ -19,8 +23,8 @@ async function replay(
   name: string,
   until: (entry: unknown) => boolean = () => false,
   change = (line: unknown): unknown => line,
-): Promise<Hearing> {
-  const hearing = startHearing();
+): Promise<RecordedTranslator> {
+  const hearing = startTranslator();
   const { translator } = hearing;
   let sent = 0;
   for (const entry of (await loadClaudeRecording(name)).entries) {
@@ -186,7 +190,7 @@ test('TC-3.3f: a turn starts with its model and ends at the result, even after s
 test.each(['end_turn', 'max_tokens', 'refusal', 'pause_turn', 'of_tomorrow'])(
   'FR-002-05, TC-3.3f: a turn that stops with %s is complete, with that reason',
   (reason) => {
-    const { translator, drafts } = startHearing();
+    const { translator, drafts } = startTranslator();
     translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
     const result = { type: 'result', subtype: 'success', is_error: false, stop_reason: reason };
     translator.read(result, timestamp);
@@ -212,7 +216,7 @@ test('TC-3.3f: a failed turn ends in an error with its code', async () => {
 });
 
 test('TC-3.3g: a result of an unknown call is shown', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
   translator.read(
     { type: 'system', subtype: 'init', model: 'm', user_message_uuids: ['u'] },
@@ -427,7 +431,7 @@ test('a crash ends the turn as an error and keeps its messages', async () => {
 });
 
 test('a sent message that the agent has not begun has a turn, which ends with the agent', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   const given = { uuid: 'u', turnId: 'turn-2', text: 'Wait.' };
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
   translator.expect(given);
@@ -452,7 +456,7 @@ test('a crash during a call gives the call an error output', async () => {
 });
 
 test('an approval waits until it is answered, or ends with its turn', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   const approval = { title: 'Run it?', options: [], callId: 'c' };
   translator.openApproval({ ...approval, approvalId: 'a' }, timestamp);
   translator.closeApproval('a', { outcome: 'selected', optionId: 'allow' }, timestamp);
@@ -468,7 +472,7 @@ test('an approval waits until it is answered, or ends with its turn', () => {
 });
 
 test('unknown messages are kept as `raw` of the next item', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   const odd = { type: 'hologram', beam: 1 };
   const block = { type: 'hologram_block', beam: 2 };
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
@@ -494,7 +498,7 @@ test('unknown messages are kept as `raw` of the next item', () => {
 });
 
 test('a message that replaces others withdraws them', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   const say = (uuid: string, text: string, supersedes?: string[]): void =>
     translator.read(
       {
@@ -517,7 +521,7 @@ test('a message that replaces others withdraws them', () => {
 });
 
 test('a message that the agent begins during its own turn starts the message’s turn at once', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Me too.' });
   translator.read(
@@ -541,17 +545,17 @@ const say = (id: string, text: string, more: object = {}) => ({
 });
 
 test('messages that the agent begins together have separate turns', () => {
-  const { translator, drafts, hear } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   for (const uuid of ['u', 'v']) translator.expect({ uuid, turnId: `turn-${uuid}`, text: uuid });
-  hear({ ...requesting, user_message_uuids: ['nobody', 'u', 'v'] });
+  send({ ...requesting, user_message_uuids: ['nobody', 'u', 'v'] });
   expect(translator.turn).toMatchObject({ turnId: 'turn-v', trigger: 'user' });
   expect(foldTurns(drafts).get('turn-u')).toMatchObject({ status: 'complete' });
 });
 
 test('a message begins only one turn', () => {
-  const { translator, drafts, hear } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
-  hear({ ...requesting, user_message_uuid: 'u' }, { ...say('m', 'Hi.'), user_message_uuid: 'u' });
+  send({ ...requesting, user_message_uuid: 'u' }, { ...say('m', 'Hi.'), user_message_uuid: 'u' });
   expect(types(drafts).filter((type) => type === 'response_start')).toHaveLength(1);
 });
 
@@ -561,17 +565,17 @@ test.each([
   { type: 'command_lifecycle', command_uuid: 'other', state: 'cancelled' },
   { type: 'stream_event', event: { type: 'ping' } },
 ])('%j does not begin the turn of a sent message', (message) => {
-  const { translator, drafts, hear } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
-  hear(message);
+  send(message);
   expect(drafts).toEqual([]);
 });
 
 test('a turn’s model is the model that Claude Code reported last', () => {
-  const { drafts, hear } = startHearing();
+  const { drafts, send } = startTranslator();
   const result = { type: 'result', subtype: 'success', is_error: false };
-  hear(requesting, result, { type: 'system', subtype: 'init', model: 'large' }, requesting, result);
-  hear({ type: 'system', subtype: 'status', model: 'small' }, requesting);
+  send(requesting, result, { type: 'system', subtype: 'init', model: 'large' }, requesting, result);
+  send({ type: 'system', subtype: 'status', model: 'small' }, requesting);
   const models = drafts.flatMap(({ payload }) =>
     payload.type === 'response_start' ? [payload.modelId] : [],
   );
@@ -579,7 +583,7 @@ test('a turn’s model is the model that Claude Code reported last', () => {
 });
 
 test('each event has the time of its message', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   const at = (second: number) => new Date(second * 1_000).toISOString();
   translator.read(requesting, at(1));
   translator.read(say('m', 'Hi.'), at(2));
@@ -592,16 +596,16 @@ test('each event has the time of its message', () => {
 });
 
 test('a turn without a reported cost has no cost', () => {
-  const { drafts, hear } = startHearing();
-  hear(requesting, { type: 'result', subtype: 'success', is_error: false });
+  const { drafts, send } = startTranslator();
+  send(requesting, { type: 'result', subtype: 'success', is_error: false });
   expect(drafts.at(-1)?.payload).not.toHaveProperty('usage.costUsd');
 });
 
 test('a notice during a turn is a system message, and an unknown message is kept', () => {
-  const { translator, drafts, hear } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   const odd = { type: 'system', subtype: 'hologram' };
   const notice = { type: 'system', subtype: 'notification', text: 'Look here.' };
-  hear(odd, notice, requesting, odd, { type: 'prompt_suggestion' }, notice);
+  send(odd, notice, requesting, odd, { type: 'prompt_suggestion' }, notice);
   translator.end({ type: 'response_done', status: 'completed' }, timestamp);
   expect(foldTurns(drafts).get('unasked-1')?.outputItems).toMatchObject([
     { origin: 'system', content: 'Look here.', raw: [odd] },
@@ -609,10 +613,10 @@ test('a notice during a turn is a system message, and an unknown message is kept
 });
 
 test('a message that the agent completes without an answer has a complete turn', () => {
-  const { translator, drafts, hear } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
   const done = { type: 'command_lifecycle', command_uuid: 'u', state: 'completed' };
-  hear(done, done);
+  send(done, done);
   expect(foldTurns(drafts).get('turn-1')).toMatchObject({
     status: 'complete',
     outputItems: [{ content: 'Go.' }],
@@ -621,7 +625,7 @@ test('a message that the agent completes without an answer has a complete turn',
 });
 
 test('a message that the agent drops has a cancelled turn', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Never mind.' });
   translator.read({ type: 'command_lifecycle', command_uuid: 'u', state: 'cancelled' }, timestamp);
   expect(drafts.at(-1)).toMatchObject({
@@ -633,7 +637,7 @@ test('a message that the agent drops has a cancelled turn', () => {
 test.each(['constructor', 'toString', '__proto__'])(
   'SAFE: the name of an inherited property (%s) is not a known name',
   (word) => {
-    const { translator, drafts } = startHearing();
+    const { translator, drafts } = startTranslator();
     translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
     translator.read({ type: 'system', subtype: word }, timestamp);
     const refused = { id: 'm', model: 'm', content: [] };
@@ -651,7 +655,7 @@ test.each([
 ])(
   'an API error in the form of an answer (%j) is not shown as an answer, and ends the turn with %s',
   (marks, code) => {
-    const { translator, drafts } = startHearing();
+    const { translator, drafts } = startTranslator();
     translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
     const content = [{ type: 'text', text: 'API Error: slow down' }];
     const message = { id: 'm', model: 'm', content };
@@ -664,7 +668,7 @@ test.each([
 );
 
 test('an answer that is marked as not being an API error is shown', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   const message = { id: 'm', model: 'm', content: [{ type: 'text', text: 'Hi.' }] };
   translator.read({ type: 'assistant', is_api_error_message: false, message }, timestamp);
   translator.end({ type: 'response_done', status: 'completed' }, timestamp);
@@ -673,7 +677,7 @@ test('an answer that is marked as not being an API error is shown', () => {
 });
 
 test('SAFE: a call and a result with empty ids conform to the schema', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   const call = { type: 'tool_use', id: '', name: 'Bash', input: {} };
   const message = { id: 'm', model: 'm', content: [call] };
   translator.read({ type: 'assistant', message }, timestamp);
@@ -686,7 +690,7 @@ test('SAFE: a call and a result with empty ids conform to the schema', () => {
 });
 
 test('SAFE: the number of subagents’ messages that wait for the next turn is bounded', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   for (let n = 0; n < 1_200; n += 1) {
     const content = [{ type: 'text', text: `${n}` }];
     const message = { id: `${n}`, model: 'm', content };
@@ -702,7 +706,7 @@ test('SAFE: the number of subagents’ messages that wait for the next turn is b
 });
 
 test('a turn that stops at the step limit is complete, and shows the reason', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
   const reached = { type: 'result', subtype: 'error_max_turns', is_error: true };
   const errors = ['Reached maximum number of turns (3)'];
@@ -723,7 +727,7 @@ test('repetitive text is shown exactly, with periods of 1 to 60 in chunks of 1 t
     const says = (line: string, from: string, to: string): unknown =>
       JSON.parse(line.replaceAll(JSON.stringify(from), () => JSON.stringify(to)));
     const told = entries.slice(last + 1).map((entry) => JSON.stringify(entry));
-    const { translator, drafts } = startHearing();
+    const { translator, drafts } = startTranslator();
     translator.expect({ uuid: uuidOf(entries[0]), text, turnId: 'turn' });
     const all = [
       ...entries.slice(1, first),

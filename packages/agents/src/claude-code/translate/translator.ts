@@ -1,7 +1,7 @@
 import type { ApprovalOutcome, BackgroundTask, ContentBlock, EventDraft } from '@liminal/protocol';
 import { BackgroundTasks } from './background-tasks.ts';
 import type { CommandItems } from './command-items.ts';
-import { keptBy, readCompaction, type CompactionNews } from './compaction.ts';
+import { preservedMessages, readCompaction, type CompactionStep } from './compaction.ts';
 import { BoundedList } from '../../base/bounded-list.ts';
 import {
   parseNative,
@@ -53,9 +53,9 @@ export class ClaudeTranslator {
   /** Sentences about what ended between turns. */
   readonly #ends: string[] = [];
   /** Other notices for the next turn. */
-  readonly #untold: string[] = [];
+  readonly #pendingNotices: string[] = [];
   /** The `uuid`s of messages that the last compaction kept; they were already shown. */
-  #kept: ReadonlySet<string> = new Set();
+  #preserved: ReadonlySet<string> = new Set();
   /** Messages of background subagents between turns, for the next turn. */
   readonly #between = new BoundedList();
   readonly #cost = new CostMeter();
@@ -150,7 +150,7 @@ export class ClaudeTranslator {
   /** Adds a notice to the running turn, or otherwise to the next turn. */
   notice(words: string): void {
     if (this.#turn !== undefined) this.#turn.notice(words);
-    else if (this.#untold.length < maxWaiting) this.#untold.push(words);
+    else if (this.#pendingNotices.length < maxWaiting) this.#pendingNotices.push(words);
   }
 
   /** The `uuid`s of steered messages that the agent has not read yet. */
@@ -195,7 +195,7 @@ export class ClaudeTranslator {
 
   /** Begins a turn if a message answers one of the expected user messages. */
   #takeUp(message: NativeMessage, timestamp: string): void {
-    for (const uuid of answered(message)) {
+    for (const uuid of answeredIds(message)) {
       this.#settle(uuid, 'taken');
       const expected = this.#expected.get(uuid);
       if (expected === undefined) continue;
@@ -213,7 +213,7 @@ export class ClaudeTranslator {
         if (message.parent_tool_use_id != null) return;
         return this.#running(timestamp).stream(message, message.event);
       case 'assistant': {
-        if (message.uuid !== undefined && this.#kept.has(message.uuid)) return;
+        if (message.uuid !== undefined && this.#preserved.has(message.uuid)) return;
         const isSubagents = message.parent_tool_use_id != null;
         const turn = isSubagents ? this.#turn : this.#running(timestamp);
         return turn === undefined ? this.#keepForNext(message) : turn.assistant(message);
@@ -237,8 +237,8 @@ export class ClaudeTranslator {
     if (message.status === 'requesting') this.#running(timestamp);
     const ended = this.#tasks.read(message, timestamp);
     if (ended !== undefined) this.#reportEnd(ended);
-    const kept = keptBy(message);
-    if (kept !== undefined) this.#kept = new Set(kept);
+    const preserved = preservedMessages(message);
+    if (preserved !== undefined) this.#preserved = new Set(preserved);
     const compaction = readCompaction(message);
     if (compaction !== undefined) return this.#compact(compaction, timestamp);
     const notice = readNotice(message);
@@ -253,10 +253,10 @@ export class ClaudeTranslator {
    * Applies a compaction's step. Between turns it begins no turn, which no result would end: the next turn shows its
    * end.
    */
-  #compact(news: CompactionNews, timestamp: string): void {
+  #compact(step: CompactionStep, timestamp: string): void {
     const turn = this.#turn ?? this.#beginStarted(timestamp);
-    if (turn !== undefined) turn.compact(news);
-    else if (news.state === 'ended') this.#reportEnd(news.words);
+    if (turn !== undefined) turn.compact(step);
+    else if (step.state === 'ended') this.#reportEnd(step.words);
   }
 
   #result(result: ResultMessage): void {
@@ -269,17 +269,17 @@ export class ClaudeTranslator {
   }
 
   #settle(uuid: string, delivery: 'taken' | 'not_taken'): void {
-    const said = this.#steered.get(uuid);
-    if (said === undefined) return;
+    const steered = this.#steered.get(uuid);
+    if (steered === undefined) return;
     this.#steered.delete(uuid);
-    this.#turn?.settle(said.turnId, delivery);
+    this.#turn?.settle(steered.turnId, delivery);
   }
 
   /** Moves unread steered messages from the ending turn to turns of their own. */
   #leaveOver(): void {
-    for (const said of this.#steered.values()) {
-      this.#turn?.leaveOver(said.turnId);
-      this.#expected.set(said.uuid, said);
+    for (const steered of this.#steered.values()) {
+      this.#turn?.leaveOver(steered.turnId);
+      this.#expected.set(steered.uuid, steered);
     }
     this.#steered.clear();
   }
@@ -339,7 +339,8 @@ export class ClaudeTranslator {
     this.#turn = turn;
     turn.begin(timestamp, text, blocks);
     if (trigger === 'agent' && this.#ends.length === 0) turn.beginUnasked();
-    for (const words of [...this.#ends.splice(0), ...this.#untold.splice(0)]) turn.notice(words);
+    for (const words of [...this.#ends.splice(0), ...this.#pendingNotices.splice(0)])
+      turn.notice(words);
     for (const one of this.#between.take()) {
       const message = parseNative(one);
       if (message === undefined) turn.keep(one);
@@ -372,7 +373,7 @@ class CostMeter {
   }
 }
 
-function answered(message: NativeMessage): string[] {
+function answeredIds(message: NativeMessage): string[] {
   if (message.type === 'command_lifecycle' || message.type === 'user') return [];
   return (
     message.user_message_uuids ??

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { recordTurn, startTranslator, timestamp } from './testing/recorded-translator.ts';
 import { foldTurns, itemsOf } from '../../testing/folding.ts';
 
 const answer = (content: object[], more: object = {}) => ({
@@ -34,20 +34,20 @@ test('blocks without text are not shown', () => {
     { type: 'thinking', thinking: '' },
     { type: 'thinking' },
   ];
-  const { outputItems } = hearTurn(answer([...empty, text('Hi.')]));
+  const { outputItems } = recordTurn(answer([...empty, text('Hi.')]));
   expect(outputItems).toEqual([expect.objectContaining({ content: 'Hi.' })]);
   expect(outputItems[0]).not.toHaveProperty('raw');
 });
 
 test('an unknown block is kept whole', () => {
   const odd = { type: 'hologram', text: 'Words.', thinking: 'Thoughts.' };
-  const { outputItems } = hearTurn(answer([odd, text('Hi.')]));
+  const { outputItems } = recordTurn(answer([odd, text('Hi.')]));
   expect(outputItems).toMatchObject([{ content: 'Hi.', raw: [odd] }]);
 });
 
 test('a block in the user’s name that is neither text nor a result is kept', () => {
   const image = { type: 'image', source: 'x' };
-  const { outputItems } = hearTurn(inUsersName([image]), answer([text('Seen.')]));
+  const { outputItems } = recordTurn(inUsersName([image]), answer([text('Seen.')]));
   expect(outputItems).toMatchObject([{ content: 'Seen.', raw: [image] }]);
 });
 
@@ -75,14 +75,14 @@ test.each([
   ],
   ['text for the model is not shown', 'Tool loaded.', []],
 ])('of text in the user’s name, %s', (_name, words, shown) => {
-  const { outputItems } = hearTurn(inUsersName(words));
+  const { outputItems } = recordTurn(inUsersName(words));
   expect(outputItems.map((item) => 'content' in item && item.content)).toEqual(shown);
 });
 
 test('notices are separate messages', () => {
   const printed = (words: string) =>
     inUsersName(`<local-command-stdout>${words}</local-command-stdout>`);
-  const { outputItems } = hearTurn(printed('One.'), printed('Two.'));
+  const { outputItems } = recordTurn(printed('One.'), printed('Two.'));
   expect(outputItems).toMatchObject([
     { content: 'One.', origin: 'system' },
     { content: 'Two.', origin: 'system' },
@@ -91,7 +91,7 @@ test('notices are separate messages', () => {
 
 test('after Claude Code’s report that the user stopped the turn, streamed text stays', () => {
   const streamed = (event: object) => ({ type: 'stream_event', event });
-  const { outputItems } = hearTurn(
+  const { outputItems } = recordTurn(
     streamed({ type: 'message_start', message: { id: 'm', model: 'model' } }),
     streamed({ type: 'content_block_start', index: 0, content_block: text('Half') }),
     inUsersName('[Request interrupted by user for tool use]'),
@@ -102,7 +102,7 @@ test('after Claude Code’s report that the user stopped the turn, streamed text
 
 test('after other text in the user’s name, the text of a broken stream is withdrawn', () => {
   const streamed = (event: object) => ({ type: 'stream_event', event });
-  const { outputItems } = hearTurn(
+  const { outputItems } = recordTurn(
     streamed({ type: 'message_start', message: { id: 'm', model: 'model' } }),
     streamed({ type: 'content_block_start', index: 0, content_block: text('Half') }),
     inUsersName('Tool loaded.'),
@@ -112,16 +112,16 @@ test('after other text in the user’s name, the text of a broken stream is with
 });
 
 test('a reached step limit without a text adds no notice', () => {
-  const { drafts, hear } = startHearing();
+  const { drafts, send } = startTranslator();
   const reached = { type: 'result', subtype: 'error_max_turns', is_error: true };
-  hear({ type: 'system', subtype: 'status', status: 'requesting' }, reached);
+  send({ type: 'system', subtype: 'status', status: 'requesting' }, reached);
   expect(drafts.map(({ payload }) => payload.type)).toEqual(['response_start', 'response_done']);
 });
 
 test('a stop of the running turn is recorded once', () => {
-  const { translator, drafts, hear } = startHearing();
+  const { translator, drafts, send } = startTranslator();
   translator.stop(timestamp);
-  hear({ type: 'system', subtype: 'status', status: 'requesting' });
+  send({ type: 'system', subtype: 'status', status: 'requesting' });
   translator.stop(timestamp);
   translator.stop(timestamp);
   expect(drafts.slice(1).map(({ payload }) => payload)).toEqual([
@@ -130,7 +130,7 @@ test('a stop of the running turn is recorded once', () => {
 });
 
 test('the outcome of an unknown approval changes nothing', () => {
-  const { translator, drafts } = startHearing();
+  const { translator, drafts } = startTranslator();
   const outcome = { outcome: 'cancelled' } as const;
   translator.closeApproval('a', outcome, timestamp);
   translator.openApproval({ approvalId: 'a', title: 'May I?', options: [] }, timestamp);
@@ -140,20 +140,20 @@ test('the outcome of an unknown approval changes nothing', () => {
 });
 
 test('a completed turn ends its open calls with an error output', () => {
-  expect(itemsOf(hearTurn(answer([call('c')])), 'function_call_output')).toMatchObject([
+  expect(itemsOf(recordTurn(answer([call('c')])), 'function_call_output')).toMatchObject([
     { callId: 'c', output: 'The turn ended before this finished.', success: false },
   ]);
 });
 
 test('a message that replaces a message with several blocks withdraws all of them', () => {
   const refused = answer([text('No.'), { type: 'thinking', thinking: 'Hm.' }], { uuid: '1' });
-  const { outputItems } = hearTurn(refused, answer([text('Yes.')], { supersedes: ['1', '9'] }));
+  const { outputItems } = recordTurn(refused, answer([text('Yes.')], { supersedes: ['1', '9'] }));
   expect(outputItems).toMatchObject([{ content: 'Yes.' }]);
 });
 
 test('the API’s own tools have their results in the same message', () => {
   const found = { type: 'web_search_tool_result', tool_use_id: 's', content: 'Found.' };
-  const response = hearTurn(answer([call('s', 'web_search', { query: 'a' }), found]));
+  const response = recordTurn(answer([call('s', 'web_search', { query: 'a' }), found]));
   expect(itemsOf(response, 'function_call_output')).toMatchObject([
     { callId: 's', output: 'Found.' },
   ]);
@@ -161,12 +161,12 @@ test('the API’s own tools have their results in the same message', () => {
 
 describe('a subagent in the background', () => {
   test('has its calls shown with their results, which may arrive in a later turn', () => {
-    const { translator, drafts, hear } = startHearing();
+    const { translator, drafts, send } = startTranslator();
     const end = () => translator.end({ type: 'response_done', status: 'completed' }, timestamp);
     const requesting = { type: 'system', subtype: 'status', status: 'requesting' };
-    hear(requesting, answer([call('c', 'Bash', { command: 'ls' })], background));
+    send(requesting, answer([call('c', 'Bash', { command: 'ls' })], background));
     end();
-    hear(requesting, inUsersName([result('c', 'a.txt')], background));
+    send(requesting, inUsersName([result('c', 'a.txt')], background));
     end();
     const [first, second] = [...foldTurns(drafts).values()];
     expect(first?.outputItems).toEqual([]);
@@ -183,18 +183,18 @@ describe('a subagent in the background', () => {
   });
 
   test('has each call shown once, even if its result is repeated', () => {
-    const { translator, drafts, hear } = startHearing();
+    const { translator, drafts, send } = startTranslator();
     const requesting = { type: 'system', subtype: 'status', status: 'requesting' };
     const told = inUsersName([result('c', 'a.txt')], background);
-    hear(requesting, answer([call('c')], background), told);
+    send(requesting, answer([call('c')], background), told);
     translator.end({ type: 'response_done', status: 'completed' }, timestamp);
-    hear(requesting, told);
+    send(requesting, told);
     const turns = [...foldTurns(drafts).values()];
     expect(turns.map((turn) => itemsOf(turn, 'function_call').length)).toEqual([1, 0]);
   });
 
   test('has a call without an id shown at once, because its result could not be matched', () => {
-    const response = hearTurn(answer([call('')], background));
+    const response = recordTurn(answer([call('')], background));
     expect(itemsOf(response, 'function_call')).toMatchObject([
       { name: 'Bash', parentCallId: 'task' },
     ]);
@@ -205,14 +205,14 @@ describe('a subagent that the turn waits for', () => {
   const task = answer([call('task', 'Agent')]);
 
   test('has its calls shown at once', () => {
-    const { drafts, hear } = startHearing();
-    hear(task, answer([call('c')], background));
+    const { drafts, send } = startTranslator();
+    send(task, answer([call('c')], background));
     expect(drafts.at(-1)?.payload).toMatchObject({ finalItem: { callId: 'c' } });
   });
 
   test('keeps its own to-do list, which is not the turn’s plan', () => {
     const todos = [{ content: 'Look', status: 'pending' }];
-    const response = hearTurn(task, answer([call('c', 'TodoWrite', { todos })], background));
+    const response = recordTurn(task, answer([call('c', 'TodoWrite', { todos })], background));
     expect(itemsOf(response, 'plan')).toEqual([]);
     expect(itemsOf(response, 'function_call').map(({ name }) => name)).toEqual([
       'Agent',
@@ -222,13 +222,13 @@ describe('a subagent that the turn waits for', () => {
 
   test('has its messages and thoughts below its call', () => {
     const said = [text('I look.'), { type: 'thinking', thinking: 'Hm.' }];
-    const { outputItems } = hearTurn(task, answer(said, background));
+    const { outputItems } = recordTurn(task, answer(said, background));
     const inTask = outputItems.filter(({ parentCallId }) => parentCallId === 'task');
     expect(inTask.map(({ type }) => type)).toEqual(['message', 'reasoning']);
   });
 
   test('has a call’s result below its own call, even if the result does not name it', () => {
-    const response = hearTurn(
+    const response = recordTurn(
       task,
       answer([call('c')], background),
       inUsersName([result('c', 'x')]),
@@ -240,8 +240,8 @@ describe('a subagent that the turn waits for', () => {
 describe('a call', () => {
   test('keeps incomplete arguments', () => {
     const streamed = (event: object) => ({ type: 'stream_event', event });
-    const { translator, drafts, hear } = startHearing();
-    hear(
+    const { translator, drafts, send } = startTranslator();
+    send(
       streamed({ type: 'message_start', message: { id: 'm', model: 'model' } }),
       streamed({ type: 'content_block_start', index: 0, content_block: call('c') }),
       streamed({
@@ -265,12 +265,15 @@ describe('a call', () => {
     [undefined, '{}'],
     [{ command: 'ls' }, '{"command":"ls"}'],
   ])('with the input %j has the arguments %s', (input, told) => {
-    const [made] = itemsOf(hearTurn(answer([call('c', 'Bash', input)])), 'function_call');
+    const [made] = itemsOf(recordTurn(answer([call('c', 'Bash', input)])), 'function_call');
     expect(made?.arguments).toBe(told);
   });
 
   test('without a name has its type as its name', () => {
-    const [made] = itemsOf(hearTurn(answer([{ type: 'mcp_tool_use', id: 'c' }])), 'function_call');
+    const [made] = itemsOf(
+      recordTurn(answer([{ type: 'mcp_tool_use', id: 'c' }])),
+      'function_call',
+    );
     expect(made).toMatchObject({ name: 'mcp_tool_use', callId: 'c' });
   });
 });
@@ -279,7 +282,7 @@ describe('the to-do list', () => {
   const todos = [{ content: 'Look', status: 'pending' }];
 
   test('is not an item while it is empty or unreadable', () => {
-    const { outputItems } = hearTurn(
+    const { outputItems } = recordTurn(
       answer([call('a', 'TaskList'), call('b', 'TodoWrite', { todos: 7 })]),
       inUsersName([result('a', 'No tasks.'), result('b', 'Done.')]),
     );
@@ -288,7 +291,7 @@ describe('the to-do list', () => {
 
   test('shows a failed call with its name and error', () => {
     const failed = result('a', 'No such task.', { is_error: true });
-    const { outputItems } = hearTurn(answer([call('a', 'TaskUpdate')]), inUsersName([failed]));
+    const { outputItems } = recordTurn(answer([call('a', 'TaskUpdate')]), inUsersName([failed]));
     expect(outputItems).toMatchObject([
       { type: 'function_call', callId: 'a', name: 'TaskUpdate' },
       { callId: 'a', output: 'No such task.', success: false },
@@ -297,7 +300,7 @@ describe('the to-do list', () => {
 
   test('is one item, even after several changes, and shows no tool', () => {
     const done = [{ content: 'Look', status: 'completed' }];
-    const response = hearTurn(
+    const response = recordTurn(
       answer([call('a', 'TodoWrite', { todos }), call('b', 'TodoWrite', { todos: done })]),
       inUsersName([result('a', 'Modified.'), result('b', 'Modified.')]),
     );
@@ -305,16 +308,16 @@ describe('the to-do list', () => {
   });
 
   test('has one item start per turn', () => {
-    const { drafts, hear } = startHearing();
-    hear(answer([call('a', 'TodoWrite', { todos }), call('b', 'TodoWrite', { todos })]));
+    const { drafts, send } = startTranslator();
+    send(answer([call('a', 'TodoWrite', { todos }), call('b', 'TodoWrite', { todos })]));
     const starts = drafts.filter(({ payload }) => payload.type === 'item_start');
     expect(starts).toHaveLength(1);
   });
 
   test('is not shown as a tool while its arguments stream', () => {
     const streamed = (event: object) => ({ type: 'stream_event', event });
-    const { drafts, hear } = startHearing();
-    hear(
+    const { drafts, send } = startTranslator();
+    send(
       streamed({ type: 'message_start', message: { id: 'm', model: 'model' } }),
       streamed({ type: 'content_block_start', index: 0, content_block: call('a', 'TodoWrite') }),
     );

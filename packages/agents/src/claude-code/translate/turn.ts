@@ -2,7 +2,7 @@ import type { ApprovalOutcome, ContentBlock } from '@liminal/protocol';
 import type { ApprovalRequest } from '../../base/pending-approvals.ts';
 import { ClaudeCalls } from './calls.ts';
 import { CommandItems } from './command-items.ts';
-import { Compactions, type CompactionNews } from './compaction.ts';
+import { Compactions, type CompactionStep } from './compaction.ts';
 import type {
   ApiEvent,
   AssistantMessage,
@@ -12,7 +12,7 @@ import type {
   StreamMessage,
   UserMessage,
 } from './native.ts';
-import { byItself, isTaskNews, kindOf, whyOf, type Origin } from './origin.ts';
+import { byItself, isTaskReport, originKind, describeOrigin, type Origin } from './origin.ts';
 import { inElement } from './in-element.ts';
 import { ClaudePlan } from './plan.ts';
 import { hasReachedLimit, readOutcome } from './outcome.ts';
@@ -53,7 +53,7 @@ export class ClaudeTurn {
   /** Numbers of messages in order of appearance, and of each message's blocks that arrived whole. */
   readonly #numbers = new Map<string, { ordinal: number; blocks: number }>();
   /** The item ids of each message, in case a later message replaces the message. */
-  readonly #said = new Map<string, string[]>();
+  readonly #messageItems = new Map<string, string[]>();
   #streaming: StreamedMessage | undefined;
   #lastUsage: NativeUsage | undefined;
   #errorCategory: string | undefined;
@@ -123,14 +123,14 @@ export class ClaudeTurn {
     const parentCallId = message.parent_tool_use_id ?? undefined;
     const items = content.map((block) => {
       const streamed = this.#streaming?.id === id ? this.#streaming.confirm(block) : undefined;
-      return streamed ?? this.#whole(id, block, parentCallId);
+      return streamed ?? this.#addBlock(id, block, parentCallId);
     });
-    if (message.uuid !== undefined) this.#said.set(message.uuid, items);
+    if (message.uuid !== undefined) this.#messageItems.set(message.uuid, items);
   }
 
   /** Reads tool results. Other text in the user's name is from Claude Code for the model, or from another sender. */
   user(message: UserMessage): void {
-    this.#readSender(message.origin, textOf(message));
+    this.#readSender(message.origin, userText(message));
     const parentCallId = message.parent_tool_use_id ?? undefined;
     for (const block of message.message.content) {
       const callId = block.tool_use_id;
@@ -150,8 +150,8 @@ export class ClaudeTurn {
     return new CommandItems(this.#writer, command, this.#cwd);
   }
 
-  compact(news: CompactionNews): void {
-    this.#compactions.read(news);
+  compact(step: CompactionStep): void {
+    this.#compactions.read(step);
   }
 
   keep(raw: unknown): void {
@@ -189,7 +189,7 @@ export class ClaudeTurn {
   result(result: ResultMessage, costUsd: number | undefined): void {
     if (this.trigger === 'agent') this.#readReason(result.origin);
     // A reached limit is not a failure: its text becomes a notice, not the turn's error.
-    if (hasReachedLimit(result)) for (const said of result.errors ?? []) this.notice(said);
+    if (hasReachedLimit(result)) for (const error of result.errors ?? []) this.notice(error);
     this.end(
       readOutcome(result, {
         costUsd,
@@ -228,19 +228,19 @@ export class ClaudeTurn {
   }
 
   /** Shows a message that people did not send; before the model's first answer, it is the reason of the turn. */
-  #readSender(origin: Origin | undefined, said: string): void {
-    const why = isTaskNews(origin) ? undefined : whyOf(origin, said);
+  #readSender(origin: Origin | undefined, text: string): void {
+    const why = isTaskReport(origin) ? undefined : describeOrigin(origin, text);
     if (origin === undefined || why === undefined) return;
-    this.#senders.add(kindOf(origin));
+    this.#senders.add(originKind(origin));
     if (this.#numbers.size === 0) this.#showReason(why);
     else this.notice(why);
   }
 
   /** Shows why the agent began the turn. A background task's report was already shown when it arrived. */
   #readReason(origin: Origin | undefined): void {
-    const why = whyOf(origin);
-    if (origin === undefined || why === undefined || this.#senders.has(kindOf(origin))) return;
-    if (this.#writer.isOpen(this.#reasonId) || !isTaskNews(origin)) this.#showReason(why);
+    const why = describeOrigin(origin);
+    if (origin === undefined || why === undefined || this.#senders.has(originKind(origin))) return;
+    if (this.#writer.isOpen(this.#reasonId) || !isTaskReport(origin)) this.#showReason(why);
   }
 
   #showReason(content: string): void {
@@ -250,11 +250,12 @@ export class ClaudeTurn {
   }
 
   #takeBack(uuid: string): void {
-    for (const itemId of this.#said.get(uuid) ?? []) this.#writer.withdraw(itemId, 'superseded');
+    for (const itemId of this.#messageItems.get(uuid) ?? [])
+      this.#writer.withdraw(itemId, 'superseded');
   }
 
   /** Adds a block that was not streamed; returns the id of its item. */
-  #whole(messageId: string, block: NativeBlock, parentCallId: string | undefined): string {
+  #addBlock(messageId: string, block: NativeBlock, parentCallId: string | undefined): string {
     const id = this.#nextItem(messageId);
     const parent = parentCallId === undefined ? {} : { parentCallId };
     if (isToolUse(block.type)) this.#call(id, block, parentCallId);
@@ -306,5 +307,5 @@ export class ClaudeTurn {
   }
 }
 
-const textOf = ({ message }: UserMessage): string =>
+const userText = ({ message }: UserMessage): string =>
   message.content.flatMap(({ type, text = '' }) => (type === 'text' ? text : [])).join('\n');

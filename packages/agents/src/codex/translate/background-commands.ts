@@ -3,7 +3,7 @@ import { isRecord } from '../../base/parse-line.ts';
 import { timeOfSeconds } from '../../base/usage-limits.ts';
 import type { TurnCommand } from './turn.ts';
 
-interface Left {
+interface BackgroundCommand {
   task: BackgroundTask;
   threadId: string;
   processId: string;
@@ -14,7 +14,7 @@ const maxProgress = 200;
 
 /** Commands that have outlived their turn. Codex keeps reporting their output and their end. */
 export class BackgroundCommands {
-  #left: readonly Left[] = [];
+  #left: readonly BackgroundCommand[] = [];
   #running: readonly BackgroundTask[] = [];
 
   /** The running commands; a new array after each change. */
@@ -31,19 +31,21 @@ export class BackgroundCommands {
   /** Adds commands that a turn has left running. */
   adopt(commands: readonly TurnCommand[], now: string): void {
     if (commands.length === 0) return;
-    const more = commands.map(({ itemId, processId, threadId, title = '', startedAtMs }): Left => {
-      const startedAt =
-        (startedAtMs == null ? undefined : timeOfSeconds(startedAtMs / 1_000)) ?? now;
-      const shown = title.replace(/^Run /, '');
-      const task = {
-        taskId: itemId,
-        callId: itemId,
-        title: shown,
-        kind: 'command',
-        startedAt,
-      } as const;
-      return { task, threadId, processId };
-    });
+    const more = commands.map(
+      ({ itemId, processId, threadId, title = '', startedAtMs }): BackgroundCommand => {
+        const startedAt =
+          (startedAtMs == null ? undefined : timeOfSeconds(startedAtMs / 1_000)) ?? now;
+        const shown = title.replace(/^Run /, '');
+        const task = {
+          taskId: itemId,
+          callId: itemId,
+          title: shown,
+          kind: 'command',
+          startedAt,
+        } as const;
+        return { task, threadId, processId };
+      },
+    );
     this.#set([...this.#left, ...more]);
   }
 
@@ -77,7 +79,7 @@ export class BackgroundCommands {
     return true;
   }
 
-  #set(left: readonly Left[]): void {
+  #set(left: readonly BackgroundCommand[]): void {
     this.#left = left;
     this.#running = left.map(({ task }) => task);
   }

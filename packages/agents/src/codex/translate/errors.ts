@@ -32,10 +32,10 @@ export function errorOf(error: TurnError | undefined): ErrorObject {
 /** Returns the error's sentence. Codex' message may be the JSON answer of the model's API. */
 function sentenceOf(error: TurnError | undefined): string {
   const { message = '', additionalDetails } = error ?? {};
-  const said = apiMessageIn(message) ?? message;
+  const reported = apiMessageIn(message) ?? message;
   const more = additionalDetails ?? '';
-  const whole = more === '' || said.includes(more) ? said : `${said} (${more})`;
-  return whole === '' ? 'Codex reported an error.' : whole;
+  const sentence = more === '' || reported.includes(more) ? reported : `${reported} (${more})`;
+  return sentence === '' ? 'Codex reported an error.' : sentence;
 }
 
 function apiMessageIn(message: string): string | undefined {

@@ -105,15 +105,15 @@ function diffsOf({ name, isNew, hunks }: ChangedFile, folder: string): FileDiff[
   if (hunks.length === 0)
     return [isNew ? { path, newText: '' } : { path, oldText: '', newText: '' }];
   return hunks.map(({ lines, oldStart, newStart }) => {
-    const newText = textOf(lines, '-');
+    const newText = sideText(lines, '-');
     if (isNew) return { path, newText };
-    const oldText = textOf(lines, '+');
+    const oldText = sideText(lines, '+');
     return { path, oldText, newText, oldLine: oldStart, newLine: newStart };
   });
 }
 
 /** Returns one side of a hunk: all lines except the `other` side's. The last line may be marked as unterminated. */
-function textOf(lines: readonly string[], other: '+' | '-'): string {
+function sideText(lines: readonly string[], other: '+' | '-'): string {
   let text = '';
   let isOwn = false;
   for (const line of lines) {

@@ -21,11 +21,11 @@ const Snapshot = z.looseObject({
   rateLimitReachedType: z.string().nullish().catch(undefined),
 });
 
-const Answer = z.looseObject({ rateLimits: Snapshot });
+const LimitsAnswer = z.looseObject({ rateLimits: Snapshot });
 
 /** @param answer - The answer to `account/rateLimits/read`, or its notification; has `rateLimits`. */
 export function readLimits(answer: unknown): UsageLimit[] {
-  const { data } = Answer.safeParse(answer);
+  const { data } = LimitsAnswer.safeParse(answer);
   if (data === undefined) return [];
   const { limitName, primary, secondary, rateLimitReachedType: reached } = data.rateLimits;
   const suffix = limitName ? ` for ${limitName}` : '';

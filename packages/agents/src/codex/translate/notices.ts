@@ -61,14 +61,14 @@ export function activityOf(method: string, params: unknown): string | undefined 
   return undefined;
 }
 
-function reviewActivity(told: z.infer<typeof Review> | undefined): string | undefined {
-  if (told === undefined) return undefined;
-  return `Codex reviews ${wordOf(actions, told.action.type, 'a request')}`;
+function reviewActivity(report: z.infer<typeof Review> | undefined): string | undefined {
+  if (report === undefined) return undefined;
+  return `Codex reviews ${wordOf(actions, report.action.type, 'a request')}`;
 }
 
-function bufferingActivity(told: z.infer<typeof Buffering> | undefined): string | undefined {
-  if (told === undefined) return undefined;
-  return told.showBufferingUi ? `${told.model} checks its answer before it is shown` : '';
+function bufferingActivity(buffering: z.infer<typeof Buffering> | undefined): string | undefined {
+  if (buffering === undefined) return undefined;
+  return buffering.showBufferingUi ? `${buffering.model} checks its answer before it is shown` : '';
 }
 
 const hookStatus = (params: unknown): string | undefined =>
@@ -81,9 +81,9 @@ const outcomes: Record<string, string> = {
   stopped: hookOutcomes.stopped,
 };
 
-function hookNotice(told: z.infer<typeof Hook> | undefined): string | undefined {
-  if (told === undefined) return undefined;
-  const { eventName, status, entries } = told.run;
+function hookNotice(hook: z.infer<typeof Hook> | undefined): string | undefined {
+  if (hook === undefined) return undefined;
+  const { eventName, status, entries } = hook.run;
   if (status === 'running' || (status === 'completed' && entries.length === 0)) return undefined;
   const isForModel = status === 'completed' && entries.every(({ kind }) => kind === 'context');
   const outcome = isForModel ? 'told the model' : wordOf(outcomes, status);
@@ -92,10 +92,10 @@ function hookNotice(told: z.infer<typeof Hook> | undefined): string | undefined 
   return hookWords(name, outcome, entries.map((entry) => entry.text).join('\n\n'));
 }
 
-function reroutedNotice(told: z.infer<typeof Rerouted> | undefined): string | undefined {
-  if (told === undefined) return undefined;
-  const reason = told.reason ? ` (${spaced(told.reason)})` : '';
-  return `${told.toModel} answers in place of ${told.fromModel}${reason}.`;
+function reroutedNotice(rerouted: z.infer<typeof Rerouted> | undefined): string | undefined {
+  if (rerouted === undefined) return undefined;
+  const reason = rerouted.reason ? ` (${spaced(rerouted.reason)})` : '';
+  return `${rerouted.toModel} answers in place of ${rerouted.fromModel}${reason}.`;
 }
 
 const verifications: Record<string, string> = {
@@ -103,8 +103,10 @@ const verifications: Record<string, string> = {
     'OpenAI asks to verify this account for security work (trusted access for cyber).',
 };
 
-function verificationNotice(told: z.infer<typeof Verification> | undefined): string | undefined {
-  const asked = told?.verifications ?? [];
+function verificationNotice(
+  verification: z.infer<typeof Verification> | undefined,
+): string | undefined {
+  const asked = verification?.verifications ?? [];
   if (asked.length === 0) return undefined;
   return asked
     .map((one) => wordOf(verifications, one, `OpenAI asks to verify this account: ${one}.`))
@@ -127,9 +129,9 @@ const actions: Record<string, string> = {
   requestPermissions: 'further permissions',
 };
 
-function reviewNotice(told: z.infer<typeof Review> | undefined): string | undefined {
-  if (told === undefined || told.review.status === 'inProgress') return undefined;
-  const { review, action } = told;
+function reviewNotice(report: z.infer<typeof Review> | undefined): string | undefined {
+  if (report === undefined || report.review.status === 'inProgress') return undefined;
+  const { review, action } = report;
   const what = wordOf(actions, action.type, 'the request');
   const why = review.rationale ? `\n\n${review.rationale}` : '';
   return `Codex itself ${wordOf(verdicts, review.status)} ${what}${why === '' ? '.' : `:${why}`}`;

@@ -5,7 +5,7 @@ import { ContentBlock, imageType, maxItemSize, sizeOf } from '@liminal/protocol'
 import { isRecord } from '../../base/parse-line.ts';
 import { blockOfUrl } from '../prompt.ts';
 
-export interface Parts {
+export interface OutputParts {
   output: string;
   blocks?: ContentBlock[];
 }
@@ -14,8 +14,8 @@ export interface Parts {
 const itemItself = 1_000;
 
 /** Reads the answer of an MCP server, a client's tool, or the model's service. Unknown parts become JSON text. */
-export function readParts(parts: readonly unknown[]): Parts {
-  const read = parts.map((part) => blockOf(part) ?? { text: textOf(part) });
+export function readParts(parts: readonly unknown[]): OutputParts {
+  const read = parts.map((part) => blockOf(part) ?? { text: partText(part) });
   const texts = read.flatMap((one) => ('type' in one ? [] : [one.text]));
   let room = maxItemSize - itemItself - sizeOf(texts, maxItemSize);
   const blocks: ContentBlock[] = [];
@@ -32,7 +32,7 @@ export function readParts(parts: readonly unknown[]): Parts {
   return { output: texts.join('\n'), ...(blocks.length > 0 && { blocks }) };
 }
 
-function textOf(part: unknown): string {
+function partText(part: unknown): string {
   const text = isRecord(part) ? part['text'] : undefined;
   return typeof text === 'string' ? text : JSON.stringify(part);
 }
@@ -60,7 +60,7 @@ function isBase64(data = ''): boolean {
 export function pictureOf(
   path: string | null | undefined,
   data: string | null | undefined,
-): Pick<Parts, 'blocks'> {
+): Pick<OutputParts, 'blocks'> {
   const file = path != null && isAbsolute(path) ? path : undefined;
   const name = file === undefined ? {} : { name: basename(file) };
   const image = data == null ? undefined : imageOf(data);

@@ -13,7 +13,7 @@ export interface TaskCall {
   prompt: string;
 }
 
-interface Task {
+interface RunningTask {
   /** Codex' own id for the running turn in the task's thread. */
   nativeId: string | undefined;
   /** Codex' own id for the session's turn that the task belongs to. */
@@ -31,7 +31,7 @@ const maxProgress = 200;
  */
 export class Tasks {
   /** Every thread that Codex has begun for a task. */
-  readonly #threads = new Map<string, Task>();
+  readonly #threads = new Map<string, RunningTask>();
   /** Calls by the thread of their task. */
   readonly #calls = new Map<string, TaskCall>();
   /** Calls that do not name their task's thread yet. The thread may begin to work before. */

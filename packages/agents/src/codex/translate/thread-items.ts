@@ -1,6 +1,6 @@
-import { type PlanEntry, steeredItem, textOf } from '@liminal/protocol';
+import { type PlanEntry, steeredItemId, itemText } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
-import { attachedImages, wordsIn } from '../prompt.ts';
+import { attachedImages, inputText } from '../prompt.ts';
 import { FileChanges } from './file-changes.ts';
 import { noticeOf } from './notices.ts';
 import { callOf, resultOf, type ToolItem } from './tools.ts';
@@ -15,7 +15,7 @@ const inBackground = 'It continues in the background.';
 const between = '\n\n';
 
 /** A task of the turn. Its items belong to the call that began the task. */
-export interface Task {
+export interface TurnTask {
   threadId: string;
   callId: string | undefined;
 }
@@ -38,7 +38,7 @@ export class ThreadItems {
   readonly #writer: TurnWriter;
   readonly #cwd: string;
   /** Absent for the session's own thread. */
-  readonly #task: Task | undefined;
+  readonly #task: TurnTask | undefined;
   /** The prefix of item ids: the turn's id, and for a task also the thread's id. */
   readonly #prefix: string;
   /** Started messages without text. They are shown from their first text on. */
@@ -56,7 +56,7 @@ export class ThreadItems {
   readonly #changes: FileChanges;
 
   /** @param cwd - The session's folder. */
-  constructor(writer: TurnWriter, cwd: string, task?: Task) {
+  constructor(writer: TurnWriter, cwd: string, task?: TurnTask) {
     this.#writer = writer;
     this.#cwd = cwd;
     this.#task = task;
@@ -135,7 +135,7 @@ export class ThreadItems {
   }
 
   /** Ends the open items. A call without an end was cut off, or, in a completed turn, continues in the background. */
-  end(isWhole: boolean): void {
+  end(hasCompleted: boolean): void {
     if (this.#hasPlan) this.#writer.done(this.#planId);
     this.#changes.end();
     for (const id of this.#writer.open) {
@@ -145,8 +145,8 @@ export class ThreadItems {
       this.#openOutput(id, item.callId);
       const shown = this.#writer.item(`${id}:output`);
       if (shown?.type !== 'function_call_output') continue;
-      const output = isWhole ? shown.output || inBackground : shown.output;
-      this.#writer.done(shown.id, { ...shown, output, success: isWhole });
+      const output = hasCompleted ? shown.output || inBackground : shown.output;
+      this.#writer.done(shown.id, { ...shown, output, success: hasCompleted });
     }
   }
 
@@ -230,13 +230,13 @@ export class ThreadItems {
       case 'userMessage':
         return this.#readMessage(item);
       case 'agentMessage':
-        return this.#finish('message', id, wholeMessage(item, this.#textOf(id)), 'agent');
+        return this.#finish('message', id, completeMessage(item, this.#textOf(id)), 'agent');
       case 'plan':
         return this.#finish('message', id, longer(this.#textOf(id), item.text), 'agent');
       case 'reasoning': {
         this.#parts.delete(id);
-        const whole = withParts(this.#textOf(id), [...item.content, ...item.summary]);
-        return this.#finish('reasoning', id, whole, 'agent');
+        const reasoning = withParts(this.#textOf(id), [...item.content, ...item.summary]);
+        return this.#finish('reasoning', id, reasoning, 'agent');
       }
       case 'hookPrompt':
         return this.#finish(
@@ -275,18 +275,18 @@ export class ThreadItems {
     const messageId = clientId ?? id;
     if (this.#hidden.has(messageId)) return;
     const isAmid =
-      this.#hasFirstMessage || this.#writer.isOpen(steeredItem(this.#writer.turnId, messageId));
+      this.#hasFirstMessage || this.#writer.isOpen(steeredItemId(this.#writer.turnId, messageId));
     this.#hasFirstMessage = true;
     // The message to a task is already in the call that began the task.
     if (!isAmid || this.#task !== undefined) return;
-    this.#writer.steer(messageId, wordsIn(content), attachedImages(content));
+    this.#writer.steer(messageId, inputText(content), attachedImages(content));
     this.#writer.settle(messageId, 'taken');
   }
 
   /** Returns the text of an open item. */
   #textOf(id: string): string {
     const item = this.#writer.item(id);
-    return item === undefined ? '' : textOf(item);
+    return item === undefined ? '' : itemText(item);
   }
 
   /** Appends text to an item. The parts of reasoning become paragraphs. */
@@ -373,7 +373,7 @@ export class ThreadItems {
 }
 
 /** Returns a message with its questions and the memories that it cites. */
-function wholeMessage(
+function completeMessage(
   { text, questions, memoryCitation }: ItemOf<'agentMessage'>,
   shown: string,
 ): string {
@@ -402,7 +402,7 @@ const longer = (shown: string, text: string): string => (text.length < shown.len
 
 /** Returns the shown text with the parts that it lacks. */
 function withParts(shown: string, parts: readonly string[]): string {
-  const whole = parts.join(between);
-  if (whole.includes(shown)) return whole;
+  const joined = parts.join(between);
+  if (joined.includes(shown)) return joined;
   return [shown, ...parts.filter((part) => !shown.includes(part))].join(between);
 }

@@ -2,11 +2,11 @@
 import type { FileDiff, OutputItem, ToolKind, ToolLocation } from '@liminal/protocol';
 import { oneLine, shortPath } from '../../base/titles.ts';
 import { type WebAction, webResults, webSearchCall } from '../../base/web-search.ts';
-import { type Parts, pictureOf, readParts } from './parts.ts';
+import { type OutputParts, pictureOf, readParts } from './parts.ts';
 import type { CommandAction, FileChange, ItemOf, ThreadItem } from './wire.ts';
 
 /** The fields of a `function_call` that depend on its tool. */
-export type Call = Pick<
+export type CallFields = Pick<
   Extract<OutputItem, { type: 'function_call' }>,
   'name' | 'kind' | 'title' | 'arguments' | 'locations' | 'diffs'
 >;
@@ -27,7 +27,7 @@ export type ToolItem = Exclude<
 >;
 
 /** @param cwd - The session's folder: paths in titles are relative to it. */
-export function callOf(item: ToolItem, cwd: string): Call {
+export function callOf(item: ToolItem, cwd: string): CallFields {
   switch (item.type) {
     case 'commandExecution':
       return item.source === 'userShell' ? ownCommandCall(item) : commandCall(item, cwd);
@@ -64,7 +64,7 @@ export function callOf(item: ToolItem, cwd: string): Call {
   }
 }
 
-const call = (name: string, kind: ToolKind, title: string, input: unknown): Call => ({
+const call = (name: string, kind: ToolKind, title: string, input: unknown): CallFields => ({
   name,
   kind,
   title,
@@ -73,7 +73,7 @@ const call = (name: string, kind: ToolKind, title: string, input: unknown): Call
 
 const webActions: Record<string, WebAction['kind']> = { openPage: 'open', findInPage: 'find' };
 
-function searchCall({ query, action }: ItemOf<'webSearch'>): Call {
+function searchCall({ query, action }: ItemOf<'webSearch'>): CallFields {
   const { type = '', url, pattern, queries } = action ?? {};
   return webSearchCall({
     kind: webActions[type] ?? 'search',
@@ -85,7 +85,7 @@ function searchCall({ query, action }: ItemOf<'webSearch'>): Call {
 }
 
 /** A call of an MCP server's tool. */
-export const mcpCall = (server: string, tool: string, input: unknown): Call =>
+export const mcpCall = (server: string, tool: string, input: unknown): CallFields =>
   call(`mcp__${server}__${tool}`, 'other', `${server}: ${tool}`, input);
 
 /** Titles for actions on subagents. */
@@ -103,7 +103,7 @@ const tasks: Record<string, string> = {
   goesOn: 'Delegated before',
 };
 
-function taskCall({ tool, prompt, receiverThreadIds }: ItemOf<'collabAgentToolCall'>): Call {
+function taskCall({ tool, prompt, receiverThreadIds }: ItemOf<'collabAgentToolCall'>): CallFields {
   const verb = Object.hasOwn(tasks, tool) ? tasks[tool] : tool;
   const title = prompt == null ? verb : `${verb}: ${oneLine(prompt)}`;
   const input = { ...(prompt != null && { prompt }), agents: receiverThreadIds };
@@ -122,7 +122,7 @@ type CommandParts = Pick<ItemOf<'commandExecution'>, 'command' | 'cwd' | 'comman
 export function commandCall(
   { command, cwd: folder, commandActions: actions }: CommandParts,
   cwd: string,
-): Call {
+): CallFields {
   const written = writtenIn(command, actions);
   const known = actions.map(({ type }) => (Object.hasOwn(verbs, type) ? verbs[type] : undefined));
   const [first] = known;
@@ -140,7 +140,7 @@ export function commandCall(
 }
 
 /** Returns a person's own command as an execution: Codex' classification is meant for the model's commands. */
-function ownCommandCall({ command, cwd }: CommandParts): Call {
+function ownCommandCall({ command, cwd }: CommandParts): CallFields {
   const written = ownCommand(command);
   return call('shell', 'execute', `Run ${oneLine(written)}`, { command: written, cwd });
 }
@@ -184,7 +184,7 @@ function looked({ type, name, path, query }: CommandAction, folder: string, cwd:
   return `${verb} ${place ?? name ?? shortPath(folder, cwd)}`;
 }
 
-function patchCall({ changes }: ItemOf<'fileChange'>, cwd: string): Call {
+function patchCall({ changes }: ItemOf<'fileChange'>, cwd: string): CallFields {
   const paths = changes.map(({ path }) => path);
   const isNew = changes.length > 0 && changes.every(({ kind }) => kind.type === 'add');
   const isGone = changes.length > 0 && changes.every(({ kind }) => kind.type === 'delete');
@@ -220,14 +220,14 @@ function startsOf(part: string): Pick<FileDiff, 'oldLine' | 'newLine'> {
 }
 
 /** The result of a tool's call. */
-export interface Result extends Parts {
+export interface ToolCallResult extends OutputParts {
   success: boolean;
   exitCode?: number;
 }
 
 const declined = 'This was not allowed.';
 
-export function resultOf(item: ToolItem): Result {
+export function resultOf(item: ToolItem): ToolCallResult {
   switch (item.type) {
     case 'commandExecution': {
       const { aggregatedOutput, exitCode, status } = item;
@@ -244,16 +244,16 @@ export function resultOf(item: ToolItem): Result {
       // Structured content repeats the content for programs, and may be the only content.
       const parts =
         content.length === 0 && structuredContent != null ? [structuredContent] : content;
-      const said = error == null ? readParts(parts) : { output: error.message };
-      return { ...said, success: status === 'completed' };
+      const answer = error == null ? readParts(parts) : { output: error.message };
+      return { ...answer, success: status === 'completed' };
     }
     case 'dynamicToolCall': {
       const { contentItems, success, status } = item;
       return { ...readParts(contentItems ?? []), success: success ?? status === 'completed' };
     }
     case 'collabAgentToolCall': {
-      const said = Object.values(item.agentsStates).flatMap(({ message }) => message ?? []);
-      return { output: said.join('\n\n'), success: item.status === 'completed' };
+      const messages = Object.values(item.agentsStates).flatMap(({ message }) => message ?? []);
+      return { output: messages.join('\n\n'), success: item.status === 'completed' };
     }
     case 'imageGeneration': {
       const { savedPath, result, failure, status } = item;

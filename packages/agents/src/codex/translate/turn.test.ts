@@ -1,7 +1,7 @@
 import type { EventDraft, EventPayload } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { TurnWriter } from '../../base/turn-writer.ts';
-import { brokenRules, foldTurn, itemsOf, payloadsOf, saidIn } from '../../testing/folding.ts';
+import { brokenRules, foldTurn, itemsOf, payloadsOf, textsIn } from '../../testing/folding.ts';
 import { periodicTexts } from '../../testing/periodic-texts.ts';
 import { CodexTurn } from './turn.ts';
 
@@ -56,7 +56,7 @@ test('streamed text is exact: texts with periods of 1 to 60 in chunks of 1 to 10
       ...chunks.map((chunk) => delta('a', chunk)),
       completed(message('a', text)),
     ]);
-    const said = saidIn(response);
+    const said = textsIn(response);
     return said.length === 1 && said[0]?.[1] === text ? [] : [{ period, size, said }];
   });
   expect(lost).toEqual([]);
@@ -75,7 +75,7 @@ test.each([
       delta('a', 'Hello.'),
       completed({ ...message('a', 'Hello.'), moderation }),
     ]);
-    expect(saidIn(response)).toEqual([['agent', 'Hello.']]);
+    expect(textsIn(response)).toEqual([['agent', 'Hello.']]);
   },
 );
 
@@ -91,7 +91,7 @@ test('a message starts with its first text or as a whole; a started message with
     completed(message('c', '')),
     started(message('d', '')),
   ]);
-  expect(saidIn(response)).toEqual([
+  expect(textsIn(response)).toEqual([
     ['agent', 'Second words.'],
     ['agent', 'First, whole.'],
   ]);
@@ -112,7 +112,7 @@ test('when a turn is cut off, the streamed text stays exact', () => {
   const lost = periodicTexts.flatMap(({ period, size, text, chunks }) => {
     const deltas = chunks.map((chunk) => delta('a', chunk));
     const { response } = told([started(message('a', '')), ...deltas], 'interrupted');
-    return saidIn(response)[0]?.[1] === text ? [] : [{ period, size }];
+    return textsIn(response)[0]?.[1] === text ? [] : [{ period, size }];
   });
   expect(lost).toEqual([]);
 });
@@ -137,7 +137,7 @@ test('a retry that Codex announces withdraws open messages and reasoning, and no
     ['turn:thought', 'retry'],
     ['turn:half', 'retry'],
   ]);
-  expect(saidIn(response)).toEqual([
+  expect(textsIn(response)).toEqual([
     ['agent', 'Said before.'],
     ['agent', 'Half of it all.'],
   ]);
@@ -151,7 +151,7 @@ test('an answer that Codex repeats without announcing a retry is shown twice', (
     started(message('whole', '')),
     completed(message('whole', 'Half of it')),
   ]);
-  expect(saidIn(response)).toEqual([
+  expect(textsIn(response)).toEqual([
     ['agent', 'Half of it'],
     ['agent', 'Half of it'],
   ]);
@@ -181,10 +181,10 @@ test('the parts of reasoning are paragraphs', () => {
   const item = { type: 'reasoning', id: 'a', summary: [], content: [] };
   const parts = [summed('One'), summed(' first'), summed('Two', 1), summed('Three', 2)];
   const open = told([started(item), ...parts], 'interrupted');
-  expect(saidIn(open.response)).toEqual([['thought', 'One first\n\nTwo\n\nThree']]);
+  expect(textsIn(open.response)).toEqual([['thought', 'One first\n\nTwo\n\nThree']]);
   const summary = ['One first', 'Two', 'Three'];
   const whole = told([started(item), ...parts, completed({ ...item, summary })]);
-  expect(saidIn(whole.response)).toEqual(saidIn(open.response));
+  expect(textsIn(whole.response)).toEqual(textsIn(open.response));
 });
 
 test.each([
@@ -205,9 +205,9 @@ test.each([
     summed('ort'),
   ];
   const { response } = told([...streamed, completed({ ...item, content, summary })]);
-  expect(saidIn(response)).toEqual([['thought', all]]);
+  expect(textsIn(response)).toEqual([['thought', all]]);
   const open = told(streamed, 'interrupted');
-  expect(saidIn(open.response)).toEqual([['thought', 'Long\n\nAgain\n\nShort']]);
+  expect(textsIn(open.response)).toEqual([['thought', 'Long\n\nAgain\n\nShort']]);
 });
 
 test.each(['', 'Words'])('SAFE: shown text stays if Codex ends the message as “%s”', (text) => {
@@ -216,7 +216,7 @@ test.each(['', 'Words'])('SAFE: shown text stays if Codex ends the message as �
     delta('a', 'Words that were shown.'),
     completed(message('a', text)),
   ]);
-  expect(saidIn(response)).toEqual([['agent', 'Words that were shown.']]);
+  expect(textsIn(response)).toEqual([['agent', 'Words that were shown.']]);
 });
 
 test('a message without text is not shown', () => {
@@ -225,7 +225,7 @@ test('a message without text is not shown', () => {
     completed(message('a', '')),
     started(message('b', '')),
   ]);
-  expect(saidIn(response)).toEqual([]);
+  expect(textsIn(response)).toEqual([]);
 });
 
 test('an item that was never started is shown when it is completed', () => {
@@ -233,7 +233,7 @@ test('an item that was never started is shown when it is completed', () => {
     completed(message('a', 'Out of nowhere.')),
     completed({ type: 'webSearch', id: 'b', query: 'the fox' }),
   ]);
-  expect(saidIn(response)).toEqual([['agent', 'Out of nowhere.']]);
+  expect(textsIn(response)).toEqual([['agent', 'Out of nowhere.']]);
   expect(itemsOf(response, 'function_call')).toMatchObject([
     { name: 'web_search', kind: 'fetch', title: 'Search the web for “the fox”' },
   ]);
@@ -309,7 +309,7 @@ test('input that the model types into a running command is shown; empty input is
     { itemId: 'run', processId: '7', stdin },
   ];
   const { response } = told([started(run), typed('yes\n'), typed(''), typed('\u0003')]);
-  expect(saidIn(response)).toEqual([
+  expect(textsIn(response)).toEqual([
     ['system', 'Typed into “Run npm init”: `yes⏎`'],
     ['system', 'Typed into “Run npm init”: `^C`'],
   ]);
@@ -323,7 +323,7 @@ test('a message is shown with its questions and the memories that it cites', () 
     completed({ ...message('a', 'Two things.'), questions, memoryCitation: { entries } }),
     completed({ ...message('b', ''), questions: [{ title: 'Only a question?', options: null }] }),
   ]);
-  expect(saidIn(response)).toEqual([
+  expect(textsIn(response)).toEqual([
     [
       'agent',
       'Two things.\n\n**Which colour?**\n- Red\n- Blue\n\n**Why?**\n\nFrom Codex’ memory:\n- `MEMORY.md:3-4` likes red',
@@ -545,7 +545,7 @@ test.each([
   turn.end({ id: 'native', status: 'failed', error: { message: 'It broke.', codexErrorInfo } });
   const response = foldTurn(drafts, 'turn');
   expect(response).toMatchObject({ status: 'error', error: { code, message: 'It broke.' } });
-  expect(saidIn(response)).toEqual([['agent', 'Half of']]);
+  expect(textsIn(response)).toEqual([['agent', 'Half of']]);
 });
 
 test('an error in JSON from the model’s API is shown as its sentence', () => {
@@ -642,7 +642,7 @@ test('a later message of a person in the turn is shown; the first message began 
     completed(message('b', 'Going.')),
     completed(word('c', 'Faster.')),
   ]);
-  expect(saidIn(response)).toEqual([
+  expect(textsIn(response)).toEqual([
     ['agent', 'Going.'],
     ['user', 'Faster.'],
   ]);

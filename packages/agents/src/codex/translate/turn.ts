@@ -110,8 +110,8 @@ export class CodexTurn {
 
   /** Ends the turn and its open calls. */
   close(end: TurnEnd): void {
-    const isWhole = end.type === 'response_done' && end.status === 'completed';
-    for (const items of [...this.#taskItems.values(), this.#items]) items.end(isWhole);
+    const hasCompleted = end.type === 'response_done' && end.status === 'completed';
+    for (const items of [...this.#taskItems.values(), this.#items]) items.end(hasCompleted);
     this.#writer.end(end);
   }
 

@@ -6,7 +6,7 @@ const echo: Tool<{ text: string }> = {
   description: 'Says it again.',
   kind: 'other',
   input: z.object({ text: z.string() }),
-  face: async ({ text }) => ({ title: `Echo ${text}` }),
+  describe: async ({ text }) => ({ title: `Echo ${text}` }),
   needs: ({ text }) =>
     text === 'loud' ? [{ always: 'loud echoes', rule: 'tool:echo' }] : undefined,
   run: async ({ text }, { print }) => {

@@ -18,7 +18,7 @@ export type Act = (
 const usage = { inputTokens: 10, outputTokens: 5 };
 
 /** Says something, and is done. */
-export const says =
+export const repliesWith =
   (text: string, finishReason = 'stop'): Act =>
   (writer) => {
     const id = writer.start({ type: 'message', id: 'said', content: '', origin: 'agent' });
@@ -57,7 +57,7 @@ export const breaksOff =
   };
 
 /** Writes text until it is stopped. */
-export const goesOn =
+export const streamsUntilStopped =
   (text: string): Act =>
   async (writer, signal) => {
     const id = writer.start({ type: 'message', id: 'said', content: '', origin: 'agent' });

@@ -6,7 +6,7 @@ import { GrowingObject } from './growing-object.ts';
 function isWhole(...pieces: readonly string[]): boolean {
   const object = new GrowingObject();
   for (const piece of pieces) object.add(piece);
-  return object.isWhole;
+  return object.isComplete;
 }
 
 test('an object is complete with its last bracket, wherever its text is cut', () => {

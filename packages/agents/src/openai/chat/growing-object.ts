@@ -7,7 +7,7 @@ export class GrowingObject {
   #isInString = false;
   #isEscaped = false;
 
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#state === 'whole';
   }
 

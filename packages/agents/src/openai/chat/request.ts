@@ -5,17 +5,17 @@ import type { ModelRequest } from '../../models/model-client.ts';
 import {
   type CallOutput,
   dataUrl,
-  type FunctionCall,
+  type CallItem,
   missing,
   ownRaw,
-  type Part,
-  partsOf,
+  type MessagePart,
+  messageParts,
   validArguments,
   validName,
 } from '../conversation.ts';
 
-type Body = OpenAI.ChatCompletionCreateParamsStreaming;
-type Message = OpenAI.ChatCompletionMessageParam;
+type ChatRequestBody = OpenAI.ChatCompletionCreateParamsStreaming;
+type ChatMessage = OpenAI.ChatCompletionMessageParam;
 type UserPart = OpenAI.ChatCompletionContentPart;
 type ToolCall = OpenAI.ChatCompletionMessageFunctionToolCall;
 
@@ -23,10 +23,11 @@ type ToolCall = OpenAI.ChatCompletionMessageFunctionToolCall;
  * The body of a Chat Completions request. It leaves out reasoning, for which this interface has no field, except with calls
  * to a server that wants it back, and also system messages for people, plans, approvals and errors.
  */
-export function chatRequest(request: ModelRequest): Body {
+export function chatRequest(request: ModelRequest): ChatRequestBody {
   const { model, instructions, conversation, tools, effort, isWithoutCalls } = request;
   const { reasoningField } = request;
-  const system: Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
+  const system: ChatMessage[] =
+    instructions === '' ? [] : [{ role: 'system', content: instructions }];
   return {
     model,
     messages: [...system, ...messagesOf(conversation, reasoningField)],
@@ -41,21 +42,21 @@ export function chatRequest(request: ModelRequest): Body {
 }
 
 /** All items of one side before the next item of the other side. */
-type Speech =
-  | { role: 'user'; parts: Part[] }
-  | { role: 'assistant'; text: string; reasoning: string; calls: FunctionCall[] };
+type RoleMessage =
+  | { role: 'user'; parts: MessagePart[] }
+  | { role: 'assistant'; text: string; reasoning: string; calls: CallItem[] };
 
 function messagesOf(
   conversation: readonly OutputItem[],
   reasoningField: string | undefined,
-): Message[] {
+): ChatMessage[] {
   const outputs = new Outputs(conversation);
-  return speeches(conversation).flatMap((speech) => {
+  return groupByRole(conversation).flatMap((speech) => {
     if (speech.role === 'user')
       return [{ role: 'user' as const, content: userContent(speech.parts) }];
     const { text, calls, reasoning } = speech;
     const details = calls.map((call) => ownRaw(call)?.['reasoning_details']).find(Array.isArray);
-    const said: Message = {
+    const answer: ChatMessage = {
       role: 'assistant',
       content: text === '' ? null : text,
       ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
@@ -64,41 +65,41 @@ function messagesOf(
       ...(calls.length > 0 && reasoningField !== undefined && { [reasoningField]: reasoning }),
     };
     // A model must get the outputs of its calls before any other message.
-    return [said, ...outputs.of(calls)];
+    return [answer, ...outputs.of(calls)];
   });
 }
 
 /** Joins successive items of one side: some models accept only one message of a side at a time. */
-function speeches(conversation: readonly OutputItem[]): Speech[] {
-  const all: Speech[] = [];
-  const assistant = (): Extract<Speech, { role: 'assistant' }> => {
+function groupByRole(conversation: readonly OutputItem[]): RoleMessage[] {
+  const all: RoleMessage[] = [];
+  const assistant = (): Extract<RoleMessage, { role: 'assistant' }> => {
     const last = all.at(-1);
     if (last?.role === 'assistant') return last;
-    const speech = { role: 'assistant', text: '', reasoning: '', calls: [] } satisfies Speech;
+    const speech = { role: 'assistant', text: '', reasoning: '', calls: [] } satisfies RoleMessage;
     all.push(speech);
     return speech;
   };
   let isAnswered = false;
   let thought = '';
   for (const item of conversation) {
-    const said = messageOf(item, 'agent');
-    const asked = messageOf(item, 'user');
+    const answer = messageFrom(item, 'agent');
+    const asked = messageFrom(item, 'user');
     if (item.type === 'function_call_output') isAnswered = true;
-    if (isAnswered && (said !== undefined || item.type === 'function_call')) {
+    if (isAnswered && (answer !== undefined || item.type === 'function_call')) {
       // After an output, the model's next item belongs to its next answer.
       all.push({ role: 'assistant', text: '', reasoning: '', calls: [] });
       isAnswered = false;
     }
     if (item.type === 'reasoning') thought += item.content;
     if (item.type === 'function_call') assistant().calls.push(item);
-    if (said !== undefined) assistant().text += said.content;
-    if (said !== undefined || item.type === 'function_call') {
+    if (answer !== undefined) assistant().text += answer.content;
+    if (answer !== undefined || item.type === 'function_call') {
       assistant().reasoning += thought;
       thought = '';
     }
     if (asked === undefined) continue;
     thought = '';
-    const parts = partsOf(asked.content, asked.blocks);
+    const parts = messageParts(asked.content, asked.blocks);
     const last = all.at(-1);
     if (last?.role === 'user') last.parts.push(...parts);
     else all.push({ role: 'user', parts });
@@ -112,10 +113,10 @@ function speeches(conversation: readonly OutputItem[]): Speech[] {
 
 type MessageItem = Extract<OutputItem, { type: 'message' }>;
 
-const messageOf = (item: OutputItem, origin: MessageItem['origin']): MessageItem | undefined =>
+const messageFrom = (item: OutputItem, origin: MessageItem['origin']): MessageItem | undefined =>
   item.type === 'message' && item.origin === origin ? item : undefined;
 
-function toolCall(call: FunctionCall): ToolCall {
+function toolCall(call: CallItem): ToolCall {
   const { callId, name, arguments: input } = call;
   // Gemini rejects a call without the extra content that it sent with the call.
   const extra = ownRaw(call)?.['extra_content'];
@@ -141,16 +142,16 @@ class Outputs {
   }
 
   /** Outputs in the order of the calls, then a user message with the parts that a tool message cannot contain. */
-  of(calls: readonly FunctionCall[]): Message[] {
+  of(calls: readonly CallItem[]): ChatMessage[] {
     const taken = calls.flatMap(({ callId, name }) => {
       const output = this.#byCall.get(callId)?.shift();
       return output === undefined ? [] : [{ name, output }];
     });
-    const messages = taken.map(({ output: { callId, output } }): Message => {
+    const messages = taken.map(({ output: { callId, output } }): ChatMessage => {
       return { role: 'tool', tool_call_id: callId, content: output };
     });
-    const shown = taken.flatMap(({ name, output: { blocks = [] } }): Part[] =>
-      blocks.length === 0 ? [] : partsOf(`From the tool ${name}:`, blocks),
+    const shown = taken.flatMap(({ name, output: { blocks = [] } }): MessagePart[] =>
+      blocks.length === 0 ? [] : messageParts(`From the tool ${name}:`, blocks),
     );
     if (shown.length === 0) return messages;
     return [...messages, { role: 'user', content: userContent(shown) }];
@@ -158,7 +159,7 @@ class Outputs {
 }
 
 /** Text without other parts is one string: not every server accepts parts. */
-function userContent(parts: readonly Part[]): string | UserPart[] {
+function userContent(parts: readonly MessagePart[]): string | UserPart[] {
   const sent = parts.map((part) =>
     isUnknownAudio(part) ? missing(part.name, part.mimeType) : part,
   );
@@ -166,10 +167,10 @@ function userContent(parts: readonly Part[]): string | UserPart[] {
   return words.length === sent.length ? words.join('\n\n') : sent.map(userPart);
 }
 
-const isUnknownAudio = (part: Part): part is Exclude<Part, { type: 'text' }> =>
+const isUnknownAudio = (part: MessagePart): part is Exclude<MessagePart, { type: 'text' }> =>
   part.type === 'audio' && commonSounds[part.mimeType] === undefined;
 
-function userPart(part: Part): UserPart {
+function userPart(part: MessagePart): UserPart {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };

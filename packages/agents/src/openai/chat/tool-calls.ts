@@ -8,7 +8,7 @@ import type { CallPiece } from './wire.ts';
 /** The most calls of one answer, because each piece is compared with every call. */
 const mostCalls = 1_000;
 
-interface Call {
+interface StreamedCall {
   index: number | undefined;
   /** The server's id, from the first piece that has one. */
   ownId: string | undefined;
@@ -30,7 +30,7 @@ interface Call {
 export class ToolCalls {
   readonly #writer: AnswerWriter;
   readonly #ids: CallIds;
-  readonly #calls: Call[] = [];
+  readonly #calls: StreamedCall[] = [];
 
   constructor(writer: AnswerWriter, ids: CallIds) {
     this.#writer = writer;
@@ -39,7 +39,7 @@ export class ToolCalls {
 
   /** Reads the pieces of one chunk. @throws ModelError if the answer has too many calls. */
   read(pieces: readonly CallPiece[]): void {
-    const touched = new Set<Call>();
+    const touched = new Set<StreamedCall>();
     for (const piece of pieces) {
       const call = this.#find(piece, touched) ?? this.#add(piece);
       touched.add(call);
@@ -64,9 +64,9 @@ export class ToolCalls {
   }
 
   /** The call that a piece continues; undefined if the piece begins a call. */
-  #find(piece: CallPiece, touched: ReadonlySet<Call>): Call | undefined {
-    const { index, id, name, text } = read(piece);
-    const isAt = (call: Call): boolean =>
+  #find(piece: CallPiece, touched: ReadonlySet<StreamedCall>): StreamedCall | undefined {
+    const { index, id, name, text } = readCallDelta(piece);
+    const isAt = (call: StreamedCall): boolean =>
       index === undefined || call.index === undefined || call.index === index;
     const named = id && this.#calls.findLast((call) => call.ownId === id && isAt(call));
     if (named) return named;
@@ -78,16 +78,16 @@ export class ToolCalls {
       (id !== undefined && call.ownId !== undefined) ||
       (index === undefined && touched.has(call)) ||
       // A second call of the same tool, from a server that numbers no calls.
-      (text !== '' && call.input.isWhole);
+      (text !== '' && call.input.isComplete);
     return isOther ? undefined : call;
   }
 
-  #add(piece: CallPiece): Call {
+  #add(piece: CallPiece): StreamedCall {
     if (this.#calls.length === mostCalls) {
       const problem = `The model asked for more than ${mostCalls} tool calls in one answer.`;
       throw new ModelError('MODEL_ERROR', problem);
     }
-    const { index, id } = read(piece);
+    const { index, id } = readCallDelta(piece);
     const callId = this.#ids.take(id);
     const input = new GrowingObject();
     const face = { index, ownId: id, callId, itemId: undefined, name: '' };
@@ -96,8 +96,8 @@ export class ToolCalls {
     return call;
   }
 
-  #grow(call: Call, piece: CallPiece): void {
-    const { id, name, text, more } = read(piece);
+  #grow(call: StreamedCall, piece: CallPiece): void {
+    const { id, name, text, more } = readCallDelta(piece);
     call.ownId ??= id;
     call.arguments += text;
     call.input.add(text);
@@ -107,7 +107,7 @@ export class ToolCalls {
     else if (call.name !== '') this.#start(call);
   }
 
-  #start(call: Call): string {
+  #start(call: StreamedCall): string {
     const { callId, name } = call;
     const face = { type: 'function_call', id: callId, callId, name, origin: 'agent' } as const;
     call.itemId = this.#writer.start({ ...face, arguments: call.arguments });
@@ -115,7 +115,7 @@ export class ToolCalls {
   }
 }
 
-interface Piece {
+interface CallDelta {
   index: number | undefined;
   id: string | undefined;
   name: string;
@@ -123,18 +123,24 @@ interface Piece {
   more: Record<string, unknown>;
 }
 
-function read({ index, id, function: said, type: _type, ...more }: CallPiece): Piece {
-  const { name, arguments: input, ...rest } = said ?? { arguments: undefined };
+function readCallDelta({
+  index,
+  id,
+  function: called,
+  type: _type,
+  ...more
+}: CallPiece): CallDelta {
+  const { name, arguments: input, ...rest } = called ?? { arguments: undefined };
   return {
     index: index ?? undefined,
     id: id || undefined,
     name: name ?? '',
-    text: textOf(input),
+    text: argumentsText(input),
     more: { ...more, ...rest },
   };
 }
 
-function textOf(input: unknown): string {
+function argumentsText(input: unknown): string {
   if (typeof input === 'string') return input;
   // Some servers send the arguments as an object instead of a JSON string.
   return input === undefined || input === null ? '' : JSON.stringify(input);

@@ -32,12 +32,12 @@ export class ChatTranslator {
   }
 
   /** Reads a chunk. @throws ModelError if the chunk says that the answer failed. */
-  read(said: unknown): void {
-    if (isRecord(said) && (said['error'] != null || said['object'] === 'error')) {
-      throw errorOfComplaint(readComplaint(said));
+  read(data: unknown): void {
+    if (isRecord(data) && (data['error'] != null || data['object'] === 'error')) {
+      throw errorOfComplaint(readComplaint(data));
     }
-    const chunk = Chunk.safeParse(said).data;
-    if (chunk === undefined) return this.#writer.keep(said);
+    const chunk = Chunk.safeParse(data).data;
+    if (chunk === undefined) return this.#writer.keep(data);
     if (chunk.id) this.#id = chunk.id;
     if (chunk.usage != null) this.#usage = usageOf(chunk.usage);
     for (const choice of chunk.choices ?? []) {
@@ -58,8 +58,8 @@ export class ChatTranslator {
   end(isMarked = false): ModelAnswer {
     if (this.#finishReason === undefined && !isMarked) throw brokeOff();
     const calls = this.#close();
-    const said = this.#finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop');
-    const finishReason = this.#isRefusal ? 'refusal' : said;
+    const reason = this.#finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop');
+    const finishReason = this.#isRefusal ? 'refusal' : reason;
     return { calls, finishReason, usage: this.#usage, ...withCitations(this.#citations) };
   }
 
@@ -91,12 +91,12 @@ export class ChatTranslator {
   }
 
   /** Reads a text, or parts, some of which may have text. */
-  #readText(kind: TextKind, said: unknown): void {
-    if (said === undefined || said === null) return;
-    if (typeof said === 'string') return this.#say(kind, said);
-    if (!Array.isArray(said)) return this.#writer.keep({ [kind]: said });
-    for (const part of said as unknown[]) {
-      if (isRecord(part) && typeof part['text'] === 'string') this.#say(kind, part['text']);
+  #readText(kind: TextKind, content: unknown): void {
+    if (content === undefined || content === null) return;
+    if (typeof content === 'string') return this.#appendText(kind, content);
+    if (!Array.isArray(content)) return this.#writer.keep({ [kind]: content });
+    for (const part of content as unknown[]) {
+      if (isRecord(part) && typeof part['text'] === 'string') this.#appendText(kind, part['text']);
       // Mistral's reasoning.
       else if (isRecord(part) && part['type'] === 'thinking') {
         this.#readText('reasoning', part['thinking']);
@@ -104,7 +104,7 @@ export class ChatTranslator {
     }
   }
 
-  #say(kind: TextKind, text: string): void {
+  #appendText(kind: TextKind, text: string): void {
     if (text === '') return;
     if (this.#text?.kind !== kind) {
       this.#closeText();
@@ -148,8 +148,8 @@ const translated = new Set([
   'function_call',
 ]);
 
-function usageOf(said: unknown): Usage | undefined {
-  const usage = ChatUsage.safeParse(said).data;
+function usageOf(reported: unknown): Usage | undefined {
+  const usage = ChatUsage.safeParse(reported).data;
   if (usage === undefined) return undefined;
   const { cached_tokens: cached, cache_write_tokens: written } = usage.prompt_tokens_details ?? {};
   return {

@@ -1,18 +1,18 @@
 import type { OutputItem } from '@liminal/protocol';
 import type { OpenAI } from 'openai';
-import type { ModelRequest, ToolFace } from '../../models/model-client.ts';
+import type { ModelRequest, ToolDefinition } from '../../models/model-client.ts';
 import {
   dataUrl,
-  type FunctionCall,
+  type CallItem,
   missing,
   ownRaw,
-  type Part,
-  partsOf,
+  type MessagePart,
+  messageParts,
   validArguments,
   validName,
 } from '../conversation.ts';
 
-type Body = OpenAI.Responses.ResponseCreateParamsStreaming;
+type ResponsesRequestBody = OpenAI.Responses.ResponseCreateParamsStreaming;
 type InputItem = OpenAI.Responses.ResponseInputItem;
 type InputPart = OpenAI.Responses.ResponseInputContent;
 
@@ -28,7 +28,7 @@ export interface ResponsesOptions {
 export function responsesRequest(
   request: ModelRequest,
   { webSearch = false }: ResponsesOptions = {},
-): Body {
+): ResponsesRequestBody {
   const { model, instructions, conversation, tools, effort, isWithoutCalls } = request;
   const { made = new WeakMap() } = request;
   // A model that calls no tools gets no search tool.
@@ -40,10 +40,10 @@ export function responsesRequest(
     model,
     ...(instructions !== '' && { instructions }),
     input: conversation.flatMap((item, index) => {
-      if (item.type === 'reasoning' && !goesOn(conversation[index + 1])) return [];
+      if (item.type === 'reasoning' && !continuesAnswer(conversation[index + 1])) return [];
       // A search by the server contains its result.
       if (item.type === 'function_call_output' && searched.has(item.callId)) return [];
-      return once(made, item, inputOf);
+      return once(made, item, toInputItems);
     }),
     ...(tools.length > 0 && {
       tools: [
@@ -75,16 +75,16 @@ function once<From extends object, To>(
 }
 
 // Not strict, because a strict schema has no optional fields.
-const toolOf = (tool: ToolFace): OpenAI.Responses.FunctionTool => ({
+const toolOf = (tool: ToolDefinition): OpenAI.Responses.FunctionTool => ({
   ...tool,
   type: 'function',
   strict: false,
 });
 
-function inputOf(item: OutputItem): InputItem[] {
+function toInputItems(item: OutputItem): InputItem[] {
   switch (item.type) {
     case 'message':
-      return messageOf(item);
+      return messageInput(item);
     case 'reasoning':
       return reasoningOf(item);
     case 'function_call': {
@@ -95,7 +95,7 @@ function inputOf(item: OutputItem): InputItem[] {
     }
     case 'function_call_output': {
       const { callId, output, blocks = [] } = item;
-      const parts = partsOf(output, blocks).map(outputPart);
+      const parts = messageParts(output, blocks).map(outputPart);
       return [
         {
           type: 'function_call_output',
@@ -110,16 +110,16 @@ function inputOf(item: OutputItem): InputItem[] {
 }
 
 /** A search by a server of this interface is sent back unchanged. */
-const isNativeSearch = (item: OutputItem): item is FunctionCall =>
+const isNativeSearch = (item: OutputItem): item is CallItem =>
   item.type === 'function_call' && ownRaw(item)?.['type'] === 'web_search_call';
 
 const givenItem = (item: unknown): InputItem => item as InputItem;
 
-function messageOf(item: Extract<OutputItem, { type: 'message' }>): InputItem[] {
+function messageInput(item: Extract<OutputItem, { type: 'message' }>): InputItem[] {
   const { origin, content, blocks = [] } = item;
   if (origin === 'system' || (content === '' && blocks.length === 0)) return [];
   if (origin === 'user') {
-    const parts = partsOf(content, blocks);
+    const parts = messageParts(content, blocks);
     return [{ role: 'user', content: blocks.length === 0 ? content : parts.map(inputPart) }];
   }
   const phase = ownRaw(item)?.['phase'];
@@ -129,7 +129,7 @@ function messageOf(item: Extract<OutputItem, { type: 'message' }>): InputItem[] 
 }
 
 /** Whether the next item continues the answer: reasoning is only accepted before the item that it led to. */
-const goesOn = (next: OutputItem | undefined): boolean =>
+const continuesAnswer = (next: OutputItem | undefined): boolean =>
   next?.type === 'function_call' ||
   next?.type === 'reasoning' ||
   (next?.type === 'message' && next.origin === 'agent');
@@ -150,7 +150,7 @@ function reasoningOf(item: OutputItem): InputItem[] {
   ];
 }
 
-function inputPart(part: Part): InputPart {
+function inputPart(part: MessagePart): InputPart {
   switch (part.type) {
     case 'text':
       return { type: 'input_text', text: part.text };
@@ -166,4 +166,4 @@ function inputPart(part: Part): InputPart {
 
 type OutputPart = OpenAI.Responses.ResponseFunctionCallOutputItem;
 
-const outputPart = (part: Part): OutputPart => inputPart(part);
+const outputPart = (part: MessagePart): OutputPart => inputPart(part);

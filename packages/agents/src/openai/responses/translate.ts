@@ -7,12 +7,12 @@ import { type Citation, citationsIn, withCitations } from '../../models/citation
 import type { ModelAnswer, ModelCall } from '../../models/model-client.ts';
 import { CallIds } from '../call-ids.ts';
 import { brokeOff, endedInError, errorOfComplaint, readComplaint } from '../errors.ts';
-import { Answer, Event, Item } from './wire.ts';
+import { ResponseObject, ResponsesEvent, ResponseItem } from './wire.ts';
 
-type Kind = 'message' | 'reasoning' | 'function_call' | 'web_search_call';
+type OutputKind = 'message' | 'reasoning' | 'function_call' | 'web_search_call';
 
-interface OpenItem {
-  kind: Kind;
+interface StreamedItem {
+  kind: OutputKind;
   itemId: string;
   /** The whole text so far; the logged text may be cut. */
   text: string;
@@ -27,7 +27,7 @@ export class ResponsesTranslator {
   readonly #writer: AnswerWriter;
   readonly #ids: CallIds;
   /** By place in the output, or by id if the server sends no places. */
-  readonly #items = new Map<number | string, OpenItem>();
+  readonly #items = new Map<number | string, StreamedItem>();
   /** Places of items of unknown types. */
   readonly #unknown = new Set<number | string>();
   #citations: Citation[] = [];
@@ -42,14 +42,15 @@ export class ResponsesTranslator {
   }
 
   /** Reads an event. @throws ModelError if the event says that the answer failed. */
-  read(said: unknown): void {
-    if (isTextDelta(said)) return this.#say(said, 'message', said.delta, said.content_index);
-    const event = Event.safeParse(said).data;
+  read(data: unknown): void {
+    if (isTextDelta(data))
+      return this.#appendDelta(data, 'message', data.delta, data.content_index);
+    const event = ResponsesEvent.safeParse(data).data;
     if (event !== undefined) return this.#readEvent(event);
     // A server that does not stream sends the answer itself, or only an error.
-    if (isRecord(said) && said['object'] === 'response') return this.#finish(said, undefined);
-    if (isRecord(said) && said['error'] != null) throw errorOfComplaint(readComplaint(said));
-    this.#writer.keep(said);
+    if (isRecord(data) && data['object'] === 'response') return this.#finish(data, undefined);
+    if (isRecord(data) && data['error'] != null) throw errorOfComplaint(readComplaint(data));
+    this.#writer.keep(data);
   }
 
   /**
@@ -70,7 +71,7 @@ export class ResponsesTranslator {
     };
   }
 
-  #readEvent(event: Event): void {
+  #readEvent(event: ResponsesEvent): void {
     const { type, delta = '' } = event;
     switch (type) {
       case 'response.output_item.added':
@@ -78,16 +79,16 @@ export class ResponsesTranslator {
       case 'response.output_item.done':
         return this.#itemDone(event);
       case 'response.output_text.delta':
-        return this.#say(event, 'message', delta, event.content_index);
+        return this.#appendDelta(event, 'message', delta, event.content_index);
       case 'response.refusal.delta':
         this.#isRefusal = true;
-        return this.#say(event, 'message', delta, event.content_index);
+        return this.#appendDelta(event, 'message', delta, event.content_index);
       case 'response.reasoning_text.delta':
-        return this.#say(event, 'reasoning', delta, event.content_index);
+        return this.#appendDelta(event, 'reasoning', delta, event.content_index);
       case 'response.reasoning_summary_text.delta':
-        return this.#say(event, 'reasoning', delta, event.summary_index);
+        return this.#appendDelta(event, 'reasoning', delta, event.summary_index);
       case 'response.function_call_arguments.delta':
-        return this.#say(event, 'function_call', delta);
+        return this.#appendDelta(event, 'function_call', delta);
       case 'response.function_call_arguments.done':
         return void this.#settle(this.#open(event, 'function_call'), event.arguments ?? '');
       case 'response.completed':
@@ -103,21 +104,21 @@ export class ResponsesTranslator {
     }
   }
 
-  #added(event: Event): void {
-    const item = Item.safeParse(event.item).data;
+  #added(event: ResponsesEvent): void {
+    const item = ResponseItem.safeParse(event.item).data;
     if (item === undefined || !isKind(item.type)) {
       this.#writer.countPart();
-      return void this.#unknown.add(placeOf(event));
+      return void this.#unknown.add(itemKey(event));
     }
     const open = this.#open(event, item.type, item);
     this.#settle(open, wholeText(item));
   }
 
-  #itemDone(event: Event): void {
-    const item = Item.safeParse(event.item).data;
+  #itemDone(event: ResponsesEvent): void {
+    const item = ResponseItem.safeParse(event.item).data;
     if (item === undefined || !isKind(item.type)) {
       this.#writer.countPart();
-      this.#unknown.add(placeOf(event));
+      this.#unknown.add(itemKey(event));
       return this.#writer.keep(event.item);
     }
     const open = this.#open(event, item.type, item);
@@ -125,14 +126,14 @@ export class ResponsesTranslator {
     if (open.call !== undefined && item.name) open.call.name = item.name;
     if (item.content?.some(({ refusal }) => refusal !== undefined)) this.#isRefusal = true;
     this.#citations.push(...citationsIn(annotationsOf(item)));
-    const whole = wholeText(item);
+    const text = wholeText(item);
     // The finished item repeats the whole text after its pieces.
-    const isOther = whole !== '' && !this.#settle(open, whole);
-    this.#done(open, { ...(isOther && changedText(open, whole)), ...ownOf(item) });
+    const isOther = text !== '' && !this.#settle(open, text);
+    this.#done(open, { ...(isOther && changedText(open, text)), ...ownOf(item) });
   }
 
   /** Writes a web search by the server as a call with its results. */
-  #searched(open: OpenItem, item: Item): void {
+  #searched(open: StreamedItem, item: ResponseItem): void {
     if (open.isDone) return;
     this.#done(open, { ...searchCallOf(item), raw: { openai: item } });
     const { itemId } = open;
@@ -146,14 +147,14 @@ export class ResponsesTranslator {
   }
 
   /** The item of an event; begins the item if it was not announced. */
-  #open(event: Event, kind: Kind, item?: Item): OpenItem {
-    const place = placeOf(event, item);
+  #open(event: ResponsesEvent, kind: OutputKind, item?: ResponseItem): StreamedItem {
+    const place = itemKey(event, item);
     const known = this.#items.get(place);
     if (known?.kind === kind) return known;
     const id = item?.id ?? event.item_id ?? `${kind}:${place}`;
     const call = kind === 'function_call' ? this.#callOf(item) : undefined;
-    const face = kind === 'web_search_call' ? searchFace(id, item) : faceOf(kind, id, call);
-    const open: OpenItem = {
+    const face = kind === 'web_search_call' ? searchFace(id, item) : initialItem(kind, id, call);
+    const open: StreamedItem = {
       kind,
       itemId: this.#writer.start(face),
       text: '',
@@ -165,11 +166,11 @@ export class ResponsesTranslator {
     return open;
   }
 
-  #callOf(item: Item | undefined): { callId: string; name: string } {
+  #callOf(item: ResponseItem | undefined): { callId: string; name: string } {
     return { callId: this.#ids.take(item?.call_id ?? undefined), name: item?.name ?? '' };
   }
 
-  #say(event: Event, kind: Kind, delta: string, index = 0): void {
+  #appendDelta(event: ResponsesEvent, kind: OutputKind, delta: string, index = 0): void {
     if (delta === '') return;
     const open = this.#open(event, kind);
     const part = `${event.type}:${index}`;
@@ -180,18 +181,18 @@ export class ResponsesTranslator {
   }
 
   /** Adds the missing rest of the whole text. Returns false if the whole text is different. */
-  #settle(open: OpenItem, whole: string): boolean {
-    if (!whole.startsWith(open.text)) return false;
-    this.#append(open, whole.slice(open.text.length));
+  #settle(open: StreamedItem, fullText: string): boolean {
+    if (!fullText.startsWith(open.text)) return false;
+    this.#append(open, fullText.slice(open.text.length));
     return true;
   }
 
-  #append(open: OpenItem, text: string): void {
+  #append(open: StreamedItem, text: string): void {
     open.text += text;
     this.#writer.append(open.itemId, text);
   }
 
-  #done(open: OpenItem, change: Partial<OutputItem> = {}): void {
+  #done(open: StreamedItem, change: Partial<OutputItem> = {}): void {
     if (open.isDone) return;
     open.isDone = true;
     const name = open.call === undefined ? {} : { name: open.call.name };
@@ -202,8 +203,8 @@ export class ResponsesTranslator {
    * @param outcome - The status in the last event. Default: the answer's own status.
    * @throws ModelError if the answer failed.
    */
-  #finish(said: unknown, outcome: string | undefined): void {
-    const answer = Answer.safeParse(said).data;
+  #finish(response: unknown, outcome: string | undefined): void {
+    const answer = ResponseObject.safeParse(response).data;
     const status = outcome ?? answer?.status ?? 'completed';
     if (answer?.usage != null) this.#usage = usageOf(answer.usage);
     this.#searches = answer?.tool_usage?.web_search?.num_requests ?? undefined;
@@ -256,9 +257,9 @@ const silent = new Set(
 );
 
 /** Whether the event is a text delta, as most are; needs no schema. */
-function isTextDelta(said: unknown): said is Event & { delta: string } {
-  if (!isRecord(said) || said['type'] !== 'response.output_text.delta') return false;
-  const { delta, output_index: place, content_index: part, item_id: id } = said;
+function isTextDelta(data: unknown): data is ResponsesEvent & { delta: string } {
+  if (!isRecord(data) || data['type'] !== 'response.output_text.delta') return false;
+  const { delta, output_index: place, content_index: part, item_id: id } = data;
   const isPlaced = typeof place === 'number' && (part === undefined || typeof part === 'number');
   return isPlaced && typeof delta === 'string' && (id === undefined || typeof id === 'string');
 }
@@ -267,15 +268,15 @@ const between = '\n\n';
 
 const kinds = ['message', 'reasoning', 'function_call', 'web_search_call'] as const;
 
-const isKind = (type: string): type is Kind => kinds.some((kind) => kind === type);
+const isKind = (type: string): type is OutputKind => kinds.some((kind) => kind === type);
 
-const placeOf = (event: Event, item?: Item): number | string =>
+const itemKey = (event: ResponsesEvent, item?: ResponseItem): number | string =>
   event.output_index ?? event.item_id ?? item?.id ?? 0;
 
-function faceOf(
-  kind: Exclude<Kind, 'web_search_call'>,
+function initialItem(
+  kind: Exclude<OutputKind, 'web_search_call'>,
   id: string,
-  call: OpenItem['call'],
+  call: StreamedItem['call'],
 ): OutputItem {
   if (kind !== 'function_call') return { type: kind, id, content: '', origin: 'agent' };
   return { type: kind, id, callId: '', name: '', ...call, arguments: '', origin: 'agent' };
@@ -283,7 +284,7 @@ function faceOf(
 
 const webActions: Record<string, WebAction['kind']> = { open_page: 'open', find_in_page: 'find' };
 
-function searchCallOf({ action }: Partial<Item>): ReturnType<typeof webSearchCall> {
+function searchCallOf({ action }: Partial<ResponseItem>): ReturnType<typeof webSearchCall> {
   const { type, query, queries, url, pattern } = action ?? {};
   return webSearchCall({
     kind: webActions[type ?? ''] ?? 'search',
@@ -295,7 +296,7 @@ function searchCallOf({ action }: Partial<Item>): ReturnType<typeof webSearchCal
 }
 
 /** A search at its beginning: most servers send the search words only at the end. */
-const searchFace = (id: string, item: Partial<Item> = {}): OutputItem => ({
+const searchFace = (id: string, item: Partial<ResponseItem> = {}): OutputItem => ({
   type: 'function_call',
   id,
   callId: id,
@@ -304,7 +305,7 @@ const searchFace = (id: string, item: Partial<Item> = {}): OutputItem => ({
   origin: 'agent',
 });
 
-function searchResultOf(item: Item): { output: string; success: boolean } {
+function searchResultOf(item: ResponseItem): { output: string; success: boolean } {
   const { status, action } = item;
   const success = status !== 'failed' && status !== 'incomplete';
   const found = webResults(action?.sources ?? []);
@@ -313,7 +314,7 @@ function searchResultOf(item: Item): { output: string; success: boolean } {
   return { output: words === '' ? 'The search failed.' : `The search failed: ${words}`, success };
 }
 
-function wholeText(item: Item): string {
+function wholeText(item: ResponseItem): string {
   if (item.type === 'function_call') return item.arguments ?? '';
   const parts = (item.content ?? []).map(({ text, refusal }) => text ?? refusal ?? '');
   if (item.type === 'message') return parts.join('');
@@ -321,13 +322,13 @@ function wholeText(item: Item): string {
 }
 
 /** The change for a text that differs from the streamed text. */
-function changedText(open: OpenItem, whole: string): Partial<OutputItem> {
-  open.text = whole;
-  return open.kind === 'function_call' ? { arguments: whole } : { content: whole };
+function changedText(open: StreamedItem, text: string): Partial<OutputItem> {
+  open.text = text;
+  return open.kind === 'function_call' ? { arguments: text } : { content: text };
 }
 
 /** Raw data of an item: the part that only the maker can read, for the next request, and unknown fields. */
-function ownOf(item: Item): { raw?: unknown } {
+function ownOf(item: ResponseItem): { raw?: unknown } {
   const { id, type, status: _status, role: _role, ...fields } = item;
   const { content: _content, summary: _summary, ...rest } = fields;
   const { call_id: _callId, name: _name, arguments: _arguments, ...more } = rest;
@@ -338,16 +339,16 @@ function ownOf(item: Item): { raw?: unknown } {
   return { raw: { openai: { ...(id != null && { id }), ...own } } };
 }
 
-const annotationsOf = ({ content }: Item): unknown[] =>
+const annotationsOf = ({ content }: ResponseItem): unknown[] =>
   (content ?? []).flatMap(({ annotations }) =>
     Array.isArray(annotations) ? (annotations as unknown[]) : [],
   );
 
-function usageOf(said: NonNullable<Answer['usage']>): Usage {
-  const cached = said.input_tokens_details?.cached_tokens;
+function usageOf(reported: NonNullable<ResponseObject['usage']>): Usage {
+  const cached = reported.input_tokens_details?.cached_tokens;
   return {
-    inputTokens: said.input_tokens ?? 0,
-    outputTokens: said.output_tokens ?? 0,
+    inputTokens: reported.input_tokens ?? 0,
+    outputTokens: reported.output_tokens ?? 0,
     ...(cached != null && { cacheReadInputTokens: cached }),
   };
 }

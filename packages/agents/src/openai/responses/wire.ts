@@ -1,17 +1,17 @@
 /** The part of the Responses API's stream that is read. */
 import { z } from 'zod';
 
-const Part = z.looseObject({ type: z.string().optional(), text: z.string().optional() });
+const TextPart = z.looseObject({ type: z.string().optional(), text: z.string().optional() });
 
 /** An item of the output: announced by `output_item.added`, complete in `output_item.done`. */
-export const Item = z.looseObject({
+export const ResponseItem = z.looseObject({
   type: z.string(),
   id: z.string().nullish(),
   /** message, reasoning */
-  content: z.array(z.looseObject({ ...Part.shape, refusal: z.string().optional() })).nullish(),
+  content: z.array(z.looseObject({ ...TextPart.shape, refusal: z.string().optional() })).nullish(),
   phase: z.string().nullish(),
   /** reasoning */
-  summary: z.array(Part).nullish(),
+  summary: z.array(TextPart).nullish(),
   encrypted_content: z.string().nullish(),
   /** function_call */
   call_id: z.string().nullish(),
@@ -31,7 +31,7 @@ export const Item = z.looseObject({
     .nullish()
     .catch(undefined),
 });
-export type Item = z.infer<typeof Item>;
+export type ResponseItem = z.infer<typeof ResponseItem>;
 
 const count = z.number().nonnegative();
 
@@ -39,7 +39,7 @@ const ToolUsage = z.looseObject({
   web_search: z.looseObject({ num_requests: count.nullish() }).nullish(),
 });
 
-export const Answer = z.looseObject({
+export const ResponseObject = z.looseObject({
   status: z.string().nullish().catch(undefined),
   output: z.array(z.unknown()).nullish().catch(undefined),
   error: z.unknown().optional(),
@@ -54,9 +54,9 @@ export const Answer = z.looseObject({
     .catch(undefined),
   tool_usage: ToolUsage.nullish().catch(undefined),
 });
-export type Answer = z.infer<typeof Answer>;
+export type ResponseObject = z.infer<typeof ResponseObject>;
 
-export const Event = z.looseObject({
+export const ResponsesEvent = z.looseObject({
   type: z.string(),
   output_index: z.number().optional(),
   item_id: z.string().nullish(),
@@ -67,4 +67,4 @@ export const Event = z.looseObject({
   item: z.unknown().optional(),
   response: z.unknown().optional(),
 });
-export type Event = z.infer<typeof Event>;
+export type ResponsesEvent = z.infer<typeof ResponsesEvent>;

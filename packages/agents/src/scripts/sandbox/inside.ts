@@ -17,7 +17,7 @@ export interface Thrown {
 }
 
 /** A message from the sandbox to the host, as JSON. The last three end the script. */
-export type Told =
+export type SandboxMessage =
   /** Begins a call, which is answered through `settle`; the input is JSON. */
   | { type: 'call'; id: number; name: string; input: string }
   | { type: 'print'; text: string }
@@ -128,7 +128,7 @@ export function makeValues(): Values {
 }
 
 export function makeTools(
-  tell: (told: Told) => void,
+  send: (message: SandboxMessage) => void,
   { toJson }: Values,
   allowed: Allowed,
 ): { tools: Record<string, unknown>; settle: Inside['settle'] } {
@@ -139,7 +139,7 @@ export function makeTools(
   const WrongSize = RangeError;
   const { calls, parallelCalls, inputCharacters } = allowed;
 
-  interface Call {
+  interface PendingCall {
     name: string;
     input: string;
     resolve: (output: string) => void;
@@ -147,17 +147,17 @@ export function makeTools(
     /** Created where the script makes the call, so that its stack names that place. */
     failure: Error;
   }
-  const open = create(null) as Record<number, Call>;
+  const open = create(null) as Record<number, PendingCall>;
   let made = 0;
   let begun = 0;
   let running = 0;
 
   const beginCalls = () => {
     while (begun < made && running < parallelCalls) {
-      const { name, input } = open[begun] as Call;
+      const { name, input } = open[begun] as PendingCall;
       running += 1;
       begun += 1;
-      tell({ type: 'call', id: begun - 1, name, input });
+      send({ type: 'call', id: begun - 1, name, input });
     }
   };
 
@@ -170,7 +170,7 @@ export function makeTools(
         throw new WrongSize(`the input of ${name} has ${most}`);
       }
       if (made === calls) {
-        tell({ type: 'too_many_calls' });
+        send({ type: 'too_many_calls' });
         throw failure;
       }
       open[made] = { name, input, resolve, reject, failure };
@@ -180,7 +180,7 @@ export function makeTools(
   };
 
   const settle: Inside['settle'] = (id, success, output) => {
-    const { resolve, reject, failure } = open[id] as Call;
+    const { resolve, reject, failure } = open[id] as PendingCall;
     delete open[id];
     running -= 1;
     const text = parse(output) as string;
@@ -197,9 +197,9 @@ export function makeTools(
   return { tools: freeze(tools), settle };
 }
 
-/** @param hear - Receives `Told` as JSON. */
+/** @param receive - Receives `SandboxMessage` as JSON. */
 export function makeInside(
-  hear: (json: string) => void,
+  receive: (json: string) => void,
   allowed: Allowed,
   valuesMaker: typeof makeValues,
   toolsMaker: typeof makeTools,
@@ -208,17 +208,17 @@ export function makeInside(
   const { freeze, setPrototypeOf } = Object;
   const values = valuesMaker();
   const { toJson, show, describe } = values;
-  const tell = (told: Told) => {
-    setPrototypeOf(told, null);
-    hear(stringify(told));
+  const send = (message: SandboxMessage) => {
+    setPrototypeOf(message, null);
+    receive(stringify(message));
   };
-  const { tools, settle } = toolsMaker(tell, values, allowed);
+  const { tools, settle } = toolsMaker(send, values, allowed);
 
-  const fail: Inside['fail'] = (thrown) => tell({ type: 'thrown', thrown: describe(thrown) });
+  const fail: Inside['fail'] = (thrown) => send({ type: 'thrown', thrown: describe(thrown) });
 
   const run: Inside['run'] = async (script) => {
     try {
-      tell({ type: 'result', json: toJson(await script(), 'the result') });
+      send({ type: 'result', json: toJson(await script(), 'the result') });
     } catch (thrown) {
       fail(thrown);
     }
@@ -227,7 +227,7 @@ export function makeInside(
   const print = (...shown: unknown[]) => {
     let text = '';
     for (let at = 0; at < shown.length; at += 1) text += (at === 0 ? '' : ' ') + show(shown[at]);
-    tell({ type: 'print', text: `${text}\n` });
+    send({ type: 'print', text: `${text}\n` });
   };
   const console = freeze({ log: print, info: print, warn: print, error: print, debug: print });
   Object.assign(globalThis, { tools, print, console });

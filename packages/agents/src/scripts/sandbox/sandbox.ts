@@ -9,7 +9,7 @@ import {
 import { longestInput, type ScriptLimits } from '../limits.ts';
 import {
   broken,
-  failureOf,
+  thrownError,
   longResult,
   neverEnds,
   noMemory,
@@ -29,13 +29,13 @@ import {
   makeTools,
   makeValues,
   type Thrown,
-  type Told,
+  type SandboxMessage,
 } from './inside.ts';
-import type { Printed } from './printed.ts';
+import type { PrintBuffer } from './print-buffer.ts';
 import { Memory } from './web-assembly.ts';
 
 /** How a script ended; the result is JSON. */
-export type Ending = { result: string } | { error: ScriptError };
+export type ScriptEnd = { result: string } | { error: ScriptError };
 
 export interface SandboxOptions {
   /** QuickJS, compiled. */
@@ -43,13 +43,13 @@ export interface SandboxOptions {
   /** The tools' names. */
   tools: string[];
   limits: ScriptLimits;
-  printed: Printed;
+  printed: PrintBuffer;
   /** Begins a call; its input is JSON. */
   onCall(id: number, name: string, input: string): void;
   /** Called when the script can only wait until a call is answered. */
   onWait(answers: number): void;
   /** Called once. The sandbox must not be used after it. */
-  onEnd(ending: Ending): void;
+  onEnd(ending: ScriptEnd): void;
 }
 
 /** The plain variant of QuickJS. Its types are those of its CommonJS twin. */
@@ -138,37 +138,37 @@ export class Sandbox {
     const { limits, tools } = this.#options;
     const allowed: Allowed = { ...limits, tools, inputCharacters: longestInput };
     const given = [JSON.stringify(allowed), String(makeValues), String(makeTools)].join(',');
-    const hear = context.newFunction('hear', (told) => {
-      const json = context.getString(told);
+    const receive = context.newFunction('hear', (handle) => {
+      const json = context.getString(handle);
       // There was not enough memory for the message.
       if (json === '') this.#fail(noMemory(this.#options.limits));
-      else if (!this.#hasEnded) this.#hear(JSON.parse(json) as Told);
+      else if (!this.#hasEnded) this.#onMessage(JSON.parse(json) as SandboxMessage);
     });
     const make = context
       .evalCode(`(hear) => (${String(makeInside)})(hear,${given})`, 'inside.js')
       .unwrap();
-    return context.callFunction(make, context.undefined, hear).unwrap();
+    return context.callFunction(make, context.undefined, receive).unwrap();
   }
 
-  #hear(told: Told): void {
+  #onMessage(message: SandboxMessage): void {
     const { printed, limits } = this.#options;
-    switch (told.type) {
+    switch (message.type) {
       case 'call':
         this.#callsUnderWay += 1;
-        this.#options.onCall(told.id, told.name, told.input);
+        this.#options.onCall(message.id, message.name, message.input);
         return;
       case 'print':
-        if (!printed.add(told.text)) this.#fail(tooMuchPrinted(limits));
+        if (!printed.add(message.text)) this.#fail(tooMuchPrinted(limits));
         return;
       case 'too_many_calls':
         this.#fail(tooManyCalls(limits));
         return;
       case 'result':
-        if (told.json.length <= limits.outputCharacters) this.#end({ result: told.json });
-        else this.#fail(longResult(told.json.length, limits));
+        if (message.json.length <= limits.outputCharacters) this.#end({ result: message.json });
+        else this.#fail(longResult(message.json.length, limits));
         return;
       case 'thrown':
-        this.#fail(this.#errorOf(told.thrown));
+        this.#fail(this.#errorOf(message.thrown));
     }
   }
 
@@ -176,11 +176,11 @@ export class Sandbox {
     const { limits } = this.#options;
     const { name, message } = thrown;
     if (!this.#hasBegun && name === 'SyntaxError') return syntaxErrorOf(thrown, limits);
-    const isSaid = name === 'InternalError' && message === 'out of memory';
+    const isOutOfMemory = name === 'InternalError' && message === 'out of memory';
     // QuickJS throws null if it has no memory for an error.
     const isMeant = name === undefined && message === 'null' && this.#hasGrown();
-    const error = failureOf(thrown, limits);
-    return isSaid || isMeant ? { ...error, ...noMemory(limits) } : error;
+    const error = thrownError(thrown, limits);
+    return isOutOfMemory || isMeant ? { ...error, ...noMemory(limits) } : error;
   }
 
   /** Runs a step inside, and all jobs that follow from it. */
@@ -221,7 +221,7 @@ export class Sandbox {
     this.#end({ error });
   }
 
-  #end(ending: Ending): void {
+  #end(ending: ScriptEnd): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#options.onEnd(ending);

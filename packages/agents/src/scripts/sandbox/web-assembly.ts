@@ -1,7 +1,7 @@
 import type { QuickJSWASMModule } from 'quickjs-emscripten-core';
 
 /** The part of WebAssembly that is used here: Node's types have almost none of it. */
-interface Api {
+interface WebAssemblyApi {
   compile: (bytes: Uint8Array) => Promise<WebAssembly.Module>;
   /** Sizes in pages of 64 KiB. */
   Memory: new (size: { initial: number; maximum: number }) => Memory;
@@ -9,4 +9,5 @@ interface Api {
 
 export type Memory = ReturnType<QuickJSWASMModule['getWasmMemory']>;
 
-export const { compile, Memory } = (globalThis as unknown as { WebAssembly: Api }).WebAssembly;
+export const { compile, Memory } = (globalThis as unknown as { WebAssembly: WebAssemblyApi })
+  .WebAssembly;

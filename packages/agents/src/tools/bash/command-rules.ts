@@ -45,7 +45,7 @@ interface Word {
 }
 
 /** A program with its arguments. */
-interface Part {
+interface SimpleCommand {
   /** The text in the command. */
   source: string;
   words: Word[];
@@ -54,7 +54,7 @@ interface Part {
 /** One program, or several joined by `|`: each program reads the output of the program before it. */
 interface Pipeline {
   source: string;
-  parts: Part[];
+  parts: SimpleCommand[];
 }
 
 /** Programs that print their input, or a part of it. None of their options writes a file or starts a program. */
@@ -77,31 +77,34 @@ function pipelinePermissions(
   return areFilters ? parts.map((part) => partPermission(part, isPrivate)) : [exactly(source)];
 }
 
-const isFilter = ({ words }: Part): boolean => filters.has(words[0]?.text ?? '');
+const isFilter = ({ words }: SimpleCommand): boolean => filters.has(words[0]?.text ?? '');
 
 /** The beginning for a rule; undefined if the part does not only read. */
-function beginningOf({ words }: Part): string | undefined {
+function beginningOf({ words }: SimpleCommand): string | undefined {
   const areBare = words.slice(0, 2).every((word) => word.isBare);
   return areBare ? readOnlyBeginning(words.map(({ text }) => text)) : undefined;
 }
 
-const reads = (part: Part): boolean => beginningOf(part) !== undefined;
+const reads = (part: SimpleCommand): boolean => beginningOf(part) !== undefined;
 
-function partPermission(part: Part, isPrivate: (words: readonly string[]) => boolean): Permission {
+function partPermission(
+  part: SimpleCommand,
+  isPrivate: (words: readonly string[]) => boolean,
+): Permission {
   const { source, words } = part;
   const exact = exactly(source);
   const isBare = words.every((word) => word.isBare);
   const texts = words.map(({ text }) => text);
   // Older versions made rules of any program's first words. Such a rule still allows exactly these words.
-  const whole = isBare ? [`command:${texts.join(' ')}`] : [];
+  const legacyRules = isBare ? [`command:${texts.join(' ')}`] : [];
   const beginning = beginningOf(part);
-  if (beginning === undefined) return { ...exact, also: [...whole, 'tool:bash'] };
-  // Leave out `whole`: for a command of only two words it is the rule of the beginning.
+  if (beginning === undefined) return { ...exact, also: [...legacyRules, 'tool:bash'] };
+  // Leave out `exact.rule`: for a command of only two words it is the rule of the beginning.
   if (isPrivate(texts)) return { ...exact, also: ['tool:bash'] };
   return {
     always: `read-only ${beginning} commands`,
     rule: `command:${beginning}`,
-    also: [...whole, exact.rule, 'tool:bash'],
+    also: [...legacyRules, exact.rule, 'tool:bash'],
   };
 }
 
@@ -113,7 +116,7 @@ const token =
 function splitCommand(command: string): Pipeline[] | undefined {
   const pipelines: Pipeline[] = [];
   let [pipelineStart, partStart, at] = [0, 0, 0];
-  let parts: Part[] = [];
+  let parts: SimpleCommand[] = [];
   let words: Word[] = [];
   let word: Word | undefined;
   const endWord = (): void => {
@@ -144,11 +147,11 @@ function splitCommand(command: string): Pipeline[] | undefined {
     at += found.length;
   }
   endPart('');
-  return pipelines.every((one) => one.parts.every(isPlain)) ? pipelines : undefined;
+  return pipelines.every((one) => one.parts.every(isPlainProgram)) ? pipelines : undefined;
 }
 
 /** Whether a part is a program, called by its plain name, with its arguments. */
-function isPlain({ words }: Part): boolean {
+function isPlainProgram({ words }: SimpleCommand): boolean {
   const [program, first] = words;
   if (program === undefined || program.text.includes('=')) return false;
   // `printf -v` sets a variable, which may be `PATH`.

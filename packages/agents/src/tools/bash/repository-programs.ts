@@ -43,15 +43,15 @@ export async function mayStartPrograms(
   { onlyReads, hidden }: { onlyReads: boolean; hidden: ReadonlySet<string> },
 ): Promise<boolean> {
   try {
-    const look = new Look(realpathSync.native(projectDir), hidden);
-    return await look.atRepository(projectDir, onlyReads);
+    const inspector = new RepositoryInspector(realpathSync.native(projectDir), hidden);
+    return await inspector.atRepository(projectDir, onlyReads);
   } catch {
     // A repository that cannot be inspected may name any program.
     return true;
   }
 }
 
-class Look {
+class RepositoryInspector {
   readonly #projectDir: string;
   readonly #env: NodeJS.ProcessEnv;
   readonly #hooksEnv: NodeJS.ProcessEnv;

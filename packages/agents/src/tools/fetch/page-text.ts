@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { StartLimit } from '../../base/start-limit.ts';
+import { Semaphore } from '../../base/semaphore.ts';
 import { ToolError } from '../tool-error.ts';
 import type { PageText } from './html-text.ts';
 
@@ -9,7 +9,7 @@ const timeLimit = 20_000;
 /** Limits of the thread's heap, MiB. No page of the size that `fetch` accepts comes near them. */
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
 /** The most threads at the same time; further pages wait. */
-const threads = new StartLimit(2);
+const threads = new Semaphore(2);
 
 export interface PageOptions {
   /** For tests: the module that the thread runs, and its time limit (ms). */

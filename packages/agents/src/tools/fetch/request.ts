@@ -6,7 +6,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { once } from 'node:events';
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { hideUrlSecrets, messageOf } from '@liminal/protocol';
+import { hideUrlSecrets, thrownMessage } from '@liminal/protocol';
 import { proxyAgentFor, refusalOfProxy, throughProxy } from '../../proxy/index.ts';
 import { ToolError } from '../tool-error.ts';
 import { isPublicAddress } from './public-address.ts';
@@ -17,7 +17,7 @@ export interface RequestOptions {
   lookup?: (host: string) => Promise<string[]>;
 }
 
-export interface Answer {
+export interface FetchResponse {
   status: number;
   /** The target, if the response is a redirect. */
   location: string | undefined;
@@ -49,7 +49,7 @@ export async function get(
   url: URL,
   signal: AbortSignal,
   options: RequestOptions = {},
-): Promise<Answer> {
+): Promise<FetchResponse> {
   const { mayReach = isPublicAddress, lookup = lookUp } = options;
   try {
     const agent = proxyAgentFor(url);
@@ -62,14 +62,14 @@ export async function get(
   } catch (error) {
     if (error instanceof ToolError) throw error;
     if (signal.aborted) throw new ToolError(`${url.host} took too long, or the call was stopped.`);
-    const why = refusalOfProxy(error) ?? hideUrlSecrets(messageOf(error));
+    const why = refusalOfProxy(error) ?? hideUrlSecrets(thrownMessage(error));
     throw new ToolError(`${url.host} could not be reached${throughProxy(url)}: ${why}`, {
       cause: error,
     });
   }
 }
 
-const refused = (host: string): ToolError =>
+const notPublicError = (host: string): ToolError =>
   new ToolError(
     `${host} is on this machine or in its network, or is not an ordinary address: only the public internet can be fetched.`,
   );
@@ -83,7 +83,7 @@ async function checkedAddress(
   const literal = hostname.replace(/^\[|\]$/g, '');
   const addresses = isIP(literal) ? [literal] : await lookup(hostname);
   // One internal address makes all addresses of the name suspect.
-  if (addresses[0] === undefined || !addresses.every(mayReach)) throw refused(host);
+  if (addresses[0] === undefined || !addresses.every(mayReach)) throw notPublicError(host);
   return addresses[0];
 }
 
@@ -101,9 +101,9 @@ async function checkForProxy(
   lookup: (host: string) => Promise<string[]>,
 ): Promise<void> {
   const literal = hostname.replace(/^\[|\]$/g, '');
-  if (isIP(literal) === 0 && isOfNetwork(hostname.replace(/\.$/, ''))) throw refused(host);
+  if (isIP(literal) === 0 && isOfNetwork(hostname.replace(/\.$/, ''))) throw notPublicError(host);
   const addresses = isIP(literal) ? [literal] : await lookup(hostname).catch(() => []);
-  if (!addresses.every(mayReach)) throw refused(host);
+  if (!addresses.every(mayReach)) throw notPublicError(host);
 }
 
 /** Resolves as `work` does; rejects with the signal's reason once the signal is aborted. */
@@ -129,7 +129,11 @@ type Connection =
   | { address: string; mayReach: (address: string) => boolean }
   | { agent: HttpAgent };
 
-async function receive(url: URL, connection: Connection, signal: AbortSignal): Promise<Answer> {
+async function receive(
+  url: URL,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<FetchResponse> {
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   const request = send(url, {
     ...('agent' in connection ? connection : { agent: false, lookup: to(connection.address) }),
@@ -144,7 +148,7 @@ async function receive(url: URL, connection: Connection, signal: AbortSignal): P
     request.end();
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     if ('address' in connection && !connection.mayReach(response.socket.remoteAddress ?? ''))
-      throw refused(url.host);
+      throw notPublicError(url.host);
     const { headers, statusCode: status = 0 } = response;
     const isRedirect = [301, 302, 303, 307, 308].includes(status);
     const { body, isCut } = await bodyOf(response);

@@ -43,16 +43,16 @@ export class NumberedLines {
     }
   }
 
-  /** @param isWhole - Whether this is the end of the file. */
-  end(rest: string, isWhole: boolean): void {
+  /** @param isEndOfFile - Whether this is the end of the file. */
+  end(rest: string, isEndOfFile: boolean): void {
     this.add(rest);
     if (this.#isOpen) this.#endLine();
     const next = this.#next;
-    const of = isWhole ? String(this.#count) : `more than ${this.#count}`;
+    const of = isEndOfFile ? String(this.#count) : `more than ${this.#count}`;
     if (next !== undefined) {
       const last = next - 1;
       this.#note = `\n(Lines ${this.#first} to ${last} of ${of}. To read on, set offset to ${next}.)`;
-    } else if (!isWhole) {
+    } else if (!isEndOfFile) {
       this.#note = `\n(The file is too large to show more than these lines.)`;
     }
   }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, rename, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import type { ClientFiles } from '../../client-files.ts';
 import { ToolError } from '../tool-error.ts';
 import {
@@ -48,13 +48,13 @@ export async function unsavedText(
   const text = await files?.read(place.real);
   if (text === undefined) return undefined;
   const saved = await savedText(place);
-  if (saved !== undefined && isSame(text, saved.text)) return undefined;
+  if (saved !== undefined && isSameText(text, saved.text)) return undefined;
   if (Buffer.byteLength(text) > maxTextBytes) throw tooLarge(place.asked);
   return { text, stat: saved?.stat };
 }
 
 /** Compares a client's text with the disk's, without the byte order mark and line ends, which editors change. */
-function isSame(text: string, saved: string): boolean {
+function isSameText(text: string, saved: string): boolean {
   const plain = (one: string): string => one.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   return plain(text) === plain(saved);
 }
@@ -63,7 +63,7 @@ async function savedText(place: ProjectPlace): Promise<FoundText | undefined> {
   try {
     const folder = await openParent(place);
     try {
-      return await textIn(folder, place);
+      return await readTextFrom(folder, place);
     } finally {
       await folder.close();
     }
@@ -73,7 +73,7 @@ async function savedText(place: ProjectPlace): Promise<FoundText | undefined> {
   }
 }
 
-async function textIn(folder: OpenFolder, { asked, name }: ProjectPlace): Promise<FoundText> {
+async function readTextFrom(folder: OpenFolder, { asked, name }: ProjectPlace): Promise<FoundText> {
   const { handle, stat } = await openIn(folder, basename(name), asked);
   try {
     if (stat.size > maxTextBytes) throw tooLarge(asked);
@@ -115,7 +115,7 @@ export async function putText(
   const target = folder.at(basename(name));
   const temporary = folder.at(`.liminal-${randomUUID()}`);
   try {
-    if (await files?.write(real, text).catch(refused)) return;
+    if (await files?.write(real, text).catch(throwToolError)) return;
     await writeNew(temporary, text, before);
     await folder.check(asked);
     await refuseChanged(target, place, before);
@@ -128,8 +128,8 @@ export async function putText(
   }
 }
 
-function refused(error: unknown): never {
-  throw new ToolError(messageOf(error), { cause: error });
+function throwToolError(error: unknown): never {
+  throw new ToolError(thrownMessage(error), { cause: error });
 }
 
 async function writeNew(path: string, text: string, before: Stats | undefined): Promise<void> {

@@ -15,7 +15,7 @@ export interface WalkOptions {
   ignored: boolean;
 }
 
-export interface Entry {
+export interface WalkEntry {
   /** Relative to the session's folder that is walked. */
   name: string;
   kind: 'file' | 'folder' | 'link' | 'other';
@@ -30,7 +30,7 @@ const maxEntries = 20_000;
 const maxRules = 1024 * 1024;
 
 /** The `.gitignore` of one folder. */
-interface Rules {
+interface IgnoreRules {
   /** Relative to the project folder, with a slash at its end; empty for the project folder. */
   folder: string;
   ignore: Ignore;
@@ -40,8 +40,8 @@ interface Rules {
  * All entries below a folder, sorted by name, each folder before its entries. Ignored folders are listed but not entered.
  * Rejects with ToolError if the first folder cannot be opened.
  */
-export async function* walk(start: ProjectPlace, options: WalkOptions): AsyncGenerator<Entry> {
-  let rules: Rules[] = [];
+export async function* walk(start: ProjectPlace, options: WalkOptions): AsyncGenerator<WalkEntry> {
+  let rules: IgnoreRules[] = [];
   const parts = start.name.split('/').filter((part) => part !== '');
   // The rules of the folders above also apply.
   for (const [at] of parts.entries()) {
@@ -60,16 +60,16 @@ export async function* walk(start: ProjectPlace, options: WalkOptions): AsyncGen
 
 async function* walkFolder(
   place: ProjectPlace,
-  above: readonly Rules[],
+  above: readonly IgnoreRules[],
   options: WalkOptions,
-): AsyncGenerator<Entry> {
+): AsyncGenerator<WalkEntry> {
   const folder = await openFolder(place);
-  let rules: Rules[];
-  let found: Entry[];
+  let rules: IgnoreRules[];
+  let found: WalkEntry[];
   let isCut: boolean;
   try {
     rules = [...above, ...(await rulesIn(folder, place.name))];
-    ({ found, isCut } = await entriesOf(folder, place.name, rules, options));
+    ({ found, isCut } = await readEntries(folder, place.name, rules, options));
   } finally {
     await folder.close();
   }
@@ -93,13 +93,13 @@ async function* walkFolder(
   }
 }
 
-async function entriesOf(
+async function readEntries(
   folder: OpenFolder,
   name: string,
-  rules: readonly Rules[],
+  rules: readonly IgnoreRules[],
   options: WalkOptions,
-): Promise<{ found: Entry[]; isCut: boolean }> {
-  const found: Entry[] = [];
+): Promise<{ found: WalkEntry[]; isCut: boolean }> {
+  const found: WalkEntry[] = [];
   let isCut = false;
   for await (const one of await opendir(folder.path)) {
     if (found.length >= maxEntries) {
@@ -124,17 +124,17 @@ async function entriesOf(
 }
 
 /** Whether the rules nearest to the path, among those that match it, ignore it. */
-function ignores(rules: readonly Rules[], path: string): boolean {
+function ignores(rules: readonly IgnoreRules[], path: string): boolean {
   for (const { folder, ignore } of rules.toReversed()) {
-    const said = ignore.test(path.slice(folder.length));
-    if (said.ignored) return true;
-    if (said.unignored) return false;
+    const result = ignore.test(path.slice(folder.length));
+    if (result.ignored) return true;
+    if (result.unignored) return false;
   }
   return false;
 }
 
 /** The rules of a folder; empty if it has none. */
-async function rulesIn(folder: OpenFolder, name: string): Promise<Rules[]> {
+async function rulesIn(folder: OpenFolder, name: string): Promise<IgnoreRules[]> {
   const file = await openIn(folder, '.gitignore', '.gitignore').catch((error: unknown) => {
     if (error instanceof ToolError) return undefined;
     throw error;

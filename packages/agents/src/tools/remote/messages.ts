@@ -29,7 +29,7 @@ const Result = z.object({
   plan: z.array(PlanEntry).optional(),
 });
 
-export const FromWorker = z.discriminatedUnion('type', [
+export const WorkerMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('alive') }),
   z.object({ type: z.literal('taken'), worker: z.string() }),
   z.object({ type: z.literal('print'), text: z.string() }),
@@ -39,17 +39,17 @@ export const FromWorker = z.discriminatedUnion('type', [
   /** The tool failed because of a fault of Liminal. */
   z.object({ type: z.literal('failed'), message: z.string() }),
 ]);
-export type FromWorker = z.infer<typeof FromWorker>;
+export type WorkerMessage = z.infer<typeof WorkerMessage>;
 
-export const FromAsker = z.discriminatedUnion('type', [
+export const ServerMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('alive') }),
   z.object({ type: z.literal('go'), worker: z.string() }),
   z.object({ type: z.literal('cancel') }),
 ]);
-export type FromAsker = z.infer<typeof FromAsker>;
+export type ServerMessage = z.infer<typeof ServerMessage>;
 
 /** The message; undefined if its shape is unknown, as from another version. */
-export function read<T>(schema: z.ZodType<T>, text: string): T | undefined {
+export function parseMessage<T>(schema: z.ZodType<T>, text: string): T | undefined {
   try {
     return schema.safeParse(JSON.parse(text)).data;
   } catch {

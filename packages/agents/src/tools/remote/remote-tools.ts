@@ -1,20 +1,20 @@
 import type { Tool, ToolContext, ToolResult } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
-import { type FromAsker, FromWorker, type Order, read } from './messages.ts';
-import { defaultPatience, type Patience, type ToolQueue } from './task-queue.ts';
+import { type ServerMessage, WorkerMessage, type Order, parseMessage } from './messages.ts';
+import { defaultTimeouts, type RemoteTimeouts, type ToolQueue } from './task-queue.ts';
 
 /** The same tools, whose calls run in a worker; the shown face and the permissions of a call are determined here. */
 export function remoteTools(
   tools: readonly Tool[],
   queue: ToolQueue,
-  patience: Patience = defaultPatience,
+  timeouts: RemoteTimeouts = defaultTimeouts,
 ): Tool[] {
   return tools.map((tool) => ({
     ...tool,
     run: async (input, context) => {
       const { projectDir, additionalDirectories } = context;
       const order = { tool: tool.name, input, projectDir, additionalDirectories };
-      return new RemoteCall(queue, patience, context).run(order);
+      return new RemoteCall(queue, timeouts, context).run(order);
     },
   }));
 }
@@ -34,9 +34,9 @@ const unanswered = () =>
 /** The server's side of one call. */
 class RemoteCall {
   readonly #queue: ToolQueue;
-  readonly #patience: Patience;
+  readonly #timeouts: RemoteTimeouts;
   readonly #context: ToolContext;
-  readonly #over = new AbortController();
+  readonly #ended = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
   #taskId = '';
   /** Whether a worker may have started the call. */
@@ -44,9 +44,9 @@ class RemoteCall {
   #timer: NodeJS.Timeout | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
 
-  constructor(queue: ToolQueue, patience: Patience, context: ToolContext) {
+  constructor(queue: ToolQueue, timeouts: RemoteTimeouts, context: ToolContext) {
     this.#queue = queue;
-    this.#patience = patience;
+    this.#timeouts = timeouts;
     this.#context = context;
   }
 
@@ -56,13 +56,13 @@ class RemoteCall {
     this.#taskId = await this.#queue.offer(JSON.stringify(order));
     const stop = () => this.#stop();
     signal.addEventListener('abort', stop, { once: true });
-    this.#awaitTaker();
+    this.#awaitWorker();
     if (signal.aborted) stop();
     try {
       return await Promise.race([this.#listen(), this.#failed.promise]);
     } finally {
       signal.removeEventListener('abort', stop);
-      this.#over.abort();
+      this.#ended.abort();
       clearTimeout(this.#timer);
       clearInterval(this.#heartbeat);
       if (!this.#hasBegun) this.#queue.withdraw(this.#taskId).catch(() => {});
@@ -70,10 +70,10 @@ class RemoteCall {
   }
 
   async #listen(): Promise<ToolResult> {
-    const { signal } = this.#over;
+    const { signal } = this.#ended;
     for await (const text of this.#queue.follow(this.#taskId, 'worker', signal)) {
-      const message = read(FromWorker, text);
-      if (this.#hasBegun) this.#awaitWord();
+      const message = parseMessage(WorkerMessage, text);
+      if (this.#hasBegun) this.#awaitMessage();
       if (message?.type === 'taken') await this.#begin(message.worker);
       else if (message?.type === 'print') this.#context.print(message.text);
       else if (message?.type === 'result') return message.result;
@@ -84,51 +84,51 @@ class RemoteCall {
   }
 
   async #begin(worker: string): Promise<void> {
-    if (this.#hasBegun || this.#over.signal.aborted) return;
+    if (this.#hasBegun || this.#ended.signal.aborted) return;
     this.#hasBegun = true;
-    this.#heartbeat = setInterval(() => this.#say({ type: 'alive' }), this.#patience.aliveMs);
-    this.#awaitWord();
+    this.#heartbeat = setInterval(() => this.#trySend({ type: 'alive' }), this.#timeouts.aliveMs);
+    this.#awaitMessage();
     try {
-      await this.#tell({ type: 'go', worker });
+      await this.#send({ type: 'go', worker });
     } catch (cause) {
       // Redis may have stored the message nevertheless.
       throw Object.assign(lost(), { cause });
     }
   }
 
-  #awaitTaker(): void {
-    this.#wait(this.#patience.takenMs, () => void this.#lookForWorkers());
+  #awaitWorker(): void {
+    this.#wait(this.#timeouts.takenMs, () => void this.#lookForWorkers());
   }
 
   async #lookForWorkers(): Promise<void> {
     try {
-      const outlook = await this.#queue.outlook(this.#taskId);
-      if (this.#hasBegun || this.#over.signal.aborted) return;
+      const outlook = await this.#queue.stateOf(this.#taskId);
+      if (this.#hasBegun || this.#ended.signal.aborted) return;
       if (outlook === 'unattended') this.#fail(nobody());
-      else if (outlook === 'waits') this.#awaitTaker();
-      else this.#wait(this.#patience.silentMs, () => this.#fail(lostBefore()));
+      else if (outlook === 'waits') this.#awaitWorker();
+      else this.#wait(this.#timeouts.silentMs, () => this.#fail(lostBefore()));
     } catch (error) {
       if (!this.#hasBegun) this.#fail(error);
     }
   }
 
-  #awaitWord(): void {
+  #awaitMessage(): void {
     // After `cancel`, only `stopMs` limits the wait.
     if (this.#context.signal.aborted) return;
-    this.#wait(this.#patience.silentMs, () => this.#fail(lost()));
+    this.#wait(this.#timeouts.silentMs, () => this.#fail(lost()));
   }
 
   #stop(): void {
     if (!this.#hasBegun) return this.#fail(stopped());
-    this.#say({ type: 'cancel' });
-    this.#wait(this.#patience.stopMs, () => this.#fail(unanswered()));
+    this.#trySend({ type: 'cancel' });
+    this.#wait(this.#timeouts.stopMs, () => this.#fail(unanswered()));
   }
 
   /** Ends the call with an error, and cancels it in its worker, if it has one. */
   #fail(error: unknown): void {
-    this.#say({ type: 'cancel' });
+    this.#trySend({ type: 'cancel' });
     this.#failed.reject(error);
-    this.#over.abort();
+    this.#ended.abort();
   }
 
   #wait(ms: number, then: () => void): void {
@@ -136,12 +136,12 @@ class RemoteCall {
     this.#timer = setTimeout(then, ms);
   }
 
-  async #tell(message: FromAsker): Promise<void> {
-    await this.#queue.say(this.#taskId, 'asker', JSON.stringify(message));
+  async #send(message: ServerMessage): Promise<void> {
+    await this.#queue.sendMessage(this.#taskId, 'asker', JSON.stringify(message));
   }
 
   /** Sends a message. A lost message has the same effect as silence. */
-  #say(message: FromAsker): void {
-    this.#tell(message).catch(() => {});
+  #trySend(message: ServerMessage): void {
+    this.#send(message).catch(() => {});
   }
 }

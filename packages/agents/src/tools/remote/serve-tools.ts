@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import type { Tool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
-import { FromAsker, type FromWorker, Order, read } from './messages.ts';
-import { defaultPatience, type Patience, type Task, type ToolQueue } from './task-queue.ts';
+import { ServerMessage, type WorkerMessage, Order, parseMessage } from './messages.ts';
+import {
+  defaultTimeouts,
+  type RemoteTimeouts,
+  type ToolTask,
+  type ToolQueue,
+} from './task-queue.ts';
 
 export interface ServeOptions {
   /** The worker's name in the queue. */
@@ -13,18 +18,18 @@ export interface ServeOptions {
   signal: AbortSignal;
   /** How many calls run at the same time; further calls wait, or go to other workers. */
   atOnce?: number;
-  patience?: Patience;
+  timeouts?: RemoteTimeouts;
 }
 
 /** Runs calls of these tools, as offered by `remoteTools`, until the signal aborts and all calls have ended. */
 export async function serveTools(
   tools: readonly Tool[],
   queue: ToolQueue,
-  { worker, signal, atOnce = 16, patience = defaultPatience }: ServeOptions,
+  { worker, signal, atOnce = 16, timeouts = defaultTimeouts }: ServeOptions,
 ): Promise<void> {
   const running = new Set<Promise<void>>();
   for await (const task of queue.take(worker, signal)) {
-    const call = new ServedCall(task, tools, queue, patience).run(signal);
+    const call = new ServedCall(task, tools, queue, timeouts).run(signal);
     running.add(call);
     void call.finally(() => running.delete(call));
     while (running.size >= atOnce) await Promise.race(running);
@@ -37,25 +42,25 @@ const retries = { times: 20, everyMs: 500 };
 
 /** The worker's side of one call. */
 class ServedCall {
-  readonly #task: Task;
+  readonly #task: ToolTask;
   readonly #tools: readonly Tool[];
   readonly #queue: ToolQueue;
-  readonly #patience: Patience;
+  readonly #timeouts: RemoteTimeouts;
   /** The worker's name for this call, which no other worker has. */
   readonly #name = randomUUID();
   readonly #stop = new AbortController();
-  readonly #over = new AbortController();
+  readonly #ended = new AbortController();
   readonly #mayBegin = Promise.withResolvers<boolean>();
   #timer: NodeJS.Timeout | undefined;
   /** Printed text that has not been sent yet. */
   #printed = '';
   #printing: Promise<void> = Promise.resolve();
 
-  constructor(task: Task, tools: readonly Tool[], queue: ToolQueue, patience: Patience) {
+  constructor(task: ToolTask, tools: readonly Tool[], queue: ToolQueue, timeouts: RemoteTimeouts) {
     this.#task = task;
     this.#tools = tools;
     this.#queue = queue;
-    this.#patience = patience;
+    this.#timeouts = timeouts;
   }
 
   /** Runs the call and sends its result. Never rejects. */
@@ -63,41 +68,41 @@ class ServedCall {
     const signal = AbortSignal.any([ending, this.#stop.signal]);
     signal.addEventListener('abort', () => this.#mayBegin.resolve(false), { once: true });
     if (signal.aborted) this.#mayBegin.resolve(false);
-    const alive = () => void this.#say({ type: 'alive' }).catch(() => {});
-    const heartbeat = setInterval(alive, this.#patience.aliveMs);
-    this.#awaitWord();
+    const alive = () => void this.#send({ type: 'alive' }).catch(() => {});
+    const heartbeat = setInterval(alive, this.#timeouts.aliveMs);
+    this.#awaitMessage();
     const listening = this.#listen();
     try {
-      await this.#say({ type: 'taken', worker: this.#name });
+      await this.#send({ type: 'taken', worker: this.#name });
       if (await this.#mayBegin.promise) await this.#end(await this.#do(signal));
     } catch {
       // If the message cannot be sent, the server times out; without `taken`, it has not let the call start.
     } finally {
       clearInterval(heartbeat);
       clearTimeout(this.#timer);
-      this.#over.abort();
+      this.#ended.abort();
       await listening;
     }
   }
 
   async #listen(): Promise<void> {
     const { taskId } = this.#task;
-    for await (const text of this.#queue.follow(taskId, 'asker', this.#over.signal)) {
-      this.#awaitWord();
-      const message = read(FromAsker, text);
+    for await (const text of this.#queue.follow(taskId, 'asker', this.#ended.signal)) {
+      this.#awaitMessage();
+      const message = parseMessage(ServerMessage, text);
       if (message?.type === 'go') this.#mayBegin.resolve(message.worker === this.#name);
       if (message?.type === 'cancel') this.#stop.abort();
     }
   }
 
   /** Stops the call if its server is silent for too long, as if the call ran on that server (invariant 8). */
-  #awaitWord(): void {
+  #awaitMessage(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#stop.abort(), this.#patience.silentMs);
+    this.#timer = setTimeout(() => this.#stop.abort(), this.#timeouts.silentMs);
   }
 
-  async #do(signal: AbortSignal): Promise<FromWorker> {
-    const order = read(Order, this.#task.body);
+  async #do(signal: AbortSignal): Promise<WorkerMessage> {
+    const order = parseMessage(Order, this.#task.body);
     const tool = this.#tools.find(({ name }) => name === order?.tool);
     const input = tool?.input.safeParse(order?.input);
     if (order === undefined || tool === undefined || input?.success !== true) {
@@ -110,7 +115,10 @@ class ServedCall {
       const context = { projectDir, additionalDirectories, signal, print };
       return { type: 'result', result: await tool.run(input.data, context) };
     } catch (error) {
-      return { type: error instanceof ToolError ? 'refused' : 'failed', message: messageOf(error) };
+      return {
+        type: error instanceof ToolError ? 'refused' : 'failed',
+        message: thrownMessage(error),
+      };
     }
   }
 
@@ -123,15 +131,15 @@ class ServedCall {
       const piece = this.#printed;
       this.#printed = '';
       // The result contains all of the printed text again.
-      await this.#say({ type: 'print', text: piece }).catch(() => {});
+      await this.#send({ type: 'print', text: piece }).catch(() => {});
     });
   }
 
-  async #end(message: FromWorker): Promise<void> {
+  async #end(message: WorkerMessage): Promise<void> {
     await this.#printing;
     for (let left = retries.times; ; left -= 1) {
       try {
-        return await this.#say(message);
+        return await this.#send(message);
       } catch (error) {
         if (left === 0) throw error;
         await delay(retries.everyMs);
@@ -139,7 +147,7 @@ class ServedCall {
     }
   }
 
-  async #say(message: FromWorker): Promise<void> {
-    await this.#queue.say(this.#task.taskId, 'worker', JSON.stringify(message));
+  async #send(message: WorkerMessage): Promise<void> {
+    await this.#queue.sendMessage(this.#task.taskId, 'worker', JSON.stringify(message));
   }
 }

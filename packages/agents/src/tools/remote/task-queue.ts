@@ -1,25 +1,25 @@
 /** The part of the storage's task queue that remote tools use. */
 
-export interface Task {
+export interface ToolTask {
   taskId: string;
   body: string;
 }
 
-export type Side = 'asker' | 'worker';
+export type QueueSide = 'asker' | 'worker';
 
 /** Hands each task to one worker, once, and passes messages between both sides. */
 export interface ToolQueue {
   offer(body: string): Promise<string>;
-  take(worker: string, signal: AbortSignal): AsyncIterable<Task>;
+  take(worker: string, signal: AbortSignal): AsyncIterable<ToolTask>;
   /** Whether a worker has taken the task, the task waits for a worker, or there are no workers. */
-  outlook(taskId: string): Promise<'taken' | 'waits' | 'unattended'>;
-  say(taskId: string, from: Side, message: string): Promise<void>;
-  follow(taskId: string, from: Side, signal: AbortSignal): AsyncIterable<string>;
+  stateOf(taskId: string): Promise<'taken' | 'waits' | 'unattended'>;
+  sendMessage(taskId: string, from: QueueSide, message: string): Promise<void>;
+  follow(taskId: string, from: QueueSide, signal: AbortSignal): AsyncIterable<string>;
   withdraw(taskId: string): Promise<void>;
 }
 
 /** How long each side waits for the other, ms. */
-export interface Patience {
+export interface RemoteTimeouts {
   /** Time until the server checks whether there are any workers. */
   takenMs: number;
   /** Interval at which each side sends `alive`. */
@@ -30,7 +30,7 @@ export interface Patience {
   stopMs: number;
 }
 
-export const defaultPatience: Patience = {
+export const defaultTimeouts: RemoteTimeouts = {
   takenMs: 3_000,
   aliveMs: 1_000,
   silentMs: 8_000,

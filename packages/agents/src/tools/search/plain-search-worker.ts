@@ -5,29 +5,29 @@ import { HiddenFolders } from '../../hidden-folders.ts';
 import { openFile, type ProjectPlace } from '../project/project-path.ts';
 import { walk } from '../project/walk.ts';
 import { ToolError } from '../tool-error.ts';
-import type { FromWorker, Search } from './plain-search.ts';
+import type { SearchMessage, SearchTask } from './plain-search.ts';
 import { maxLineBytes, type FoundLine, type Query } from './query.ts';
 
 /** Larger files are not searched here, because they are read whole (bytes). */
 const maxBytes = 16 * 1024 * 1024;
 
-const { hiddenFolders, ...search } = workerData as Search;
+const { hiddenFolders, ...search } = workerData as SearchTask;
 const query: Query = {
   ...search,
   place: { ...search.place, hidden: new HiddenFolders(hiddenFolders) },
 };
-const tell = (word: FromWorker): void => parentPort?.postMessage(word);
+const send = (message: SearchMessage): void => parentPort?.postMessage(message);
 
 try {
   const expression = new RegExp(query.pattern, query.ignoreCase ? 'iu' : 'u');
   for await (const place of places(query)) {
-    const lines = matchesIn(await textOf(place), place.name, expression);
-    if (lines.length > 0) tell({ lines });
+    const lines = matchesIn(await readSearchable(place), place.name, expression);
+    if (lines.length > 0) send({ lines });
   }
-  tell({ done: true });
+  send({ done: true });
 } catch (error) {
   // The protocol's `messageOf` would take longer to load than the search.
-  tell({ problem: error instanceof Error ? error.message : String(error) });
+  send({ problem: error instanceof Error ? error.message : String(error) });
 }
 
 async function* places({ place, isFile, glob }: Query): AsyncGenerator<ProjectPlace> {
@@ -51,7 +51,7 @@ function matches(glob: string, name: string): boolean {
 }
 
 /** The file's text; empty if it cannot be searched. */
-async function textOf(place: ProjectPlace): Promise<string> {
+async function readSearchable(place: ProjectPlace): Promise<string> {
   try {
     const { handle, stat } = await openFile(place);
     try {

@@ -14,19 +14,19 @@ import { maxFileBytes, maxLineBytes, type FoundLine, type Query } from './query.
 /** Longer records of ripgrep are not read completely (bytes). */
 const maxRecordBytes = 1024 * 1024;
 /** How many characters of ripgrep's error output are kept. */
-const keptErrors = 2_000;
+const maxErrorOutput = 2_000;
 
 /**
  * The path of ripgrep: `@vscode/ripgrep` contains it in npm packages, one per platform, and downloads nothing when it is
  * installed; otherwise the user's own. Undefined if there is none.
- * @param bring - For tests: returns the dependency's path.
+ * @param loadDependency - For tests: returns the dependency's path.
  */
 export async function findRipgrep(
   searchPath: string | undefined,
-  bring: () => Promise<{ rgPath: string }> = () => import('@vscode/ripgrep'),
+  loadDependency: () => Promise<{ rgPath: string }> = () => import('@vscode/ripgrep'),
 ): Promise<string | undefined> {
   try {
-    const { rgPath } = await bring();
+    const { rgPath } = await loadDependency();
     await access(rgPath, constants.X_OK);
     return rgPath;
   } catch {
@@ -44,8 +44,8 @@ export async function* ripgrep(
   if (query.isFile) {
     const file = await openFile(place);
     try {
-      const records = run(program, [...args(query), '-'], { input: file.handle.fd }, signal);
-      for await (const record of records) yield* shown(record, place.name, file);
+      const records = runRipgrep(program, [...args(query), '-'], { input: file.handle.fd }, signal);
+      for await (const record of records) yield* verifiedLines(record, place.name, file);
     } finally {
       await file.handle.close();
     }
@@ -54,9 +54,14 @@ export async function* ripgrep(
   const folder = await openFolder(place);
   const files = new OneFile(query);
   try {
-    for await (const record of run(program, [...args(query), './'], { cwd: folder.path }, signal)) {
+    for await (const record of runRipgrep(
+      program,
+      [...args(query), './'],
+      { cwd: folder.path },
+      signal,
+    )) {
       const name = join(place.name, record.path);
-      yield* shown(record, name, await files.open(name));
+      yield* verifiedLines(record, name, await files.open(name));
     }
   } finally {
     await files.close();
@@ -109,7 +114,7 @@ class OneFile {
   }
 }
 
-interface Found {
+interface RipgrepRecord {
   path: string;
   isMatch: boolean;
   /** Absent from a record that was too long. */
@@ -117,8 +122,8 @@ interface Found {
 }
 
 /** The line if the file has it: ripgrep follows a link that replaces a file during the search, so each line is checked. */
-async function* shown(
-  { isMatch, at }: Found,
+async function* verifiedLines(
+  { isMatch, at }: RipgrepRecord,
   name: string,
   file: OpenFile | undefined,
 ): AsyncGenerator<FoundLine> {
@@ -133,12 +138,12 @@ async function* shown(
   yield { name, line: at.line, isMatch, text: buffer.toString('utf8').replace(/\r?\n?$/, '') };
 }
 
-async function* run(
+async function* runRipgrep(
   program: string,
   args: readonly string[],
   { cwd = '/', input }: { cwd?: string; input?: number },
   signal: AbortSignal,
-): AsyncGenerator<Found> {
+): AsyncGenerator<RipgrepRecord> {
   const child = spawn(program, [...args], {
     cwd,
     // With the process mark, ripgrep ends with the server in any case.
@@ -147,10 +152,10 @@ async function* run(
     signal,
     killSignal: 'SIGKILL',
   }) as ChildProcessByStdio<null, Readable, Readable>;
-  const closed = ended(child);
+  const closed = exitCodeOf(child);
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors = headOf(errors + text, keptErrors);
+    errors = headOf(errors + text, maxErrorOutput);
   });
   let isEmpty = true;
   try {
@@ -169,7 +174,7 @@ async function* run(
 }
 
 /** Resolves when ripgrep has ended, with its exit code, or with the reason why it could not be started. */
-function ended(child: ChildProcess): Promise<number | string | null> {
+function exitCodeOf(child: ChildProcess): Promise<number | string | null> {
   return new Promise((resolve) => {
     child.once('close', resolve);
     child.on('error', (error) => {
@@ -179,13 +184,13 @@ function ended(child: ChildProcess): Promise<number | string | null> {
   });
 }
 
-async function* records(output: Readable): AsyncGenerator<Found> {
-  let kept: Buffer[] = [];
+async function* records(output: Readable): AsyncGenerator<RipgrepRecord> {
+  let chunks: Buffer[] = [];
   let length = 0;
-  const take = (): Found | undefined => {
-    const record = Buffer.concat(kept);
+  const take = (): RipgrepRecord | undefined => {
+    const record = Buffer.concat(chunks);
     const found = length > maxRecordBytes ? readStart(record) : readRecord(record);
-    kept = [];
+    chunks = [];
     length = 0;
     return found;
   };
@@ -195,7 +200,7 @@ async function* records(output: Readable): AsyncGenerator<Found> {
       const part = chunk.subarray(from, end < 0 ? chunk.length : end);
       length += part.length;
       // Keep the beginning of a record that is too long: it names the file.
-      if (length <= maxRecordBytes) kept.push(part);
+      if (length <= maxRecordBytes) chunks.push(part);
       if (end < 0) break;
       const found = take();
       if (found !== undefined) yield found;
@@ -205,7 +210,7 @@ async function* records(output: Readable): AsyncGenerator<Found> {
 }
 
 const Text = z.union([z.object({ text: z.string() }), z.object({ bytes: z.base64() })]);
-const Line = z.object({
+const LineRecord = z.object({
   type: z.enum(['match', 'context']),
   data: z.object({
     path: z.object({ text: z.string() }),
@@ -216,8 +221,8 @@ const Line = z.object({
 });
 
 /** The record; undefined if it is not about a line, or the file's name is not text. */
-function readRecord(json: Buffer): Found | undefined {
-  const { success, data: record } = Line.safeParse(JSON.parse(json.toString('utf8')));
+function readRecord(json: Buffer): RipgrepRecord | undefined {
+  const { success, data: record } = LineRecord.safeParse(JSON.parse(json.toString('utf8')));
   if (!success) return undefined;
   const { path, lines, line_number: line, absolute_offset: offset } = record.data;
   const bytes = 'text' in lines ? Buffer.from(lines.text) : Buffer.from(lines.bytes, 'base64');
@@ -225,7 +230,7 @@ function readRecord(json: Buffer): Found | undefined {
 }
 
 /** The data in the beginning of a record that is too long. */
-function readStart(json: Buffer): Found | undefined {
+function readStart(json: Buffer): RipgrepRecord | undefined {
   const start = /^\{"type":"(match|context)","data":\{"path":\{"text":("(?:[^"\\]|\\.)*")\}/;
   const [, type, path] = start.exec(json.toString('utf8', 0, 64 * 1024)) ?? [];
   if (path === undefined) return undefined;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { formOf } from './form.ts';
 
 /** The form as sent, in a request that is valid by the official schema. */
-function told(form: Form) {
+function sentForm(form: Form) {
   const requestedSchema = formOf(form);
   const request = { sessionId: 's', mode: 'form', message: 'Who?', requestedSchema };
   expect(requestProblems('elicitation/create', request)).toEqual([]);
@@ -25,12 +25,12 @@ test('FR-039-01: a form with every kind of field is sent unchanged', () => {
     },
     required: ['name'],
   };
-  expect(told(form)).toEqual({ type: 'object', ...form });
+  expect(sentForm(form)).toEqual({ type: 'object', ...form });
 });
 
 test('FR-039-01: a list of plain values gets the type string, as ACP requires', () => {
   const form = { properties: { days: { type: 'array', items: { enum: ['Monday'] } } } };
-  expect(told(form).properties).toEqual({
+  expect(sentForm(form).properties).toEqual({
     days: { type: 'array', items: { type: 'string', enum: ['Monday'] } },
   });
 });
@@ -48,7 +48,7 @@ test('FR-039-01: fields that ACP lacks are kept in _meta', () => {
       },
     },
   };
-  expect(told(form)).toEqual({
+  expect(sentForm(form)).toEqual({
     type: 'object',
     properties: {
       size: {

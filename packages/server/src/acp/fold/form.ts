@@ -4,8 +4,8 @@ import type { Form, FormField } from '@liminal/protocol';
 
 type Fields = Record<string, unknown>;
 
-const ofForm = ['title', 'description', 'properties', 'required'];
-const ofField = [
+const formKeys = ['title', 'description', 'properties', 'required'];
+const fieldKeys = [
   'type',
   'title',
   'description',
@@ -22,41 +22,50 @@ const ofField = [
   'minItems',
   'maxItems',
 ];
-const ofItems = ['type', 'enum', 'anyOf'];
-const ofChoice = ['const', 'title', 'description'];
+const itemKeys = ['type', 'enum', 'anyOf'];
+const choiceKeys = ['const', 'title', 'description'];
 
 export function formOf({ properties, ...form }: Form): Acp.ElicitationSchema {
   const fields = Object.entries(properties).map(([name, field]): [string, Fields] => [
     name,
     fieldOf(field),
   ]);
-  const told = { ...form, properties: Object.fromEntries(fields) };
-  return { ...inWords(told, ofForm), type: 'object' };
+  const schema = { ...form, properties: Object.fromEntries(fields) };
+  return { ...moveUnknownToMeta(schema, formKeys), type: 'object' };
 }
 
 function fieldOf({ oneOf, items, ...field }: FormField): Fields {
-  return inWords(
+  return moveUnknownToMeta(
     {
       ...field,
-      ...(oneOf != null && { oneOf: oneOf.map((one) => inWords(one, ofChoice)) }),
+      ...(oneOf != null && { oneOf: oneOf.map((one) => moveUnknownToMeta(one, choiceKeys)) }),
       ...(items !== undefined && { items: itemsOf(items) }),
     },
-    ofField,
+    fieldKeys,
   );
 }
 
 function itemsOf({ anyOf, ...items }: NonNullable<FormField['items']>): Fields {
-  if (anyOf === undefined) return inWords({ type: 'string', ...items }, ofItems);
-  return inWords({ ...items, anyOf: anyOf.map((one) => inWords(one, ofChoice)) }, ofItems);
+  if (anyOf === undefined) return moveUnknownToMeta({ type: 'string', ...items }, itemKeys);
+  return moveUnknownToMeta(
+    { ...items, anyOf: anyOf.map((one) => moveUnknownToMeta(one, choiceKeys)) },
+    itemKeys,
+  );
 }
 
-function inWords({ _meta: meta, ...fields }: Fields, words: readonly string[]): Fields {
+function moveUnknownToMeta(
+  { _meta: meta, ...fields }: Fields,
+  knownKeys: readonly string[],
+): Fields {
   const all = Object.entries(fields).filter(([, value]) => value !== undefined);
-  const known = all.filter(([key]) => words.includes(key));
-  const own = all.filter(([key]) => !words.includes(key));
-  const kept = {
+  const known = all.filter(([key]) => knownKeys.includes(key));
+  const own = all.filter(([key]) => !knownKeys.includes(key));
+  const newMeta = {
     ...(typeof meta === 'object' && meta),
     ...(own.length > 0 && { liminal: Object.fromEntries(own) }),
   };
-  return { ...Object.fromEntries(known), ...(Object.keys(kept).length > 0 && { _meta: kept }) };
+  return {
+    ...Object.fromEntries(known),
+    ...(Object.keys(newMeta).length > 0 && { _meta: newMeta }),
+  };
 }

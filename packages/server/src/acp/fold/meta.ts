@@ -3,7 +3,7 @@ import type { ErrorObject } from '@liminal/protocol';
 
 type Meta = Record<string, unknown>;
 
-export interface About {
+export interface LiminalMeta {
   /** The client's id of the subagent call that a message or call belongs to. */
   parent?: string | undefined;
   /** The id of the earlier message that this message replaces. */
@@ -22,7 +22,7 @@ export interface About {
  * Returns `_meta` with these fields, or no `_meta` if all are undefined. `_meta.claudeCode` is as in Claude Code's
  * own adapter.
  */
-export function metaOf({ parent, ...own }: About, besides: Meta = {}): { _meta?: Meta } {
+export function metaOf({ parent, ...own }: LiminalMeta, besides: Meta = {}): { _meta?: Meta } {
   const known = Object.entries(own).filter(([, value]) => value !== undefined);
   const liminal = { ...Object.fromEntries(known), ...(parent && { parentToolCallId: parent }) };
   const meta = {

@@ -3,8 +3,14 @@ import { eventScripts } from '@liminal/protocol/testing';
 import { atLength } from '@liminal/testkit/at-length';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Picture } from './testing/picture.ts';
-import { showsAll, showsLittle, tellEvents, tellSnapshot, updatesOf } from './testing/telling.ts';
+import { ClientState } from './testing/client-state.ts';
+import {
+  showsAll,
+  showsLittle,
+  foldCheckedEvents,
+  foldCheckedSnapshot,
+  updatesOf,
+} from './testing/checked-fold.ts';
 
 /**
  * Makes events like those of agents: a call's id is known when it begins, an answered call does not fail any more, and
@@ -61,13 +67,13 @@ const tellings = fc.record({
   isOwn: fc.boolean(),
 });
 
-const seen = (told: ConstructorParameters<typeof Picture>[0]) => new Picture(told).seen;
+const seen = (told: ConstructorParameters<typeof ClientState>[0]) => new ClientState(told).seen;
 
 test('FR-039-01: a client that attaches late shows the same as one that was attached from the beginning', () => {
   fc.assert(
     fc.property(tellings, ({ events, ...telling }) => {
-      const live = seen(tellEvents(events, telling).told);
-      expect(seen(tellSnapshot(events, telling).told)).toEqual(live);
+      const live = seen(foldCheckedEvents(events, telling).updates);
+      expect(seen(foldCheckedSnapshot(events, telling).updates)).toEqual(live);
     }),
     { numRuns: atLength ? 5_000 : 300 },
   );
@@ -77,10 +83,10 @@ test('INV-5: FR-039-05: a prefix in one step and the other events one by one giv
   fc.assert(
     fc.property(tellings, fc.nat(), ({ events, ...telling }, place) => {
       const at = place % (events.length + 1);
-      const prefix = tellSnapshot(events.slice(0, at), telling);
-      const rest = tellEvents(events, telling, prefix.state);
-      const told = [...prefix.told, ...rest.told];
-      expect(seen(told)).toEqual(seen(tellEvents(events, telling).told));
+      const prefix = foldCheckedSnapshot(events.slice(0, at), telling);
+      const rest = foldCheckedEvents(events, telling, prefix.state);
+      const told = [...prefix.updates, ...rest.updates];
+      expect(seen(told)).toEqual(seen(foldCheckedEvents(events, telling).updates));
     }),
     { numRuns: atLength ? 5_000 : 300 },
   );
@@ -89,20 +95,20 @@ test('INV-5: FR-039-05: a prefix in one step and the other events one by one giv
 test('INV-5: FR-039-05: a repeated event makes no update', () => {
   fc.assert(
     fc.property(tellings, ({ events, ...telling }) => {
-      const once = tellEvents(events, telling);
-      const twice = tellEvents(
+      const once = foldCheckedEvents(events, telling);
+      const twice = foldCheckedEvents(
         events.flatMap((event) => [event, event]),
         telling,
       );
-      expect(twice.told).toEqual(once.told);
-      expect(tellEvents(events, telling, once.state).told).toEqual([]);
-      expect(tellSnapshot(events, telling, once.state).told).toEqual([]);
+      expect(twice.updates).toEqual(once.updates);
+      expect(foldCheckedEvents(events, telling, once.state).updates).toEqual([]);
+      expect(foldCheckedSnapshot(events, telling, once.state).updates).toEqual([]);
     }),
   );
 });
 
 /** The size of all updates of one output, message or thought that arrives in pieces, in characters. */
-function told(
+function sentSize(
   kind: 'message' | 'reasoning' | 'function_call_output',
   pieces: readonly string[],
   shows = showsLittle,
@@ -126,7 +132,10 @@ test.each([
   'FR-039-05: the updates of a %s grow with its length, not with its square',
   (kind, shows) => {
     const pieces = (count: number) => Array.from({ length: count }, () => 'word '.repeat(20));
-    const [short, long] = [told(kind, pieces(200), shows), told(kind, pieces(4_000), shows)];
+    const [short, long] = [
+      sentSize(kind, pieces(200), shows),
+      sentSize(kind, pieces(4_000), shows),
+    ];
     expect(long / short).toBeLessThan(30);
     expect(long).toBeLessThan(4_000 * 100 * 8);
   },

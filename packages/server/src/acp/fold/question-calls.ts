@@ -4,7 +4,7 @@ import type { ErrorObject } from '@liminal/protocol';
 import { toolContent } from './content.ts';
 import {
   type ApprovalItem,
-  questionFace,
+  questionFields,
   type ToolCall,
   type ToolCallUpdate,
   updateOf,
@@ -13,12 +13,12 @@ import {
 export function questionCall(item: ApprovalItem): ToolCall {
   const { id: toolCallId, title } = item;
   const call = { toolCallId, title, kind: 'other', status: 'pending' } as const;
-  return { sessionUpdate: 'tool_call', ...call, ...questionFace(item) };
+  return { sessionUpdate: 'tool_call', ...call, ...questionFields(item) };
 }
 
 /** The question's call as part of a permission request. */
 export function questionOf(item: ApprovalItem): Acp.ToolCallUpdate {
-  return { toolCallId: item.id, title: item.title, ...questionFace(item) };
+  return { toolCallId: item.id, title: item.title, ...questionFields(item) };
 }
 
 export function answeredCall({ id, options, outcome }: ApprovalItem): ToolCallUpdate {

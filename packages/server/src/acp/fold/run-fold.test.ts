@@ -5,11 +5,11 @@ import {
   replayOf,
   showsAll,
   showsLittle,
-  type Telling,
-  tellEvents,
-  tellSnapshot,
+  type FoldOptions,
+  foldCheckedEvents,
+  foldCheckedSnapshot,
   updatesOf,
-} from './testing/telling.ts';
+} from './testing/checked-fold.ts';
 
 const start = (itemId: string, itemType: OutputItem['type'], more: object = {}): EventPayload => ({
   type: 'item_start',
@@ -555,7 +555,7 @@ describe('updates besides messages and calls', () => {
   });
 
   const words2 = 'The agent was restarted.\nIt goes on.';
-  test.each<[string, Telling, object]>([
+  test.each<[string, FoldOptions, object]>([
     [
       'a notice for a client with notices',
       { shows: showsAll },
@@ -662,8 +662,9 @@ describe('questions', () => {
           : { outcome: 'selected', optionId },
     });
   const tell = (payloads: EventPayload[]) =>
-    tellEvents(runOf([{ type: 'response_start', modelId: 'm', providerId: 'p' }, ...payloads]))
-      .told;
+    foldCheckedEvents(
+      runOf([{ type: 'response_start', modelId: 'm', providerId: 'p' }, ...payloads]),
+    ).updates;
 
   test('FR-039-04: a question about a call shows the whole call, and the call gets its own title back after the answer', () => {
     const diff = { path: '/a', newText: 'b' };
@@ -790,8 +791,11 @@ describe('questions', () => {
       asked(),
       answered('yes'),
     ]);
-    expect(tellSnapshot(events).told.map(({ kind }) => kind)).toEqual(['update', 'update']);
-    expect(tellSnapshot(events.slice(0, 2)).told.map(({ kind }) => kind)).toEqual([
+    expect(foldCheckedSnapshot(events).updates.map(({ kind }) => kind)).toEqual([
+      'update',
+      'update',
+    ]);
+    expect(foldCheckedSnapshot(events.slice(0, 2)).updates.map(({ kind }) => kind)).toEqual([
       'update',
       'question',
     ]);

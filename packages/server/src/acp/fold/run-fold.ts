@@ -13,8 +13,8 @@ import {
   type ResponseState,
   type StreamEvent,
 } from '@liminal/protocol';
-import { type Shows, Teller, type Told } from './teller.ts';
-import { type CallsState, noCalls } from './told-calls.ts';
+import { type ClientFeatures, AcpFold, type Update } from './acp-fold.ts';
+import { type CallsState, noCalls } from './call-updates.ts';
 
 export interface RunFoldState {
   readonly response: ResponseState;
@@ -23,7 +23,7 @@ export interface RunFoldState {
 
 export interface RunFold {
   readonly state: RunFoldState;
-  readonly told: readonly Told[];
+  readonly updates: readonly Update[];
 }
 
 export function startRunFold(): RunFoldState {
@@ -34,36 +34,43 @@ export function startRunFold(): RunFoldState {
 export function foldRun(
   state: RunFoldState,
   event: StreamEvent,
-  shows: Shows,
+  features: ClientFeatures,
   isOwn: boolean,
 ): RunFold {
   const response = foldResponse(state.response, event);
-  if (response === state.response) return { state, told: [] };
+  if (response === state.response) return { state, updates: [] };
   const { payload } = event;
   const delta = payload.type === 'item_delta' ? payload.deltaContent : undefined;
-  const teller = new Teller({ before: state, after: response, shows, isOwn, isLive: true, delta });
-  return tell(teller, response, changedBy(payload));
+  const fold = new AcpFold({
+    before: state,
+    after: response,
+    features,
+    isOwn,
+    isLive: true,
+    delta,
+  });
+  return foldItems(fold, response, changedBy(payload));
 }
 
 /** Updates a client that was sent the run up to `state`. `isLive`: the client was attached when it happened. */
 export function foldSnapshot(
   state: RunFoldState,
   snapshot: Response,
-  shows: Shows,
+  features: ClientFeatures,
   isOwn: boolean,
   isLive: boolean,
 ): RunFold {
   const response = resumeResponse(snapshot);
-  if (response.lastSeq <= state.response.lastSeq) return { state, told: [] };
+  if (response.lastSeq <= state.response.lastSeq) return { state, updates: [] };
   const ids = new Set([...state.response.items.byId.keys(), ...response.items.byId.keys()]);
-  const teller = new Teller({ before: state, after: response, shows, isOwn, isLive });
-  return tell(teller, response, ids);
+  const fold = new AcpFold({ before: state, after: response, features, isOwn, isLive });
+  return foldItems(fold, response, ids);
 }
 
-function tell(teller: Teller, response: ResponseState, ids: Iterable<string>): RunFold {
-  for (const id of ids) if (!response.items.byId.has(id)) teller.withdrawn(id);
-  for (const item of currentItems(response, ids)) teller.item(item);
-  teller.usage();
-  teller.end();
-  return { state: { response, calls: teller.calls }, told: teller.told };
+function foldItems(fold: AcpFold, response: ResponseState, ids: Iterable<string>): RunFold {
+  for (const id of ids) if (!response.items.byId.has(id)) fold.withdrawItem(id);
+  for (const item of currentItems(response, ids)) fold.foldItem(item);
+  fold.foldUsage();
+  fold.foldEnd();
+  return { state: { response, calls: fold.calls }, updates: fold.updates };
 }

@@ -2,18 +2,18 @@ import { expect, test } from 'vitest';
 import { diagnosis, metaOf, ownMeta } from './meta.ts';
 import { noticeOf } from './notice.ts';
 import {
-  announced,
+  announcedCall,
   type ApprovalItem,
   type CallItem,
-  changed,
-  cleared,
-  cutOff,
-  ended,
-  hasInput,
+  changedCall,
+  clearedCall,
+  cutOffCall,
+  endedCall,
+  hasCompleteInput,
   type OutputOf,
-  questioned,
-  questionFace,
-  shown,
+  callWithQuestion,
+  questionFields,
+  outputUpdate,
 } from './tool-calls.ts';
 
 const call: Extract<CallItem, { type: 'function_call' }> = {
@@ -59,9 +59,9 @@ const plain = { isTerminal: false };
 const inTerminal = { isTerminal: true };
 
 test('a call is announced with its input once that is whole, and by its title or its name', () => {
-  const whole = { isWhole: true, isTerminal: false, parent: undefined };
+  const whole = { isInputComplete: true, isTerminal: false, parent: undefined };
   const shared = { sessionUpdate: 'tool_call', toolCallId: 'a', name: 'Bash' };
-  expect(announced(call, whole)).toEqual({
+  expect(announcedCall(call, whole)).toEqual({
     ...shared,
     title: 'Bash',
     kind: 'other',
@@ -69,7 +69,7 @@ test('a call is announced with its input once that is whole, and by its title or
     status: 'in_progress',
   });
   const named: CallItem = { ...call, title: 'List', kind: 'execute', locations: [{ path: '/a' }] };
-  expect(announced(named, { ...whole, isWhole: false })).toEqual({
+  expect(announcedCall(named, { ...whole, isInputComplete: false })).toEqual({
     ...shared,
     title: 'List',
     kind: 'execute',
@@ -79,8 +79,8 @@ test('a call is announced with its input once that is whole, and by its title or
 });
 
 test('a call in a terminal, of a subagent, with diffs is announced with all of that', () => {
-  const look = { isWhole: true, isTerminal: true, parent: 'p' };
-  expect(announced({ ...call, diffs }, look)).toMatchObject({
+  const look = { isInputComplete: true, isTerminal: true, parent: 'p' };
+  expect(announcedCall({ ...call, diffs }, look)).toMatchObject({
     content: [terminal, diff],
     _meta: {
       terminal_info: { terminal_id: 'a' },
@@ -91,7 +91,9 @@ test('a call in a terminal, of a subagent, with diffs is announced with all of t
 });
 
 test('a script is announced with its code', () => {
-  expect(announced(script, { isWhole: true, isTerminal: false, parent: undefined })).toEqual({
+  expect(
+    announcedCall(script, { isInputComplete: true, isTerminal: false, parent: undefined }),
+  ).toEqual({
     sessionUpdate: 'tool_call',
     toolCallId: 's',
     title: 'Script',
@@ -107,28 +109,28 @@ test.each([
   ['{"a', '{"a'],
   ['[1]', [1]],
 ])('arguments are shown as their JSON, and else as they came: %j', (json, rawInput) => {
-  const look = { isWhole: true, isTerminal: false, parent: undefined };
-  expect(announced({ ...call, arguments: json }, look)).toMatchObject({ rawInput });
+  const look = { isInputComplete: true, isTerminal: false, parent: undefined };
+  expect(announcedCall({ ...call, arguments: json }, look)).toMatchObject({ rawInput });
 });
 
 test('only what has changed of a call is sent', () => {
-  const options = { tellsInput: false, begins: false, isTerminal: false };
-  expect(changed(call, { ...call, arguments: '{}' }, options)).toBeUndefined();
+  const options = { sendsInput: false, begins: false, isTerminal: false };
+  expect(changedCall(call, { ...call, arguments: '{}' }, options)).toBeUndefined();
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
-  expect(changed(call, call, { ...options, begins: true })).toEqual({
+  expect(changedCall(call, call, { ...options, begins: true })).toEqual({
     ...update,
     status: 'in_progress',
   });
-  expect(changed(call, call, { ...options, tellsInput: true })).toEqual({
+  expect(changedCall(call, call, { ...options, sendsInput: true })).toEqual({
     ...update,
     rawInput: { command: 'ls' },
   });
-  expect(changed(call, { ...call, title: 'List', diffs }, options)).toEqual({
+  expect(changedCall(call, { ...call, title: 'List', diffs }, options)).toEqual({
     ...update,
     title: 'List',
     content: [diff],
   });
-  expect(changed(call, { ...call, diffs }, { ...options, isTerminal: true })).toEqual({
+  expect(changedCall(call, { ...call, diffs }, { ...options, isTerminal: true })).toEqual({
     ...update,
     content: [terminal, diff],
   });
@@ -137,8 +139,8 @@ test('only what has changed of a call is sent', () => {
 test('what a call has shown so far replaces what it had shown', () => {
   const options = { isTerminal: false, printed: '', begins: false };
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
-  expect(shown(call, output('Hi'), options)).toEqual({ ...update, content: [words('Hi')] });
-  expect(shown(call, output('Hi'), { ...options, begins: true })).toEqual({
+  expect(outputUpdate(call, output('Hi'), options)).toEqual({ ...update, content: [words('Hi')] });
+  expect(outputUpdate(call, output('Hi'), { ...options, begins: true })).toEqual({
     ...update,
     status: 'in_progress',
     content: [words('Hi')],
@@ -149,8 +151,8 @@ test('what a call prints in a terminal is sent to that, with its content only if
   const options = { isTerminal: true, printed: 'new', begins: false };
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
   const meta = { _meta: { terminal_output: { terminal_id: 'a', data: 'new' } } };
-  expect(shown(call, output('Hi new'), options)).toEqual({ ...update, ...meta });
-  expect(shown(call, output('Hi new', { diffs }), options)).toEqual({
+  expect(outputUpdate(call, output('Hi new'), options)).toEqual({ ...update, ...meta });
+  expect(outputUpdate(call, output('Hi new', { diffs }), options)).toEqual({
     ...update,
     content: [terminal, diff],
     ...meta,
@@ -160,26 +162,30 @@ test('what a call prints in a terminal is sent to that, with its content only if
 test('an output’s own diffs come in place of its call’s', () => {
   const options = { isTerminal: false, printed: '', begins: false };
   const own = [{ path: '/b', oldText: null, newText: 'd' }];
-  expect(shown({ ...call, diffs }, output(''), options).content).toEqual([diff]);
-  expect(shown({ ...call, diffs }, output('', { diffs: [] }), options).content).toEqual([diff]);
-  expect(shown({ ...call, diffs }, output('', { diffs: own }), options).content).toMatchObject([
-    { type: 'diff', path: '/b', newText: 'd' },
+  expect(outputUpdate({ ...call, diffs }, output(''), options).content).toEqual([diff]);
+  expect(outputUpdate({ ...call, diffs }, output('', { diffs: [] }), options).content).toEqual([
+    diff,
   ]);
+  expect(
+    outputUpdate({ ...call, diffs }, output('', { diffs: own }), options).content,
+  ).toMatchObject([{ type: 'diff', path: '/b', newText: 'd' }]);
 });
 
 test('a call that succeeded has its output for people and for programs', () => {
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
-  expect(ended(call, output('Hi'), { ...plain, printed: '' })).toEqual({
+  expect(endedCall(call, output('Hi'), { ...plain, printed: '' })).toEqual({
     ...update,
     status: 'completed',
     content: [words('Hi')],
     rawOutput: { output: 'Hi' },
   });
-  expect(ended(call, output('Hi', { exitCode: 0 }), { ...plain, printed: '' }).rawOutput).toEqual({
+  expect(
+    endedCall(call, output('Hi', { exitCode: 0 }), { ...plain, printed: '' }).rawOutput,
+  ).toEqual({
     output: 'Hi',
     exitCode: 0,
   });
-  expect(ended(script, scriptOutput('1'), { ...plain, printed: '' })).toEqual({
+  expect(endedCall(script, scriptOutput('1'), { ...plain, printed: '' })).toEqual({
     ...update,
     toolCallId: 's',
     status: 'completed',
@@ -191,7 +197,7 @@ test('a call that succeeded has its output for people and for programs', () => {
 test('a call that failed has the reason, in its output or its error', () => {
   const error = { code: 'A', message: 'It broke.', stack: 'at home', details: { b: 1 } };
   const broken = { code: 'A', message: 'It broke.', details: { b: 1 } };
-  const end = (more: OutputOf) => ended(call, more, { ...plain, printed: '' });
+  const end = (more: OutputOf) => endedCall(call, more, { ...plain, printed: '' });
   expect(end(output('', { success: false, error }))).toMatchObject({
     status: 'failed',
     content: [words('It broke.')],
@@ -214,12 +220,14 @@ test('a call that failed has the reason, in its output or its error', () => {
     error: { code: 'TOOL_FAILED', message: 'The program ended with exit code 2.' },
   });
   expect(
-    ended(script, scriptOutput('', { success: false, error }), { ...plain, printed: '' }).rawOutput,
+    endedCall(script, scriptOutput('', { success: false, error }), { ...plain, printed: '' })
+      .rawOutput,
   ).toEqual({ result: '', error: broken });
 });
 
 test('a call in a terminal ends there, with the last that it printed and its exit code', () => {
-  const end = (out: OutputOf, printed: string) => ended(call, out, { isTerminal: true, printed });
+  const end = (out: OutputOf, printed: string) =>
+    endedCall(call, out, { isTerminal: true, printed });
   expect(end(output('Hi all', { exitCode: 3 }), 'all')).toMatchObject({
     content: [terminal],
     _meta: {
@@ -240,29 +248,29 @@ test('a call in a terminal ends there, with the last that it printed and its exi
 test('a call without an output ends with its turn', () => {
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
   const exit = { terminal_exit: { terminal_id: 'a', exit_code: null, signal: null } };
-  expect(cutOff(call, undefined, plain)).toEqual({ ...update, status: 'completed' });
-  expect(cutOff(call, undefined, inTerminal)).toEqual({
+  expect(cutOffCall(call, undefined, plain)).toEqual({ ...update, status: 'completed' });
+  expect(cutOffCall(call, undefined, inTerminal)).toEqual({
     ...update,
     status: 'completed',
     _meta: exit,
   });
   const error = { code: 'A', message: 'It broke.', stack: 'at home' };
-  expect(cutOff({ ...call, diffs }, error, inTerminal)).toEqual({
+  expect(cutOffCall({ ...call, diffs }, error, inTerminal)).toEqual({
     ...update,
     status: 'failed',
     content: [terminal, words('It broke.'), diff],
     rawOutput: { error: { code: 'A', message: 'It broke.' } },
     _meta: exit,
   });
-  expect(cutOff(call, error, plain).content).toEqual([words('It broke.')]);
-  expect(cutOff(script, error, plain).content).toEqual([words('It broke.')]);
+  expect(cutOffCall(call, error, plain).content).toEqual([words('It broke.')]);
+  expect(cutOffCall(script, error, plain).content).toEqual([words('It broke.')]);
 });
 
 test('a call whose output is withdrawn shows only its diffs', () => {
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
-  expect(cleared({ ...call, diffs })).toEqual({ ...update, content: [diff] });
-  expect(cleared(call)).toEqual({ ...update, content: [] });
-  expect(cleared(script).content).toEqual([]);
+  expect(clearedCall({ ...call, diffs })).toEqual({ ...update, content: [diff] });
+  expect(clearedCall(call)).toEqual({ ...update, content: [] });
+  expect(clearedCall(script).content).toEqual([]);
 });
 
 const question = (more: object = {}) =>
@@ -279,13 +287,13 @@ const question = (more: object = {}) =>
 const asked = { name: 'Edit', arguments: '{"a":1}', kind: 'edit' };
 
 test('a question about a call shows the call in the question’s words', () => {
-  expect(questioned(call, question(), plain)).toEqual({
+  expect(callWithQuestion(call, question(), plain)).toEqual({
     toolCallId: 'a',
     title: 'Run it?',
     name: 'Bash',
     rawInput: { command: 'ls' },
   });
-  expect(questioned(call, question({ asked }), inTerminal)).toEqual({
+  expect(callWithQuestion(call, question({ asked }), inTerminal)).toEqual({
     toolCallId: 'a',
     title: 'Run it?',
     name: 'Edit',
@@ -293,7 +301,7 @@ test('a question about a call shows the call in the question’s words', () => {
     rawInput: { a: 1 },
     content: [terminal],
   });
-  expect(questioned(script, question({ asked }), plain)).toMatchObject({
+  expect(callWithQuestion(script, question({ asked }), plain)).toMatchObject({
     name: 'script',
     rawInput: { code: 'return 1;' },
   });
@@ -309,17 +317,20 @@ test('a question says who asks, what for, and what the call said before', () => 
       `Before, the call said:\n\n${JSON.stringify({ title: 'List', arguments: { a: 0 } }, null, 2)}`,
     ),
   ];
-  expect(questioned({ ...call, diffs }, question(more), plain).content).toEqual([...content, diff]);
-  expect(questionFace(question(more))).toEqual({ content });
+  expect(callWithQuestion({ ...call, diffs }, question(more), plain).content).toEqual([
+    ...content,
+    diff,
+  ]);
+  expect(questionFields(question(more))).toEqual({ content });
   const titled = question({ earlier: { title: 'List' } });
-  expect(questionFace(titled).content).toEqual([
+  expect(questionFields(titled).content).toEqual([
     words(`Before, the call said:\n\n${JSON.stringify({ title: 'List' }, null, 2)}`),
   ]);
 });
 
 test('a question about a call that the client does not know shows what is asked', () => {
-  expect(questionFace(question())).toEqual({});
-  expect(questionFace(question({ asked: { ...asked, diffs } }))).toEqual({
+  expect(questionFields(question())).toEqual({});
+  expect(questionFields(question({ asked: { ...asked, diffs } }))).toEqual({
     name: 'Edit',
     kind: 'edit',
     rawInput: { a: 1 },
@@ -337,12 +348,12 @@ test.each<[string, boolean]>([
   ['{}}', false],
   ['[1]', false],
   ['', false],
-])('the arguments %j are all there: %s', (json, isWhole) => {
-  expect(hasInput({ ...call, arguments: json })).toBe(isWhole);
+])('the arguments %j are all there: %s', (json, isInputComplete) => {
+  expect(hasCompleteInput({ ...call, arguments: json })).toBe(isInputComplete);
 });
 
 test('the code of a script is all there', () => {
-  expect(hasInput(script)).toBe(true);
+  expect(hasCompleteInput(script)).toBe(true);
 });
 
 test('a notice has the first line as its title, and the rest below', () => {

@@ -13,16 +13,20 @@ export type ToolCall = Extract<Acp.SessionUpdate, { sessionUpdate: 'tool_call' }
 export type ToolCallUpdate = Extract<Acp.SessionUpdate, { sessionUpdate: 'tool_call_update' }>;
 
 /** The terminal's id is its call's id. */
-export interface Look {
+export interface CallDisplay {
   isTerminal: boolean;
 }
 
-/** The first update of a call. `isWhole`: its arguments are complete, and it runs. */
-export function announced(
+/** The first update of a call. `isInputComplete`: its arguments are complete, and it runs. */
+export function announcedCall(
   item: CallItem,
-  { isWhole, isTerminal, parent }: Look & { isWhole: boolean; parent: string | undefined },
+  {
+    isInputComplete,
+    isTerminal,
+    parent,
+  }: CallDisplay & { isInputComplete: boolean; parent: string | undefined },
 ): ToolCall {
-  const { title, content = [], ...fields } = faceOf(item, isWhole);
+  const { title, content = [], ...fields } = callFields(item, isInputComplete);
   const all = [...terminalOf(item, isTerminal), ...content];
   return {
     sessionUpdate: 'tool_call',
@@ -31,38 +35,38 @@ export function announced(
     kind: 'other',
     ...fields,
     ...(all.length > 0 && { content: all }),
-    status: isWhole ? 'in_progress' : 'pending',
+    status: isInputComplete ? 'in_progress' : 'pending',
     ...metaOf({ parent }, isTerminal ? { terminal_info: { terminal_id: item.id } } : {}),
   };
 }
 
 /** The changes of a call; undefined if a client sees none. `begins`: it runs from now on. */
-export function changed(
+export function changedCall(
   before: CallItem,
   after: CallItem,
-  { tellsInput, begins, isTerminal }: Look & { tellsInput: boolean; begins: boolean },
+  { sendsInput, begins, isTerminal }: CallDisplay & { sendsInput: boolean; begins: boolean },
 ): ToolCallUpdate | undefined {
-  const [known, fields] = [faceOf(before, false), faceOf(after, tellsInput)];
-  const news = Object.entries(fields).filter(
-    ([key, value]) => JSON.stringify(value) !== JSON.stringify(known[key as keyof Face]),
+  const [known, fields] = [callFields(before, false), callFields(after, sendsInput)];
+  const changes = Object.entries(fields).filter(
+    ([key, value]) => JSON.stringify(value) !== JSON.stringify(known[key as keyof CallFields]),
   );
-  if (news.length === 0 && !begins) return undefined;
-  const { content, ...face }: Face = Object.fromEntries(news);
+  if (changes.length === 0 && !begins) return undefined;
+  const { content, ...otherChanges }: CallFields = Object.fromEntries(changes);
   return {
     ...updateOf(after.id),
-    ...face,
+    ...otherChanges,
     ...(content && { content: [...terminalOf(after, isTerminal), ...content] }),
     ...(begins && { status: 'in_progress' }),
   };
 }
 
 /** The call's output so far. `printed` is new text for its terminal. */
-export function shown(
+export function outputUpdate(
   call: CallItem,
   output: OutputOf,
-  { isTerminal, printed, begins }: Look & { printed: string; begins: boolean },
+  { isTerminal, printed, begins }: CallDisplay & { printed: string; begins: boolean },
 ): ToolCallUpdate {
-  const { text, blocks, diffs } = partsOf(call, output);
+  const { text, blocks, diffs } = outputParts(call, output);
   const update = { ...updateOf(call.id), ...(begins && { status: 'in_progress' as const }) };
   if (!isTerminal) return { ...update, content: toolContent(text, blocks, diffs) };
   const content = [...terminalOf(call, true), ...toolContent('', blocks, diffs)];
@@ -75,15 +79,15 @@ export function shown(
 }
 
 /** The end of a call. */
-export function ended(
+export function endedCall(
   call: CallItem,
   output: OutputOf,
-  { isTerminal, printed }: Look & { printed: string },
+  { isTerminal, printed }: CallDisplay & { printed: string },
 ): ToolCallUpdate {
-  const { text, blocks, diffs } = partsOf(call, output);
+  const { text, blocks, diffs } = outputParts(call, output);
   const { success, error } = output;
-  const said = text === '' ? (error?.message ?? '') : text;
-  const shownText = isTerminal && text !== '' ? '' : said;
+  const resultText = text === '' ? (error?.message ?? '') : text;
+  const shownText = isTerminal && text !== '' ? '' : resultText;
   return {
     ...updateOf(call.id),
     status: success && error === undefined ? 'completed' : 'failed',
@@ -94,10 +98,10 @@ export function ended(
 }
 
 /** The end of a call without an output, or before one was possible. */
-export function cutOff(
+export function cutOffCall(
   call: CallItem,
   error: ErrorObject | undefined,
-  { isTerminal }: Look,
+  { isTerminal }: CallDisplay,
 ): ToolCallUpdate {
   const exit = isTerminal ? metaOf({}, exitOf(call, '', null)) : {};
   if (error === undefined) return { ...updateOf(call.id), status: 'completed', ...exit };
@@ -112,7 +116,7 @@ export function cutOff(
 }
 
 /** The call's earlier output no longer counts. */
-export function cleared(call: CallItem): ToolCallUpdate {
+export function clearedCall(call: CallItem): ToolCallUpdate {
   return {
     ...updateOf(call.id),
     content: toolContent('', [], 'diffs' in call ? (call.diffs ?? []) : []),
@@ -120,32 +124,36 @@ export function cleared(call: CallItem): ToolCallUpdate {
 }
 
 /** The call as its question shows it; the content includes the description and the earlier call. */
-export function questioned(
+export function callWithQuestion(
   call: CallItem,
   item: ApprovalItem,
-  { isTerminal }: Look,
+  { isTerminal }: CallDisplay,
 ): Acp.ToolCallUpdate {
-  const { content = [], ...face } = faceOf(askedCall(call, item), true);
-  const all = [...describedBy(item), ...terminalOf(call, isTerminal), ...content];
+  const { content = [], ...fields } = callFields(requestedCall(call, item), true);
+  const all = [...questionContent(item), ...terminalOf(call, isTerminal), ...content];
   const { title } = item;
-  return { toolCallId: call.id, ...face, title, ...(all.length > 0 && { content: all }) };
+  return { toolCallId: call.id, ...fields, title, ...(all.length > 0 && { content: all }) };
 }
 
 /** A question's fields for a call that the client does not know. */
-export function questionFace(item: ApprovalItem): Omit<Face, 'title'> {
+export function questionFields(item: ApprovalItem): Omit<CallFields, 'title'> {
   const { asked } = item;
-  const { title: _, content = [], ...face } = asked ? faceOf(asAsked(item.id, asked), true) : {};
-  const all = [...describedBy(item), ...content];
-  return { ...face, ...(all.length > 0 && { content: all }) };
+  const {
+    title: _,
+    content = [],
+    ...fields
+  } = asked ? callFields(asCallItem(item.id, asked), true) : {};
+  const all = [...questionContent(item), ...content];
+  return { ...fields, ...(all.length > 0 && { content: all }) };
 }
 
-function askedCall(call: CallItem, { asked }: ApprovalItem): CallItem {
+function requestedCall(call: CallItem, { asked }: ApprovalItem): CallItem {
   return asked === undefined || call.type === 'script_execution'
     ? call
-    : { ...call, ...asAsked(call.id, asked) };
+    : { ...call, ...asCallItem(call.id, asked) };
 }
 
-const asAsked = (id: string, asked: AskedCall): CallItem => ({
+const asCallItem = (id: string, asked: AskedCall): CallItem => ({
   type: 'function_call',
   id,
   callId: id,
@@ -154,8 +162,12 @@ const asAsked = (id: string, asked: AskedCall): CallItem => ({
 });
 
 /** A question's description, and the call as it was before. */
-function describedBy({ askedBy, description = '', earlier }: ApprovalItem): Acp.ToolCallContent[] {
-  const before = earlier === undefined ? '' : `Before, the call said:\n\n${earlierWords(earlier)}`;
+function questionContent({
+  askedBy,
+  description = '',
+  earlier,
+}: ApprovalItem): Acp.ToolCallContent[] {
+  const before = earlier === undefined ? '' : `Before, the call said:\n\n${earlierText(earlier)}`;
   const asks = askedBy === undefined ? '' : `${askedBy} asks:`;
   return [
     ...toolContent(asks, [], []),
@@ -164,13 +176,13 @@ function describedBy({ askedBy, description = '', earlier }: ApprovalItem): Acp.
   ];
 }
 
-const earlierWords = ({ arguments: json, ...rest }: Partial<AskedCall>): string =>
+const earlierText = ({ arguments: json, ...rest }: Partial<AskedCall>): string =>
   JSON.stringify({ ...rest, ...(json !== undefined && { arguments: inputOf(json) }) }, null, 2);
 
 export const updateOf = (toolCallId: string) =>
   ({ sessionUpdate: 'tool_call_update', toolCallId }) as const;
 
-type Face = Partial<
+type CallFields = Partial<
   Pick<ToolCall, 'title' | 'name' | 'kind' | 'locations' | 'rawInput' | 'content'>
 >;
 
@@ -179,7 +191,7 @@ export function titleOf(call: CallItem): string {
   return call.title ?? call.name;
 }
 
-function faceOf(item: CallItem, isWhole: boolean): Face {
+function callFields(item: CallItem, includesInput: boolean): CallFields {
   const title = titleOf(item);
   if (item.type === 'script_execution') {
     return { title, name: 'script', kind: 'execute', rawInput: { code: item.code } };
@@ -191,12 +203,12 @@ function faceOf(item: CallItem, isWhole: boolean): Face {
     ...(kind && { kind }),
     ...(locations && { locations }),
     ...(diffs.length > 0 && { content: toolContent('', [], diffs) }),
-    ...(isWhole && { rawInput: inputOf(json) }),
+    ...(includesInput && { rawInput: inputOf(json) }),
   };
 }
 
 /** Whether the arguments are complete, though the agent has not ended them: they are one JSON object. */
-export function hasInput(item: CallItem): boolean {
+export function hasCompleteInput(item: CallItem): boolean {
   if (item.type === 'script_execution') return true;
   return item.arguments.trimEnd().endsWith('}') && typeof inputOf(item.arguments) === 'object';
 }
@@ -223,7 +235,7 @@ function exitOf({ id }: CallItem, printed: string, exitCode: number | null) {
 const exitCodeOf = (output: OutputOf): number | null =>
   ('exitCode' in output ? output.exitCode : undefined) ?? null;
 
-function partsOf(call: CallItem, output: OutputOf) {
+function outputParts(call: CallItem, output: OutputOf) {
   const isScript = output.type === 'script_execution_output';
   const own = 'diffs' in call ? (call.diffs ?? []) : [];
   const diffs = isScript ? [] : (output.diffs ?? []);

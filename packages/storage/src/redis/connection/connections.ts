@@ -1,11 +1,11 @@
 import type { Redis, RedisOptions } from 'ioredis';
 
 /** A connection with a pending command that is silent for this long is closed and opened again, ms. */
-export const SILENCE_MS = { commands: 3_000, waiting: 5_000 };
+export const silenceMs = { commands: 3_000, waiting: 5_000 };
 /**
  * How long a reader's command waits in Redis for entries; less than the silence that counts as a lost connection, ms.
  */
-export const BLOCK_MS = 3_000;
+export const blockMs = 3_000;
 
 /** The targets of commands and of waiting readers: one Redis, or the nodes of a cluster. */
 export interface Servers {
@@ -19,7 +19,7 @@ export interface Servers {
   /** A connection that reconnects by itself: to a key's node, or to any node. */
   connection(options: RedisOptions, key?: string): Redis;
   /** Reports that a connection for commands is lost, together with its pending answers. */
-  onCut(listener: () => void): void;
+  onConnectionLost(listener: () => void): void;
   close(): void;
 }
 
@@ -56,8 +56,8 @@ export function pauseBefore(attempt: number): number {
 const waiting = {
   lazyConnect: true,
   disableClientInfo: true,
-  connectTimeout: SILENCE_MS.waiting,
-  socketTimeout: SILENCE_MS.waiting,
+  connectTimeout: silenceMs.waiting,
+  socketTimeout: silenceMs.waiting,
   retryStrategy: pauseBefore,
 } satisfies RedisOptions;
 

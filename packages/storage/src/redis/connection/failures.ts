@@ -27,28 +27,28 @@ const advice: [said: RegExp, advice: string][] = [
   ],
 ];
 
-const REACH = 'Check that Redis runs and can be reached at the configured URL.';
-const MISTRUST =
+const reachAdvice = 'Check that Redis runs and can be reached at the configured URL.';
+const certificateAdvice =
   'If its certificate is valid, set NODE_EXTRA_CA_CERTS to the file of the authority that signed it.';
 
 /** Whether an error message is about a certificate without a trusted issuer. */
-function isStranger(said: string): boolean {
+function isUntrustedCertificate(message: string): boolean {
   return (
-    said.includes('self-signed certificate') ||
-    (/unable to (?:verify|get)/.test(said) && said.includes(' certificate'))
+    message.includes('self-signed certificate') ||
+    (/unable to (?:verify|get)/.test(message) && message.includes(' certificate'))
   );
 }
 
-function adviceFor(said: string): string {
-  if (isStranger(said)) return MISTRUST;
-  const reply = said.replace(/^ReplyError: /, '');
-  return advice.find(([pattern]) => pattern.test(reply))?.[1] ?? REACH;
+function adviceFor(message: string): string {
+  if (isUntrustedCertificate(message)) return certificateAdvice;
+  const reply = message.replace(/^ReplyError: /, '');
+  return advice.find(([pattern]) => pattern.test(reply))?.[1] ?? reachAdvice;
 }
 
 /** @param trouble - Why a connection was last lost: the reason if Redis has not answered. */
 export function unavailable(cause: unknown, trouble: Error | undefined): StorageError {
-  const said = String(isReply(cause) ? cause : (trouble ?? cause));
-  return new StorageError('REDIS_UNAVAILABLE', `Redis failed (${said}). ${adviceFor(said)}`, {
+  const message = String(isReply(cause) ? cause : (trouble ?? cause));
+  return new StorageError('REDIS_UNAVAILABLE', `Redis failed (${message}). ${adviceFor(message)}`, {
     cause,
   });
 }

@@ -18,7 +18,7 @@ export async function findServers(urls: string): Promise<Servers> {
     if (named.length === 1) return first;
     throw new StorageError(
       'REDIS_UNAVAILABLE',
-      `Several Redis servers are named, and ${nameOf(first)} is not a node of a cluster. Give one Redis, or nodes of one Redis Cluster.`,
+      `Several Redis servers are named, and ${addressOf(first)} is not a node of a cluster. Give one Redis, or nodes of one Redis Cluster.`,
     );
   } catch (error) {
     for (const each of named) each.close();
@@ -54,7 +54,7 @@ async function openCluster(named: OneRedis[], first: OneRedis): Promise<RedisClu
   if (db) {
     throw new StorageError(
       'REDIS_UNAVAILABLE',
-      `${nameOf(first)} is a node of a Redis Cluster, which has no database ${db}: leave the number out of the URL. To keep several teams on one cluster apart, set redisPrefix.`,
+      `${addressOf(first)} is a node of a Redis Cluster, which has no database ${db}: leave the number out of the URL. To keep several teams on one cluster apart, set redisPrefix.`,
     );
   }
   const addresses = named.map(({ options: { host, port } }) => ({ host, port }));
@@ -69,6 +69,6 @@ async function openCluster(named: OneRedis[], first: OneRedis): Promise<RedisClu
   return cluster;
 }
 
-function nameOf({ options: { host, port } }: OneRedis): string {
+function addressOf({ options: { host, port } }: OneRedis): string {
   return `${host}:${port}`;
 }

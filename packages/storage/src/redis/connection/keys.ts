@@ -77,7 +77,7 @@ export class Keys {
   }
 
   /** The messages of one side about a task; companion of `tasks`, so that one connection waits for all of them. */
-  said(taskId: string, from: string): string {
+  taskMessages(taskId: string, from: string): string {
     return companion(this.tasks, `${plain(taskId)}:${from}`);
   }
 

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { BLOCK_MS, readerOptions, type Servers, subscriberOptions } from './connections.ts';
+import { blockMs, readerOptions, type Servers, subscriberOptions } from './connections.ts';
 import { isReply, unavailable } from './failures.ts';
 import { findServers } from './find-servers.ts';
 import type { Script } from './scripts.ts';
@@ -45,7 +45,7 @@ export class RedisLink {
     const ask = () => {
       if (connection.status === 'ready') connection.ping().catch(() => {});
     };
-    this.#begin(connection, setInterval(ask, BLOCK_MS).unref());
+    this.#begin(connection, setInterval(ask, blockMs).unref());
     return connection;
   }
 
@@ -57,8 +57,8 @@ export class RedisLink {
   }
 
   /** Reports that a connection for commands is lost, together with its pending answers. */
-  onCut(listener: () => void): void {
-    this.#servers.onCut(listener);
+  onConnectionLost(listener: () => void): void {
+    this.#servers.onConnectionLost(listener);
   }
 
   /** Runs a command. Commands of one tick are sent together. Throws StorageError `REDIS_UNAVAILABLE`. */

@@ -8,13 +8,13 @@ export interface Address {
 }
 
 /** How long an ended connection may take to close, ms. */
-const CLOSING_MS = 2_000;
+const closingMs = 2_000;
 
 /** A connector for ioredis that asks for the address before each attempt. `where` must not reject. */
 export function connectorTo(where: () => Promise<Address>, tls: ConnectionOptions | undefined) {
   return class NodeConnector extends AbstractConnector {
     constructor() {
-      super(CLOSING_MS);
+      super(closingMs);
     }
 
     override async connect() {

@@ -1,5 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
-import { pauseBefore, SILENCE_MS, type Servers, hardened } from './connections.ts';
+import { pauseBefore, silenceMs, type Servers, hardened } from './connections.ts';
 
 /** One Redis, directly or behind an address that leads to the current primary of several. */
 export class OneRedis implements Servers {
@@ -14,8 +14,8 @@ export class OneRedis implements Servers {
     this.#commands = new Redis(url, {
       lazyConnect: true,
       disableClientInfo: true,
-      connectTimeout: SILENCE_MS.commands,
-      socketTimeout: SILENCE_MS.commands,
+      connectTimeout: silenceMs.commands,
+      socketTimeout: silenceMs.commands,
       retryStrategy: pauseBefore,
       // The client resends nothing, because only the caller knows whether that is safe.
       enableOfflineQueue: false,
@@ -52,7 +52,7 @@ export class OneRedis implements Servers {
     return hardened(new Redis(this.#url, options));
   }
 
-  onCut(listener: () => void): void {
+  onConnectionLost(listener: () => void): void {
     this.#commands.on('close', listener);
   }
 

@@ -1,6 +1,6 @@
 import calculateSlot from 'cluster-key-slot';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { pauseBefore, SILENCE_MS, type Servers, hardened } from './connections.ts';
+import { pauseBefore, silenceMs, type Servers, hardened } from './connections.ts';
 import { type Address, connectorTo } from './node-connector.ts';
 
 /** The options that the connections to all nodes share. */
@@ -26,7 +26,7 @@ export class RedisCluster implements Servers {
       // Names are not resolved to addresses, because certificates are issued for names.
       dnsLookup: (name, give) => give(null, name),
       clusterRetryStrategy: pauseBefore,
-      slotsRefreshTimeout: SILENCE_MS.commands,
+      slotsRefreshTimeout: silenceMs.commands,
       // A part of the cluster is better than none: the nodes refuse commands that they cannot run.
       enableReadyCheck: false,
       // As with one Redis, a command is sent again only if a node refused it and named another node.
@@ -35,10 +35,10 @@ export class RedisCluster implements Servers {
       redisOptions: {
         ...this.#options,
         disableClientInfo: true,
-        connectTimeout: SILENCE_MS.commands,
-        socketTimeout: SILENCE_MS.commands,
+        connectTimeout: silenceMs.commands,
+        socketTimeout: silenceMs.commands,
         // Also limits commands that are redirected from node to node, or wait for a starting node.
-        commandTimeout: SILENCE_MS.commands,
+        commandTimeout: silenceMs.commands,
       },
     });
     const remember = (error: Error) => {
@@ -76,7 +76,7 @@ export class RedisCluster implements Servers {
     return hardened(new Redis({ ...options, ...this.#options, Connector }));
   }
 
-  onCut(listener: () => void): void {
+  onConnectionLost(listener: () => void): void {
     this.#cluster.on('-node', listener);
   }
 

@@ -6,7 +6,7 @@ export class RedisBoard implements Board {
   readonly #link: RedisLink;
   readonly #keys: Keys;
   /** The listeners by pattern. */
-  readonly #watchers = new Map<string, Set<BoardListener>>();
+  readonly #listeners = new Map<string, Set<BoardListener>>();
   #connection: Redis | undefined;
 
   constructor(link: RedisLink, keys: Keys) {
@@ -37,14 +37,14 @@ export class RedisBoard implements Board {
   async watch(prefix: string, listener: BoardListener): Promise<Unsubscribe> {
     const pattern = this.#keys.postings(prefix);
     const connection = (this.#connection ??= this.#connect());
-    const watchers = this.#watchers.get(pattern) ?? new Set();
-    this.#watchers.set(pattern, watchers.add(listener));
+    const listeners = this.#listeners.get(pattern) ?? new Set();
+    this.#listeners.set(pattern, listeners.add(listener));
     // Even if the pattern is subscribed already, only Redis's answer shows that the subscription is active.
     await connection.psubscribe(pattern);
     return async () => {
-      watchers.delete(listener);
-      if (watchers.size > 0 || this.#watchers.get(pattern) !== watchers) return;
-      this.#watchers.delete(pattern);
+      listeners.delete(listener);
+      if (listeners.size > 0 || this.#listeners.get(pattern) !== listeners) return;
+      this.#listeners.delete(pattern);
       // While Redis is unavailable this waits; the caller need not.
       connection.punsubscribe(pattern).catch(() => {});
     };
@@ -55,7 +55,7 @@ export class RedisBoard implements Board {
     connection.on('pmessage', (pattern: string, channel: string, text: string) => {
       const name = this.#keys.postedName(channel);
       if (name === undefined) return;
-      for (const listener of this.#watchers.get(pattern) ?? []) listener.onPost(name, text);
+      for (const listener of this.#listeners.get(pattern) ?? []) listener.onPost(name, text);
     });
     let isFirst = true;
     connection.on('ready', () => {
@@ -67,7 +67,7 @@ export class RedisBoard implements Board {
 
   /** Renews all subscriptions, then reports the gap. */
   async #subscribeAgain(connection: Redis): Promise<void> {
-    const watched = [...this.#watchers];
+    const watched = [...this.#listeners];
     if (watched.length === 0) return;
     try {
       await connection.psubscribe(...watched.map(([pattern]) => pattern));

@@ -26,7 +26,7 @@ test('an inbox is open again soon after Redis is back for readers, even if comma
   const keys = new Keys('test');
   const inboxes = new RedisInboxes(link as RedisLink, keys, reader as StreamReader);
   await inboxes.open('server-1', () => undefined);
-  reading?.onBack?.();
+  reading?.onReconnect?.();
   await expect.poll(() => kept, { timeout: 2_000 }).toBe(1);
   expect(failures).toEqual([]);
   await inboxes.close();

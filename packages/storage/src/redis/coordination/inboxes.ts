@@ -4,9 +4,9 @@ import { type Keys, patiently, type RedisLink, scripts } from '../connection/ind
 import type { StreamReader } from '../streams/index.ts';
 
 /** An inbox whose opener has been silent for this long counts as closed, ms. */
-const OPEN_MS = 15_000;
+const openMs = 15_000;
 /** The most messages that may wait in an inbox, and for how long, ms. */
-const WAITING = { messages: 1_000, ms: 60_000 };
+const waiting = { messages: 1_000, ms: 60_000 };
 
 export class RedisInboxes implements Inboxes {
   readonly #link: RedisLink;
@@ -23,7 +23,7 @@ export class RedisInboxes implements Inboxes {
   async open(name: string, listener: (message: string) => void): Promise<Unsubscribe> {
     const pair = this.#pair(name);
     const opener = randomUUID();
-    const last = String(await this.#link.run(scripts.openInbox, pair, [opener, OPEN_MS]));
+    const last = String(await this.#link.run(scripts.openInbox, pair, [opener, openMs]));
     const close = async () => {
       if (!this.#closers.delete(close)) return;
       clearInterval(timer);
@@ -32,7 +32,7 @@ export class RedisInboxes implements Inboxes {
     };
     this.#closers.add(close);
     const keep = async () => {
-      const isOurs = await this.#link.run(scripts.keepInbox, pair, [opener, OPEN_MS]);
+      const isOurs = await this.#link.run(scripts.keepInbox, pair, [opener, openMs]);
       if (isOurs === 0) await close();
     };
     let keeping: Promise<void> | undefined;
@@ -45,18 +45,18 @@ export class RedisInboxes implements Inboxes {
           keeping = undefined;
         });
     };
-    const timer = setInterval(keepOpen, OPEN_MS / 3).unref();
+    const timer = setInterval(keepOpen, openMs / 3).unref();
     const stop = this.#reader.watch(this.#keys.inbox(name), last, {
       onEntries: (entries) => {
         for (const [, [, message = '']] of entries) listener(message);
       },
-      onBack: keepOpen,
+      onReconnect: keepOpen,
     });
     return close;
   }
 
   async send(name: string, message: string): Promise<boolean> {
-    const args = [message, WAITING.messages, WAITING.ms];
+    const args = [message, waiting.messages, waiting.ms];
     return (await this.#link.run(scripts.send, this.#pair(name), args)) === 1;
   }
 

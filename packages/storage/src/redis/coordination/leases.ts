@@ -5,7 +5,7 @@ import { isForeignKey, type Keys, type RedisLink, scripts } from '../connection/
  * How long an expired lease is remembered, ms: its holder can renew it for that long if no other holder has acquired
  * it.
  */
-const REMEMBER_MS = 24 * 60 * 60_000;
+const rememberMs = 24 * 60 * 60_000;
 
 /** Leases by Redis's clock, since the servers' clocks may differ. */
 export class RedisLeases implements Leases {
@@ -18,13 +18,13 @@ export class RedisLeases implements Leases {
   }
 
   async acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
-    const args = [holder, ttlMs, REMEMBER_MS];
+    const args = [holder, ttlMs, rememberMs];
     const token = await this.#link.run(scripts.acquire, [this.#keys.lease(name)], args);
     return token === null ? undefined : { name, holder, token: Number(token) };
   }
 
   async renew({ name, token }: Lease, ttlMs: number): Promise<boolean> {
-    const args = [token, ttlMs, REMEMBER_MS];
+    const args = [token, ttlMs, rememberMs];
     return (await this.#link.run(scripts.renew, [this.#keys.lease(name)], args)) === 1;
   }
 

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { Bell } from '../../bell.ts';
-import type { Task, TaskOutlook, TaskQueue, TaskSide } from '../../coordination.ts';
+import { Signal } from '../../signal.ts';
+import type { Task, TaskState, TaskQueue, TaskSide } from '../../coordination.ts';
 import { isReply, type Keys, patiently, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamEntry, StreamReader } from '../streams/index.ts';
 
 /** The consumer group by which workers share the tasks. */
-const GROUP = 'codex-tools-group';
+const group = 'codex-tools-group';
 /**
  * The approximate most tasks that wait, and how long they are kept after the last one, ms: no caller waits that long.
  */
-const WAITING = { tasks: 10_000, ms: 60 * 60_000 };
+const waiting = { tasks: 10_000, ms: 60 * 60_000 };
 /** The approximate most messages of one side that are kept, and for how long after the last one, ms. */
-const SAID = { messages: 10_000, ms: 60_000 };
+const messages = { messages: 10_000, ms: 60_000 };
 /** How long a worker counts as present, and how often it reports its presence, ms. */
-const THERE = { ms: 5_000, everyMs: 1_500 };
+const presence = { ms: 5_000, everyMs: 1_500 };
 
 /** A stream of tasks that no worker has taken. A taken task is removed from it, so that no task is assigned twice. */
 export class RedisTaskQueue implements TaskQueue {
@@ -22,7 +22,7 @@ export class RedisTaskQueue implements TaskQueue {
   readonly #reader: StreamReader;
   readonly #closing = new AbortController();
   /** One bell for each worker of this server, by the worker's name in the group. */
-  readonly #bells = new Map<string, Bell>();
+  readonly #wakeSignals = new Map<string, Signal>();
   #stopWatching: (() => void) | undefined;
 
   constructor(link: RedisLink, keys: Keys, reader: StreamReader) {
@@ -33,45 +33,45 @@ export class RedisTaskQueue implements TaskQueue {
 
   async offer(body: string): Promise<string> {
     const key = this.#keys.tasks;
-    const adding = ['MAXLEN', '~', WAITING.tasks, '*', 'body', body];
+    const adding = ['MAXLEN', '~', waiting.tasks, '*', 'body', body];
     const [taskId] = await Promise.all([
       this.#link.call('XADD', key, ...adding),
-      this.#link.call('PEXPIRE', key, WAITING.ms),
+      this.#link.call('PEXPIRE', key, waiting.ms),
     ]);
     return String(taskId);
   }
 
   async *take(name: string, signal: AbortSignal): AsyncGenerator<Task, void> {
     const worker = `${name}:${randomUUID()}`;
-    const over = AbortSignal.any([signal, this.#closing.signal]);
-    const bell = new Bell();
+    const stopSignal = AbortSignal.any([signal, this.#closing.signal]);
+    const wakeSignal = new Signal();
     const attend = () => {
-      this.#attend(worker, THERE.ms).catch(() => {});
+      this.#attend(worker, presence.ms).catch(() => {});
       // Tasks may have been missed while Redis was unavailable.
-      bell.ring();
+      wakeSignal.notify();
     };
-    const timer = setInterval(attend, THERE.everyMs).unref();
-    const ring = () => bell.ring();
-    over.addEventListener('abort', ring, { once: true });
-    this.#bells.set(worker, bell);
+    const timer = setInterval(attend, presence.everyMs).unref();
+    const wake = () => wakeSignal.notify();
+    stopSignal.addEventListener('abort', wake, { once: true });
+    this.#wakeSignals.set(worker, wakeSignal);
     this.#watch();
     try {
-      await this.#attend(worker, THERE.ms).catch(() => {});
-      while (!over.aborted) {
-        const task = await this.#next(worker, over);
+      await this.#attend(worker, presence.ms).catch(() => {});
+      while (!stopSignal.aborted) {
+        const task = await this.#next(worker, stopSignal);
         if (task) yield task;
-        else await bell.heard();
+        else await wakeSignal.wait();
       }
     } finally {
       clearInterval(timer);
-      over.removeEventListener('abort', ring);
-      this.#bells.delete(worker);
-      if (this.#bells.size === 0) this.#unwatch();
+      stopSignal.removeEventListener('abort', wake);
+      this.#wakeSignals.delete(worker);
+      if (this.#wakeSignals.size === 0) this.#unwatch();
       await this.#attend(worker, 0).catch(() => {});
     }
   }
 
-  async outlook(taskId: string): Promise<TaskOutlook> {
+  async stateOf(taskId: string): Promise<TaskState> {
     const [workers, found] = await Promise.all([
       this.#attend('', 0),
       this.#link.call('XRANGE', this.#keys.tasks, taskId, taskId),
@@ -80,32 +80,32 @@ export class RedisTaskQueue implements TaskQueue {
     return workers === 0 ? 'unattended' : 'waits';
   }
 
-  async say(taskId: string, from: TaskSide, message: string): Promise<void> {
-    const args = [message, SAID.messages, SAID.ms];
-    await this.#link.run(scripts.say, [this.#keys.said(taskId, from)], args);
+  async sendMessage(taskId: string, from: TaskSide, message: string): Promise<void> {
+    const args = [message, messages.messages, messages.ms];
+    await this.#link.run(scripts.say, [this.#keys.taskMessages(taskId, from)], args);
   }
 
   async *follow(taskId: string, from: TaskSide, signal: AbortSignal): AsyncGenerator<string, void> {
-    const over = AbortSignal.any([signal, this.#closing.signal]);
-    const heard: string[] = [];
-    const bell = new Bell();
-    const ring = () => bell.ring();
-    over.addEventListener('abort', ring, { once: true });
-    const stop = this.#reader.watch(this.#keys.said(taskId, from), '0-0', {
+    const stopSignal = AbortSignal.any([signal, this.#closing.signal]);
+    const received: string[] = [];
+    const wakeSignal = new Signal();
+    const wake = () => wakeSignal.notify();
+    stopSignal.addEventListener('abort', wake, { once: true });
+    const stop = this.#reader.watch(this.#keys.taskMessages(taskId, from), '0-0', {
       onEntries: (entries) => {
-        for (const [, [, message = '']] of entries) heard.push(message);
-        bell.ring();
+        for (const [, [, message = '']] of entries) received.push(message);
+        wakeSignal.notify();
       },
     });
     try {
-      while (!over.aborted) {
-        const message = heard.shift();
-        if (message === undefined) await bell.heard();
+      while (!stopSignal.aborted) {
+        const message = received.shift();
+        if (message === undefined) await wakeSignal.wait();
         else yield message;
       }
     } finally {
       stop();
-      over.removeEventListener('abort', ring);
+      stopSignal.removeEventListener('abort', wake);
     }
   }
 
@@ -116,23 +116,23 @@ export class RedisTaskQueue implements TaskQueue {
   /** Ends all waiting calls of this server. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const workers = [...this.#bells.keys()];
+    const workers = [...this.#wakeSignals.keys()];
     await Promise.allSettled(workers.map(async (worker) => this.#attend(worker, 0)));
   }
 
   async #attend(worker: string, ms: number): Promise<number> {
     const pair = [this.#keys.tasks, this.#keys.taskWorkers];
-    return Number(await this.#link.run(scripts.attend, pair, [GROUP, worker, ms, WAITING.ms]));
+    return Number(await this.#link.run(scripts.attend, pair, [group, worker, ms, waiting.ms]));
   }
 
   /** Takes a task that no worker has; undefined if there is none. */
-  async #next(worker: string, over: AbortSignal): Promise<Task | undefined> {
+  async #next(worker: string, stopSignal: AbortSignal): Promise<Task | undefined> {
     const entry = await patiently(
-      () => !over.aborted,
-      async () => this.#link.run(scripts.takeTask, [this.#keys.tasks], [GROUP, worker]),
+      () => !stopSignal.aborted,
+      async () => this.#link.run(scripts.takeTask, [this.#keys.tasks], [group, worker]),
       async (error) => {
         // A Redis that has lost its data has also lost the group.
-        if (isReply(error, 'NOGROUP')) await this.#attend(worker, THERE.ms).catch(() => {});
+        if (isReply(error, 'NOGROUP')) await this.#attend(worker, presence.ms).catch(() => {});
       },
     );
     if (!entry) return undefined;
@@ -141,12 +141,12 @@ export class RedisTaskQueue implements TaskQueue {
   }
 
   #watch(): void {
-    const ring = () => {
-      for (const bell of this.#bells.values()) bell.ring();
+    const wakeAll = () => {
+      for (const wakeSignal of this.#wakeSignals.values()) wakeSignal.notify();
     };
     this.#stopWatching ??= this.#reader.watch(this.#keys.tasks, '0-0', {
-      onEntries: ring,
-      onBack: ring,
+      onEntries: wakeAll,
+      onReconnect: wakeAll,
     });
   }
 

@@ -2,9 +2,9 @@ import type { UpsertMessage, UpsertStreams } from '../../coordination.ts';
 import type { Keys, RedisLink } from '../connection/index.ts';
 
 /** The approximate most messages that a turn's stream keeps. */
-const MAX_LENGTH = 1_000;
+const maxLength = 1_000;
 /** How long a stream is kept after its last message, ms. */
-const KEPT_MS = 60 * 60_000;
+const ttlMs = 60 * 60_000;
 
 export class RedisUpsertStreams implements UpsertStreams {
   readonly #link: RedisLink;
@@ -21,8 +21,8 @@ export class RedisUpsertStreams implements UpsertStreams {
     const envelope = ['eventId', eventId, 'timestamp', timestamp, 'turnId', turnId];
     const content = ['payloadType', payloadType, 'payload', payload];
     await Promise.all([
-      this.#link.call('XADD', key, 'MAXLEN', '~', MAX_LENGTH, '*', ...envelope, ...content),
-      this.#link.call('PEXPIRE', key, KEPT_MS),
+      this.#link.call('XADD', key, 'MAXLEN', '~', maxLength, '*', ...envelope, ...content),
+      this.#link.call('PEXPIRE', key, ttlMs),
     ]);
   }
 }

@@ -2,7 +2,7 @@ import { type Keys, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamEntry } from '../streams/index.ts';
 
 /** The consumer group by which projectors share the runs (seed 001). */
-export const GROUP = 'codex-projector-group';
+export const group = 'codex-projector-group';
 
 /** A run in the registry. */
 export interface Announced {
@@ -11,7 +11,7 @@ export interface Announced {
 }
 
 /** The number of entries that are read at once. */
-const PAGE = 1_000;
+const pageSize = 1_000;
 
 /** The registry of runs that are not settled: a stream, oldest first. */
 export class Announcements {
@@ -30,18 +30,18 @@ export class Announcements {
 
   /** Removes a run, even if a worker has claimed it. */
   async retire(runId: string): Promise<void> {
-    await this.#link.run(scripts.retire, this.#pair, [GROUP, runId]);
+    await this.#link.run(scripts.retire, this.#pair, [group, runId]);
   }
 
   async all(): Promise<Announced[]> {
     const announced: Announced[] = [];
     let from = '-';
     for (;;) {
-      const reply = await this.#link.call('XRANGE', this.#keys.runs, from, '+', 'COUNT', PAGE);
+      const reply = await this.#link.call('XRANGE', this.#keys.runs, from, '+', 'COUNT', pageSize);
       const entries = reply as StreamEntry[];
       announced.push(...entries.map(announcedIn));
       const last = entries.at(-1);
-      if (last === undefined || entries.length < PAGE) return announced;
+      if (last === undefined || entries.length < pageSize) return announced;
       from = `(${last[0]}`;
     }
   }

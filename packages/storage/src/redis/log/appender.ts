@@ -1,4 +1,4 @@
-import { messageOf } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import type { StreamEvent } from '@liminal/protocol';
 import { StorageError } from '../../errors.ts';
 import {
@@ -22,7 +22,7 @@ interface OwnRun {
 }
 
 /** The most runs to remember: runs that another server has ended stay for a while. */
-const MAX_OWN = 10_000;
+const maxOwn = 10_000;
 
 /** Appends events to runs, as the only writer of each run. */
 export class Appender {
@@ -79,8 +79,8 @@ export class Appender {
     } catch (cause) {
       this.forget(runId);
       this.#inDoubt.add(runId);
-      const said = messageOf(cause);
-      const message = `Run ${runId} cannot be written: ${said}`;
+      const reason = thrownMessage(cause);
+      const message = `Run ${runId} cannot be written: ${reason}`;
       throw new StorageError('LOG_WRITE_FAILED', message, { cause });
     }
   }
@@ -108,7 +108,7 @@ export class Appender {
     this.#own.delete(runId);
     if (ends) return;
     this.#own.set(runId, { constants, nextSeq });
-    if (this.#own.size <= MAX_OWN) return;
+    if (this.#own.size <= maxOwn) return;
     const [oldest = runId] = this.#own.keys();
     this.#own.delete(oldest);
   }

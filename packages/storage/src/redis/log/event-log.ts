@@ -3,24 +3,24 @@ import type { EventLog, FollowOptions, LoggedRun, ReadOptions } from '../../even
 import { isNotEmpty } from '../../log/append-rules.ts';
 import type { Announcements } from './announcements.ts';
 import type { Appender } from './appender.ts';
-import type { RedisFollowing } from './following.ts';
+import type { RedisFollowers } from './redis-followers.ts';
 import type { RunStreams } from './run-streams.ts';
 
-interface Parts {
+interface EventLogParts {
   streams: RunStreams;
   announcements: Announcements;
   appender: Appender;
-  following: RedisFollowing;
+  followers: RedisFollowers;
 }
 
 export class RedisEventLog implements EventLog {
-  readonly #parts: Parts;
-  readonly #keepSettledMs: number;
+  readonly #parts: EventLogParts;
+  readonly #settledTtlMs: number;
 
-  /** @param keepSettledMs - How long followers of a settled run have to get the rest. */
-  constructor(parts: Parts, keepSettledMs: number) {
+  /** @param settledTtlMs - How long followers of a settled run have to get the rest. */
+  constructor(parts: EventLogParts, settledTtlMs: number) {
     this.#parts = parts;
-    this.#keepSettledMs = keepSettledMs;
+    this.#settledTtlMs = settledTtlMs;
   }
 
   async append(runId: string, events: readonly StreamEvent[]): Promise<void> {
@@ -34,7 +34,7 @@ export class RedisEventLog implements EventLog {
   }
 
   follow(runId: string, options?: FollowOptions): AsyncIterable<StreamEvent> {
-    return this.#parts.following.follow(runId, options);
+    return this.#parts.followers.follow(runId, options);
   }
 
   async unsettled(): Promise<LoggedRun[]> {
@@ -52,11 +52,11 @@ export class RedisEventLog implements EventLog {
 
   async settle(runId: string): Promise<void> {
     this.#parts.appender.forget(runId);
-    await this.#parts.streams.settle(runId, this.#keepSettledMs);
+    await this.#parts.streams.settle(runId, this.#settledTtlMs);
     await this.#parts.announcements.retire(runId);
   }
 
   async close(): Promise<void> {
-    this.#parts.following.close();
+    this.#parts.followers.close();
   }
 }

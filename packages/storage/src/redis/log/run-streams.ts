@@ -31,7 +31,7 @@ export interface Appended {
 }
 
 /** The number of entries that are read at once, so small that Redis can serve others in between. */
-const PAGE = 1_000;
+const pageSize = 1_000;
 
 /** The streams of runs and their other fields. Each method is one command, or one page of a long read. */
 export class RunStreams {
@@ -97,7 +97,7 @@ export class RunStreams {
     const events: StreamEvent[] = [];
     let last = after;
     while (events.length < limit) {
-      const count = Math.min(PAGE, limit - events.length);
+      const count = Math.min(pageSize, limit - events.length);
       const entries = await this.#entries(runId, last, count);
       const rows = entries.map(rowOf);
       for (const row of rows) {
@@ -110,9 +110,9 @@ export class RunStreams {
     return events;
   }
 
-  async settle(runId: string, keepMs: number): Promise<void> {
+  async settle(runId: string, ttlMs: number): Promise<void> {
     try {
-      await this.#link.run(scripts.settle, this.#pair(runId), [keepMs]);
+      await this.#link.run(scripts.settle, this.#pair(runId), [ttlMs]);
     } catch (error) {
       // There is nothing left to settle.
       if (!isForeignKey(error)) throw error;

@@ -6,9 +6,9 @@ import type { RunProgress } from '../../log/append-rules.ts';
 import { constantsIn, rowOf, type StreamEntry } from '../streams/index.ts';
 
 /** The most events, and characters of events, that are kept for followers that are nearly up to date. */
-const WINDOW = { events: 256, characters: 1_000_000 };
+const window = { events: 256, characters: 1_000_000 };
 /** The number of events that a follower gets at once. */
-const PAGE = 128;
+const pageSize = 128;
 
 /**
  * The newest events of a run with followers on this server, read and decoded once for all of them. A follower that is
@@ -67,7 +67,7 @@ export class RunTail {
     if (after >= this.#lastSeq) return [];
     const first = this.#window[0]?.seq ?? this.#lastSeq + 1;
     if (after + 1 < first) return undefined;
-    return this.#window.slice(after + 1 - first, after + 1 - first + PAGE);
+    return this.#window.slice(after + 1 - first, after + 1 - first + pageSize);
   }
 
   #hold(event: StreamEvent, size: number): void {
@@ -78,7 +78,7 @@ export class RunTail {
     this.#window.push(event);
     this.#sizes.push(size);
     this.#characters += size;
-    while (this.#window.length > WINDOW.events || this.#characters > WINDOW.characters) {
+    while (this.#window.length > window.events || this.#characters > window.characters) {
       this.#window.shift();
       this.#characters -= this.#sizes.shift() ?? 0;
     }

@@ -3,7 +3,7 @@ import { isReply, type Keys, type RedisLink, scripts } from '../connection/index
 import type { StreamEntry } from '../streams/index.ts';
 
 /** How many claims are checked in one step when claims of dead workers are taken over. */
-const PAGE = 100;
+const pageSize = 100;
 
 /** The workers' claims on runs: the consumer group of the registry. Each method is one command. */
 export class Claims {
@@ -25,7 +25,7 @@ export class Claims {
   }
 
   /** The id of the newest entry, from which to watch. */
-  async newest(): Promise<string> {
+  async newestEntryId(): Promise<string> {
     const reply = await this.#link.call('XREVRANGE', this.#keys.runs, '+', '-', 'COUNT', 1);
     return (reply as StreamEntry[])[0]?.[0] ?? '0-0';
   }
@@ -43,7 +43,7 @@ export class Claims {
     const taken: Announced[] = [];
     let cursor = '0-0';
     do {
-      const how = [GROUP, worker, idleMs, cursor, 'COUNT', PAGE];
+      const how = [GROUP, worker, idleMs, cursor, 'COUNT', pageSize];
       const reply = await this.#link.call('XAUTOCLAIM', this.#keys.runs, ...how);
       const [next, entries] = reply as [string, (StreamEntry | null)[]];
       for (const entry of entries) {
@@ -56,18 +56,18 @@ export class Claims {
   }
 
   /** Renews all claims of this worker and returns them, including claims whose answer was lost. */
-  async keep(worker: string): Promise<Announced[]> {
+  async renewAll(worker: string): Promise<Announced[]> {
     const reply = await this.#link.run(scripts.keep, [this.#keys.runs], [GROUP, worker]);
     return (reply as StreamEntry[]).map(announcedIn);
   }
 
   /** Removes workers that have no claims and have been silent for this long. */
-  async bury(idleMs: number): Promise<void> {
+  async removeIdleWorkers(idleMs: number): Promise<void> {
     await this.#link.run(scripts.bury, [this.#keys.runs], [GROUP, idleMs]);
   }
 
   /** Frees this worker's claims for others. */
-  async letGo(worker: string): Promise<void> {
+  async releaseAll(worker: string): Promise<void> {
     const keys = [this.#keys.runs, this.#keys.announced];
     await this.#link.run(scripts.letGo, keys, [GROUP, worker]);
   }

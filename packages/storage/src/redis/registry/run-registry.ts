@@ -4,7 +4,7 @@ import type { Announced, Announcements, RunStreams } from '../log/index.ts';
 import type { Claims } from './claims.ts';
 import { isReply, patiently } from '../connection/index.ts';
 import type { StreamReader } from '../streams/index.ts';
-import { Worker } from './worker.ts';
+import { RegistryWorker } from './worker.ts';
 
 export interface RegistryOptions {
   /** A claim whose worker has been silent for this long goes to another worker, ms. */
@@ -13,7 +13,7 @@ export interface RegistryOptions {
   maxLength: number;
 }
 
-interface Parts {
+interface RegistryParts {
   announcements: Announcements;
   claims: Claims;
   streams: RunStreams;
@@ -23,56 +23,56 @@ interface Parts {
 }
 
 /** How often, and for how long, to check for the first events of a run that is announced before it has any, ms. */
-const UNBORN = { firstMs: 20, everyMs: 500, forMs: 60_000 };
+const runChecks = { firstMs: 20, everyMs: 500, forMs: 60_000 };
 
 /** A worker without claims is removed after this multiple of a claim's idle time. */
-const BURIED_AFTER = 20;
+const removeAfter = 20;
 
 export class RedisRunRegistry implements RunRegistry {
-  readonly #parts: Parts;
+  readonly #parts: RegistryParts;
   readonly #options: RegistryOptions;
-  readonly #workers = new Set<Worker>();
+  readonly #workers = new Set<RegistryWorker>();
   #stopWatching: (() => void) | undefined;
   #closed = false;
 
-  constructor(parts: Parts, options: RegistryOptions) {
+  constructor(parts: RegistryParts, options: RegistryOptions) {
     this.#parts = parts;
     this.#options = options;
   }
 
   async *claims(name: string, signal: AbortSignal): AsyncGenerator<RunClaim, void> {
     // A new name, because a restarted worker does not know its earlier claims.
-    const worker = new Worker(`${name}:${randomUUID()}`);
-    const ring = () => worker.ring();
+    const worker = new RegistryWorker(`${name}:${randomUUID()}`);
+    const wake = () => worker.notify();
     const isWanted = () => !signal.aborted && !this.#closed;
-    const timer = setInterval(() => void this.#tend(worker), this.#options.claimIdleMs / 3);
+    const timer = setInterval(() => void this.#renewClaims(worker), this.#options.claimIdleMs / 3);
     timer.unref();
     this.#workers.add(worker);
-    signal.addEventListener('abort', ring, { once: true });
+    signal.addEventListener('abort', wake, { once: true });
     try {
       await this.#begin(worker, isWanted);
       while (isWanted()) {
-        const run = worker.next() ?? (await this.#ask(worker, isWanted));
-        if (run === undefined) await worker.heard();
-        else if (await this.#isThere(run, worker, isWanted)) yield this.#claim(run, worker);
+        const run = worker.next() ?? (await this.#claimNext(worker, isWanted));
+        if (run === undefined) await worker.waitForSignal();
+        else if (await this.#isLogged(run, worker, isWanted)) yield this.#claim(run, worker);
       }
     } finally {
       clearInterval(timer);
-      signal.removeEventListener('abort', ring);
+      signal.removeEventListener('abort', wake);
       this.#workers.delete(worker);
       if (this.#workers.size === 0) this.#unwatch();
-      await this.#letGo(worker);
+      await this.#releaseClaims(worker);
     }
   }
 
   /** Ends all claims, so that other workers can have them at once. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#ringAll();
-    await Promise.all(Array.from(this.#workers, async (worker) => this.#letGo(worker)));
+    this.#notifyAll();
+    await Promise.all(Array.from(this.#workers, async (worker) => this.#releaseClaims(worker)));
   }
 
-  #claim({ runId, sessionId }: Announced, worker: Worker): RunClaim {
+  #claim({ runId, sessionId }: Announced, worker: RegistryWorker): RunClaim {
     const { streams, announcements } = this.#parts;
     return {
       runId,
@@ -87,25 +87,31 @@ export class RedisRunRegistry implements RunRegistry {
     };
   }
 
-  async #retire(runId: string, worker: Worker): Promise<void> {
+  async #retire(runId: string, worker: RegistryWorker): Promise<void> {
     await this.#parts.announcements.retire(runId);
     worker.forget(runId);
   }
 
-  async #begin(worker: Worker, isWanted: () => boolean): Promise<void> {
-    await this.#patiently(isWanted, async () => {
+  async #begin(worker: RegistryWorker, isWanted: () => boolean): Promise<void> {
+    await this.#retryWhile(isWanted, async () => {
       await this.#parts.claims.prepare();
       if (this.#stopWatching === undefined) {
-        const newest = await this.#parts.claims.newest();
-        const listener = { onEntries: () => this.#ringAll(), onBack: () => this.#ringAll() };
+        const newest = await this.#parts.claims.newestEntryId();
+        const listener = {
+          onEntries: () => this.#notifyAll(),
+          onReconnect: () => this.#notifyAll(),
+        };
         this.#stopWatching = this.#parts.reader.watch(this.#parts.runsKey, newest, listener);
       }
     });
-    if (isWanted()) await this.#tend(worker);
+    if (isWanted()) await this.#renewClaims(worker);
   }
 
-  async #ask(worker: Worker, isWanted: () => boolean): Promise<Announced | undefined> {
-    const run = await this.#patiently(isWanted, async () =>
+  async #claimNext(
+    worker: RegistryWorker,
+    isWanted: () => boolean,
+  ): Promise<Announced | undefined> {
+    const run = await this.#retryWhile(isWanted, async () =>
       this.#parts.claims.next(worker.consumer),
     );
     if (run) worker.take([run]);
@@ -113,44 +119,44 @@ export class RedisRunRegistry implements RunRegistry {
   }
 
   /** Renews the worker's claims, takes over those of dead workers, and finds claims whose answers were lost. */
-  async #tend(worker: Worker): Promise<void> {
+  async #renewClaims(worker: RegistryWorker): Promise<void> {
     const { claims } = this.#parts;
     const { claimIdleMs } = this.#options;
     try {
-      worker.take(await claims.keep(worker.consumer));
+      worker.take(await claims.renewAll(worker.consumer));
       worker.take(await claims.takeOver(worker.consumer, claimIdleMs));
-      await claims.bury(claimIdleMs * BURIED_AFTER);
+      await claims.removeIdleWorkers(claimIdleMs * removeAfter);
     } catch {
       // The timer will repeat this.
     }
     // The worker may have missed runs while Redis was unavailable.
-    worker.ring();
+    worker.notify();
   }
 
   /** Whether a claimed run is in the log. A run that is not yet in the log is offered again later. */
-  async #isThere(
+  async #isLogged(
     run: Announced & { age?: number },
-    worker: Worker,
+    worker: RegistryWorker,
     isWanted: () => boolean,
   ): Promise<boolean> {
-    const progress = await this.#patiently(isWanted, async () =>
+    const progress = await this.#retryWhile(isWanted, async () =>
       this.#parts.streams.progress(run.runId),
     );
     const age = run.age ?? 0;
     if (progress && !progress.settled) return true;
-    if (progress || age > UNBORN.forMs) {
-      await this.#patiently(isWanted, async () => this.#retire(run.runId, worker));
+    if (progress || age > runChecks.forMs) {
+      await this.#retryWhile(isWanted, async () => this.#retire(run.runId, worker));
     } else {
-      const wait = Math.min(Math.max(age, UNBORN.firstMs), UNBORN.everyMs);
+      const wait = Math.min(Math.max(age, runChecks.firstMs), runChecks.everyMs);
       const older: Announced & { age: number } = { ...run, age: age + wait };
       setTimeout(() => worker.putBack(older), wait).unref();
     }
     return false;
   }
 
-  async #letGo(worker: Worker): Promise<void> {
+  async #releaseClaims(worker: RegistryWorker): Promise<void> {
     try {
-      await this.#parts.claims.letGo(worker.consumer);
+      await this.#parts.claims.releaseAll(worker.consumer);
     } catch {
       // Other workers then take over the claims after the idle time.
     }
@@ -161,13 +167,13 @@ export class RedisRunRegistry implements RunRegistry {
     this.#stopWatching = undefined;
   }
 
-  #ringAll(): void {
-    for (const worker of this.#workers) worker.ring();
+  #notifyAll(): void {
+    for (const worker of this.#workers) worker.notify();
   }
 
   /** As `patiently`; undefined once the answer is no longer wanted. */
-  async #patiently<T>(isWanted: () => boolean, ask: () => Promise<T>): Promise<T | undefined> {
-    return patiently(isWanted, ask, async (error) => {
+  async #retryWhile<T>(isWanted: () => boolean, attempt: () => Promise<T>): Promise<T | undefined> {
+    return patiently(isWanted, attempt, async (error) => {
       // A Redis that has lost its data has also lost the group.
       if (isReply(error, 'NOGROUP')) await this.#parts.claims.prepare().catch(() => {});
     });

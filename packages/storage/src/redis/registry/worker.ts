@@ -1,11 +1,11 @@
-import { Bell } from '../../bell.ts';
+import { Signal } from '../../signal.ts';
 import type { Announced } from '../log/index.ts';
 
 /** A projecting worker: its claimed runs, and the runs that wait for it. */
-export class Worker {
+export class RegistryWorker {
   /** The worker's name in the consumer group. */
   readonly consumer: string;
-  readonly #bell = new Bell();
+  readonly #signal = new Signal();
   /** The claims that are not done. */
   readonly #known = new Set<string>();
   readonly #waiting: Announced[] = [];
@@ -19,13 +19,13 @@ export class Worker {
     const unknown = runs.filter(({ runId }) => !this.#known.has(runId));
     for (const { runId } of unknown) this.#known.add(runId);
     this.#waiting.push(...unknown);
-    if (unknown.length > 0) this.ring();
+    if (unknown.length > 0) this.notify();
   }
 
   /** Offers a run again. */
   putBack(run: Announced): void {
     this.#waiting.push(run);
-    this.ring();
+    this.notify();
   }
 
   next(): Announced | undefined {
@@ -37,11 +37,11 @@ export class Worker {
   }
 
   /** Wakes the worker because there may be something to do. */
-  ring(): void {
-    this.#bell.ring();
+  notify(): void {
+    this.#signal.notify();
   }
 
-  async heard(): Promise<void> {
-    await this.#bell.heard();
+  async waitForSignal(): Promise<void> {
+    await this.#signal.wait();
   }
 }

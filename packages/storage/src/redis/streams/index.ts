@@ -6,9 +6,9 @@ export {
   constantsIn,
   encodeConstants,
   fieldsOf,
-  idOf,
+  entryIdOf as idOf,
   progressOf,
-  rowOf,
+  eventRowOf as rowOf,
   valuesOf,
   wirePayload,
 } from './rows.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decodeEvent } from '../../log/event-rows.ts';
-import { constantsIn, progressOf, rowOf, type StreamEntry } from './rows.ts';
+import { constantsIn, progressOf, eventRowOf, type StreamEntry } from './rows.ts';
 
 const traceContext = { traceparent: '00-1-2-01' };
 const constants = { sessionId: 's', turnId: 't', traceContext };
@@ -28,7 +28,7 @@ test.each(['{"traceparen": "x"}', '{', '7', ''])(
 
 test('SAFE: an event with a wrong field becomes an error item', () => {
   for (const payload of ['{"type":"item_done","itemIe":"a","finalItem":{}}', '{"type":']) {
-    const row = rowOf(entry(payload));
+    const row = eventRowOf(entry(payload));
     expect(row && decodeEvent('r', constants, row)).toMatchObject({
       seq: 0,
       payload: { type: 'item_done', finalItem: { code: 'LOG_DAMAGED' } },

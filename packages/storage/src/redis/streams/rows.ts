@@ -7,7 +7,7 @@ import { readAs } from '../../store/stored-json.ts';
 export type StreamEntry = [id: string, fields: string[]];
 
 /** The entry id of a `seq`. The first event's id is `0-1`, since `0-0` is not allowed. */
-export function idOf(seq: number): string {
+export function entryIdOf(seq: number): string {
   return `0-${seq + 1}`;
 }
 
@@ -15,7 +15,7 @@ export function idOf(seq: number): string {
  * The row of an entry; undefined for the mark that `settle.lua` adds to a run that had not ended, and for an entry of
  * another program.
  */
-export function rowOf([id, fields]: StreamEntry): EventRow | undefined {
+export function eventRowOf([id, fields]: StreamEntry): EventRow | undefined {
   const [name, type, , timestamp = '', , payload = ''] = fields;
   if (name !== 'type' || !id.startsWith('0-')) return undefined;
   const seq = Number(id.slice('0-'.length)) - 1;

@@ -8,9 +8,9 @@ export interface RunEntry {
 }
 
 /** The number of entries that are read at once. */
-const PAGE = 256;
+const pageSize = 256;
 /** How long one command waits for entries, ms. */
-const WAIT_MS = 1_000;
+const waitMs = 1_000;
 
 /** A run’s stream as programs in any language read it: by plain XREAD, without other parts of the log. */
 export class RunEntries {
@@ -44,12 +44,12 @@ export class RunEntries {
     signal.addEventListener('abort', stop);
     try {
       for (let last = '0'; !signal.aborted;) {
-        const how = ['COUNT', PAGE, 'BLOCK', WAIT_MS, 'STREAMS', this.key, last];
-        const [news] = ((await connection.call('XREAD', ...how)) ?? []) as [
+        const how = ['COUNT', pageSize, 'BLOCK', waitMs, 'STREAMS', this.key, last];
+        const [reply] = ((await connection.call('XREAD', ...how)) ?? []) as [
           string,
           StreamEntry[],
         ][];
-        const entries = news?.[1] ?? [];
+        const entries = reply?.[1] ?? [];
         last = entries.at(-1)?.[0] ?? last;
         if (entries.length > 0)
           yield entries.map(([id, fields]) => ({ id, fields: byName(fields) }));

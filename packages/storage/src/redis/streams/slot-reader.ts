@@ -14,7 +14,7 @@ import type { StreamEntry } from './rows.ts';
 export interface StreamListener {
   onEntries(entries: StreamEntry[]): void;
   /** Called after a lost connection is back. */
-  onBack?(): void;
+  onReconnect?(): void;
 }
 
 interface Watched {
@@ -26,13 +26,13 @@ interface Watched {
 }
 
 /** The number of entries of one stream that are read at once. */
-const PAGE = 256;
+const pageSize = 256;
 /** How long to wait after a refusal of Redis, ms. */
-const RETRY_MS = 200;
+const retryMs = 200;
 /** How long a key that is not a stream is left out, ms. */
-const LEFT_OUT_MS = 5_000;
+const leftOutMs = 5_000;
 /** How long the stream that wakes this reader is kept, ms. */
-const WAKE_TTL_MS = 60_000;
+const wakeTtlMs = 60_000;
 
 /**
  * Waits on one connection for entries of all streams that one command can read. One more stream belongs to the reader:
@@ -46,7 +46,7 @@ export class SlotReader {
   #wakeAt = '0-0';
   #isWaiting = false;
   /** Whether the last command got no answer. */
-  #isCut = false;
+  #isDisconnected = false;
   #closed = false;
 
   /** @param key - One of the streams. */
@@ -86,16 +86,16 @@ export class SlotReader {
       // Let listeners work first, since the next command to Redis takes longer than their work.
       await setImmediate();
       try {
-        const news = await this.#next();
-        if (this.#isCut) this.#tellBack();
-        this.#handOut(news);
+        const reply = await this.#next();
+        if (this.#isDisconnected) this.#notifyReconnect();
+        this.#deliver(reply);
       } catch (error) {
         if (this.#closed) return;
-        if (isForeignKey(error) && (await this.#leaveOut())) continue;
-        this.#isCut = true;
+        if (isForeignKey(error) && (await this.#skipForeignKeys())) continue;
+        this.#isDisconnected = true;
         // A server that refuses may no longer be the right one, so reconnect.
         if (isReply(error)) this.#connection.disconnect(true);
-        await delay(RETRY_MS);
+        await delay(retryMs);
       }
     }
   }
@@ -106,12 +106,12 @@ export class SlotReader {
     const read = [...this.#watched].filter(([, { leftOutUntil = 0 }]) => leftOutUntil <= now);
     const keys = [this.#wakeKey, ...read.map(([key]) => key)];
     const ids = [this.#wakeAt, ...read.map(([, { at }]) => at)];
-    const wait = this.#isCut ? [] : ['BLOCK', BLOCK_MS];
+    const wait = this.#isDisconnected ? [] : ['BLOCK', BLOCK_MS];
     this.#isWaiting = true;
     try {
-      const how = ['COUNT', PAGE, ...wait, 'STREAMS'];
-      const news = await this.#connection.call('XREAD', ...how, ...keys, ...ids);
-      return (news ?? []) as [string, StreamEntry[]][];
+      const how = ['COUNT', pageSize, ...wait, 'STREAMS'];
+      const reply = await this.#connection.call('XREAD', ...how, ...keys, ...ids);
+      return (reply ?? []) as [string, StreamEntry[]][];
     } finally {
       this.#isWaiting = false;
     }
@@ -121,14 +121,14 @@ export class SlotReader {
    * Skips keys for a while that another program has replaced by something other than a stream, since Redis then refuses
    * the whole read: their listeners check again, as after a lost connection. Returns whether there are such keys.
    */
-  async #leaveOut(): Promise<boolean> {
+  async #skipForeignKeys(): Promise<boolean> {
     const watched = [...this.#watched];
     try {
       const types = await Promise.all(watched.map(async ([key]) => this.#link.call('TYPE', key)));
       const foreign = watched.filter((_, at) => types[at] !== 'stream' && types[at] !== 'none');
       for (const [, each] of foreign) {
-        each.leftOutUntil = performance.now() + LEFT_OUT_MS;
-        each.listener.onBack?.();
+        each.leftOutUntil = performance.now() + leftOutMs;
+        each.listener.onReconnect?.();
       }
       return foreign.length > 0;
     } catch {
@@ -136,13 +136,13 @@ export class SlotReader {
     }
   }
 
-  #tellBack(): void {
-    this.#isCut = false;
-    for (const { listener } of this.#watched.values()) listener.onBack?.();
+  #notifyReconnect(): void {
+    this.#isDisconnected = false;
+    for (const { listener } of this.#watched.values()) listener.onReconnect?.();
   }
 
-  #handOut(news: [string, StreamEntry[]][]): void {
-    for (const [key, entries] of news) {
+  #deliver(reply: [string, StreamEntry[]][]): void {
+    for (const [key, entries] of reply) {
       const last = entries.at(-1)?.[0];
       if (last === undefined) continue;
       const watched = this.#watched.get(key);
@@ -159,6 +159,6 @@ export class SlotReader {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
     // If this fails, the wait was cut or ends by itself soon.
-    this.#link.run(scripts.wake, [this.#wakeKey], [WAKE_TTL_MS]).catch(() => {});
+    this.#link.run(scripts.wake, [this.#wakeKey], [wakeTtlMs]).catch(() => {});
   }
 }

@@ -7,10 +7,10 @@ type Mutation = (line: string, random: Random) => string[];
 type Json = Record<string, unknown>;
 
 /** A place in a JSON value: the object or array that contains it, and its key. */
-type Place = [holder: Json, key: string];
+type JsonPlace = [holder: Json, key: string];
 
 /** Changes the message, which stays JSON. */
-const said =
+const mutateMessage =
   (change: (message: Json, random: Random) => unknown): Mutation =>
   (line, random) => {
     const message: Json = JSON.parse(line);
@@ -18,8 +18,8 @@ const said =
   };
 
 /** Changes one place in the message. */
-const somewhere = (change: (place: Place, random: Random) => void): Mutation =>
-  said((message, random) => change(pick(places(message), random), random));
+const somewhere = (change: (place: JsonPlace, random: Random) => void): Mutation =>
+  mutateMessage((message, random) => change(pick(places(message), random), random));
 
 const wrongValues = [null, true, false, 0, -1, 1e308, 0.5, '', 'x', [], {}, [[null]], { a: 1 }];
 const oddStrings = [
@@ -87,7 +87,7 @@ export const mutations = {
       random,
     );
   }),
-  unknownVariant: said((message, random) => {
+  unknownVariant: mutateMessage((message, random) => {
     const found = places(message).filter(([, key]) => variants.includes(key));
     const [holder, key] = pick(found.length > 0 ? found : places(message), random);
     holder[key] = 'no_such_variant';
@@ -106,16 +106,16 @@ export const mutations = {
     })(line, random);
     return [holed.replace(JSON.stringify(hole), () => deep)];
   },
-  wrongId: said((message, random) => void (message['id'] = pick(oddIds, random))),
-  wrongSession: said((message, random) => {
+  wrongId: mutateMessage((message, random) => void (message['id'] = pick(oddIds, random))),
+  wrongSession: mutateMessage((message, random) => {
     const sessionId = pick(['', 'no-such-session', null, 7, {}], random);
     message['params'] = { ...asObject(message['params']), sessionId };
   }),
-  requestForNotification: said((message, random) => {
+  requestForNotification: mutateMessage((message, random) => {
     if ('id' in message) delete message['id'];
     else message['id'] = pick(oddIds, random);
   }),
-  unaskedAnswer: said((message, random) => {
+  unaskedAnswer: mutateMessage((message, random) => {
     const id = pick(oddIds, random);
     const answer = pick(
       [
@@ -131,7 +131,7 @@ export const mutations = {
     );
     return { jsonrpc: '2.0', id, ...answer };
   }),
-  otherVersion: said((message, random) => {
+  otherVersion: mutateMessage((message, random) => {
     message['jsonrpc'] = pick(['1.0', 2, '', null], random);
   }),
   repeatedKey: (line) => [`{"jsonrpc":"1.0","params":null,"params":7,${line.slice(1)}`],
@@ -173,9 +173,9 @@ const arrays = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const objects = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
 /** Every place in a JSON object, at any depth. */
-function places(value: unknown): Place[] {
+function places(value: unknown): JsonPlace[] {
   const holder = asObject(value);
-  return Object.keys(holder).flatMap((key): Place[] => [[holder, key], ...places(holder[key])]);
+  return Object.keys(holder).flatMap((key): JsonPlace[] => [[holder, key], ...places(holder[key])]);
 }
 
 const asObject = (value: unknown): Json =>

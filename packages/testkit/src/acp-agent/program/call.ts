@@ -1,5 +1,5 @@
 /** A request of the client, which is answered once, never, or as often as the script says. */
-import type { Voice } from './wire.ts';
+import type { AgentOutput } from './wire.ts';
 
 export class RpcError extends Error {
   readonly code: number;
@@ -11,7 +11,7 @@ export class RpcError extends Error {
 }
 
 export class Call {
-  readonly #voice: Voice;
+  readonly #voice: AgentOutput;
   readonly #usual: () => Promise<unknown>;
   /** Undefined for a notification. */
   readonly id: unknown;
@@ -20,7 +20,7 @@ export class Call {
   beforeAnswer = (): void => undefined;
 
   /** @param usual - Makes the default result, unless the script says otherwise. */
-  constructor(voice: Voice, id: unknown, usual: () => Promise<unknown>) {
+  constructor(voice: AgentOutput, id: unknown, usual: () => Promise<unknown>) {
     this.#voice = voice;
     this.id = id;
     this.#usual = usual;

@@ -1,5 +1,5 @@
 /** Message chunks by the hundred thousand, for measurements and for overload. */
-import type { Voice } from './wire.ts';
+import type { AgentOutput } from './wire.ts';
 
 export interface Flood {
   count: number;
@@ -16,7 +16,7 @@ const batch = 64;
  * Reads input between batches, so that the flood can be stopped.
  */
 export async function flood(
-  voice: Voice,
+  voice: AgentOutput,
   sessionId: unknown,
   { count, text = '', rate }: Flood,
   signal: AbortSignal,
@@ -47,7 +47,7 @@ function around(sessionId: unknown, text: string): [string, string] {
 }
 
 async function pour(
-  voice: Voice,
+  voice: AgentOutput,
   count: number,
   chunk: () => string,
   signal: AbortSignal,
@@ -61,7 +61,7 @@ async function pour(
 
 /** Keeps the overall rate, however late a timer is. */
 async function pace(
-  voice: Voice,
+  voice: AgentOutput,
   count: number,
   rate: number,
   chunk: () => string,

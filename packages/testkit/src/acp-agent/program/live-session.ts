@@ -6,13 +6,13 @@ import { RunningTurn } from './running-turn.ts';
 import type { AgentScript, StoredSession, Turn } from '../script.ts';
 import type { Settings } from './settings.ts';
 import type { StoredSessions } from './stored-sessions.ts';
-import type { Voice } from './wire.ts';
+import type { AgentOutput } from './wire.ts';
 
 /** The parts of the agent that all sessions share. */
 export interface Stage {
   script: AgentScript;
   player: Player;
-  voice: Voice;
+  voice: AgentOutput;
   stored: StoredSessions;
 }
 

@@ -6,11 +6,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { ScriptedAgent } from './agent.ts';
-import { LineToTest } from './line-to-test.ts';
+import { TestConnection } from './test-connection.ts';
 import { Player } from './player.ts';
 import type { AgentScript } from '../script.ts';
 import { StoredSessions } from './stored-sessions.ts';
-import { never, readLines, Voice } from './wire.ts';
+import { never, readLines, AgentOutput } from './wire.ts';
 
 const folder = process.argv[2];
 if (folder === undefined || process.argv.length > 3 || !existsSync(join(folder, 'script.json'))) {
@@ -22,10 +22,10 @@ if (folder === undefined || process.argv.length > 3 || !existsSync(join(folder, 
 
 // Not checked again: loading the schema library would triple the start time of a process.
 const script: AgentScript = JSON.parse(readFileSync(join(folder, 'script.json'), 'utf8'));
-const voice = new Voice(process.stdout);
+const voice = new AgentOutput(process.stdout);
 const control = join(folder, 'control');
 const test = existsSync(control)
-  ? await LineToTest.connect(control, (text) => void voice.raw(text))
+  ? await TestConnection.connect(control, (text) => void voice.raw(text))
   : undefined;
 const player = new Player(voice, test);
 const stored = new StoredSessions(folder, script.sessions ?? []);
@@ -39,7 +39,7 @@ await agent.start();
 flushCompileCache();
 for await (const line of readLines(process.stdin)) {
   if (voice.silent) await never;
-  await test?.tell({ type: 'received', line });
+  await test?.report({ type: 'received', line });
   void agent.receive(line);
 }
 if (script.outlivesStdin === true) setInterval(() => undefined, 60_000);

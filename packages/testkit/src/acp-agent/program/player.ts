@@ -4,9 +4,9 @@ import type { Call } from './call.ts';
 import { startChild } from './child.ts';
 import { flood } from './flood.ts';
 import { fuzzLines, type Fuzz } from '../fuzz/fuzz.ts';
-import type { LineToTest } from './line-to-test.ts';
+import type { TestConnection } from './test-connection.ts';
 import type { Step } from '../script.ts';
-import { never, type Message, type Voice } from './wire.ts';
+import { never, type Message, type AgentOutput } from './wire.ts';
 import { fillIn, type Words } from './words.ts';
 
 /** The context in which steps are played. */
@@ -28,12 +28,12 @@ type Asked = Extract<Step, { request: unknown }>['request'];
 const firstRequestId = 1000;
 
 export class Player {
-  readonly #voice: Voice;
-  readonly #test: LineToTest | undefined;
+  readonly #voice: AgentOutput;
+  readonly #test: TestConnection | undefined;
   readonly #asked = new Map<string, (answer: Message) => void>();
   #requests = firstRequestId;
 
-  constructor(voice: Voice, test: LineToTest | undefined) {
+  constructor(voice: AgentOutput, test: TestConnection | undefined) {
     this.#voice = voice;
     this.#test = test;
   }
@@ -78,11 +78,11 @@ export class Player {
     if ('exit' in step) return this.#exit(step.exit);
     if ('hang' in step) return until(never, signal);
     if ('spawn' in step) {
-      return this.#test?.tell({ type: 'spawned', pid: await startChild(step.spawn) });
+      return this.#test?.report({ type: 'spawned', pid: await startChild(step.spawn) });
     }
     if ('stderr' in step) return void process.stderr.write(`${step.stderr}\n`);
-    this.#voice.fallSilent();
-    await this.#test?.tell({ type: 'reached', gate: 'silence' });
+    this.#voice.stopWriting();
+    await this.#test?.report({ type: 'reached', gate: 'silence' });
     return until(never, signal);
   }
 
@@ -134,7 +134,7 @@ export class Player {
   }
 
   async #exit({ code = 0, signal }: { code?: number; signal?: string }): Promise<void> {
-    await this.#voice.said();
+    await this.#voice.flushed();
     if (signal !== undefined) process.kill(process.pid, signal);
     else process.exit(code);
     return never;

@@ -30,7 +30,7 @@ export async function* readLines(input: Readable): AsyncGenerator<string> {
 export const never = new Promise<never>(() => undefined);
 
 /** The agent's stdout. Writes wait while the client does not read. */
-export class Voice {
+export class AgentOutput {
   readonly #output: Writable;
   #silent = false;
 
@@ -41,7 +41,7 @@ export class Voice {
   }
 
   /** Stops writing: all later writes wait for ever. */
-  fallSilent(): void {
+  stopWriting(): void {
     this.#silent = true;
   }
 
@@ -64,7 +64,7 @@ export class Voice {
   }
 
   /** Resolves when all writes have left this process. */
-  said(): Promise<void> {
+  flushed(): Promise<void> {
     return new Promise((resolve) => this.#output.write('', () => resolve()));
   }
 }

@@ -2,7 +2,7 @@ import { apiError, reply, text, thinking } from '../../messages-api/reply.ts';
 import { times } from '../../scripted-server/script.ts';
 import type { RecordedCase } from '../record.ts';
 
-const say = (
+const recordedCase = (
   name: string,
   about: string,
   rest: Omit<RecordedCase, 'name' | 'about'>,
@@ -13,14 +13,14 @@ const say = (
 });
 
 export const conversationCases: RecordedCase[] = [
-  say('text', 'One answer of streamed text.', {
+  recordedCase('text', 'One answer of streamed text.', {
     script: () => [reply(text('Hello from the scripted model.', { chunk: 6 }))],
     run: async (host) => {
       host.send('Say hello.');
       await host.result();
     },
   }),
-  say('two-turns', 'Two turns of one process: cost accumulates, usage does not.', {
+  recordedCase('two-turns', 'Two turns of one process: cost accumulates, usage does not.', {
     script: () => [reply('First answer.'), reply('Second answer.')],
     run: async (host) => {
       host.send('First question.');
@@ -29,7 +29,7 @@ export const conversationCases: RecordedCase[] = [
       await host.result();
     },
   }),
-  say('thinking', 'Thinking before text.', {
+  recordedCase('thinking', 'Thinking before text.', {
     script: () => [
       reply([
         thinking('Let me think about it.', { chunk: 8, signature: 'c2lnbmVk' }),
@@ -41,24 +41,28 @@ export const conversationCases: RecordedCase[] = [
       await host.result();
     },
   }),
-  say('empty', 'An answer without any text.', {
+  recordedCase('empty', 'An answer without any text.', {
     script: () => [reply(text([])), reply('Now something.')],
     run: async (host) => {
       host.send('Say nothing.');
       await host.result();
     },
   }),
-  say('max-tokens', 'An answer that hit the token limit is continued inside the same turn.', {
-    script: () => [
-      reply('The first half', { stopReason: 'max_tokens' }),
-      reply(' and the second half.'),
-    ],
-    run: async (host) => {
-      host.send('Say a lot.');
-      await host.result();
+  recordedCase(
+    'max-tokens',
+    'An answer that hit the token limit is continued inside the same turn.',
+    {
+      script: () => [
+        reply('The first half', { stopReason: 'max_tokens' }),
+        reply(' and the second half.'),
+      ],
+      run: async (host) => {
+        host.send('Say a lot.');
+        await host.result();
+      },
     },
-  }),
-  say('interrupt-text', 'Interrupted in the middle of a text.', {
+  ),
+  recordedCase('interrupt-text', 'Interrupted in the middle of a text.', {
     script: (_, held) => [reply(text(['Half a sent', held, 'ence.'])), reply('Still here.')],
     run: async (host) => {
       host.send('Start talking.');
@@ -74,7 +78,7 @@ export const conversationCases: RecordedCase[] = [
       await host.result();
     },
   }),
-  say('compact', 'The conversation is compacted on request.', {
+  recordedCase('compact', 'The conversation is compacted on request.', {
     script: () => [
       reply('First answer.'),
       reply('A summary of it all.'),
@@ -90,7 +94,7 @@ export const conversationCases: RecordedCase[] = [
       await host.result();
     },
   }),
-  say('compact-fails', 'The model does not give the summary that a compaction needs.', {
+  recordedCase('compact-fails', 'The model does not give the summary that a compaction needs.', {
     script: () => [
       reply('First answer.'),
       ...times(9, apiError(400, 'The prompt is not acceptable.')),
@@ -102,21 +106,25 @@ export const conversationCases: RecordedCase[] = [
       await host.result();
     },
   }),
-  say('compact-automatic', 'The conversation fills the context amid a turn, and is compacted.', {
-    script: () => [
-      reply('First answer.', { usage: { input_tokens: 990_000, output_tokens: 5 } }),
-      reply('A summary of it all.'),
-      reply('Another summary.'),
-      reply('After it.'),
-    ],
-    run: async (host) => {
-      host.send('First question.');
-      await host.result();
-      host.send('Next question.');
-      await host.result();
+  recordedCase(
+    'compact-automatic',
+    'The conversation fills the context amid a turn, and is compacted.',
+    {
+      script: () => [
+        reply('First answer.', { usage: { input_tokens: 990_000, output_tokens: 5 } }),
+        reply('A summary of it all.'),
+        reply('Another summary.'),
+        reply('After it.'),
+      ],
+      run: async (host) => {
+        host.send('First question.');
+        await host.result();
+        host.send('Next question.');
+        await host.result();
+      },
     },
-  }),
-  say('clear', 'The conversation is cleared: its session gets another id.', {
+  ),
+  recordedCase('clear', 'The conversation is cleared: its session gets another id.', {
     script: () => [reply('First answer.'), reply('Fresh answer.')],
     run: async (host) => {
       host.send('First question.');
@@ -127,7 +135,7 @@ export const conversationCases: RecordedCase[] = [
       await host.result();
     },
   }),
-  say('slash-command', 'A local command answers without the model.', {
+  recordedCase('slash-command', 'A local command answers without the model.', {
     script: () => [],
     run: async (host) => {
       host.send('/context');

@@ -1,5 +1,5 @@
 import { apiError, reply, streamError, text, thinking, toolUse } from '../../messages-api/reply.ts';
-import { cut } from '../../scripted-server/happening.ts';
+import { cut } from '../../scripted-server/stream-incident.ts';
 import { times } from '../../scripted-server/script.ts';
 import type { RecordedCase } from '../record.ts';
 

@@ -1,6 +1,6 @@
 import { answer, message, type CallItem } from '../../responses-api/reply.ts';
-import { pause } from '../../scripted-server/happening.ts';
-import { begins, type RecordedCase } from '../record.ts';
+import { pause } from '../../scripted-server/stream-incident.ts';
+import { startsItem, type RecordedCase } from '../record.ts';
 import { execCommand, writeStdin } from '../tools.ts';
 
 const prompted: RecordedCase['run'] = async (client) => {
@@ -142,7 +142,7 @@ export const commandCases: RecordedCase[] = [
     run: async (client) => {
       const thread = await client.newSession();
       const turn = await client.begin(thread, 'Do it.');
-      await client.until(begins('commandExecution'));
+      await client.until(startsItem('commandExecution'));
       await client.interrupt(thread, turn);
       await client.request('thread/backgroundTerminals/list', { threadId: thread });
       await client.prompt(thread, 'And now?');

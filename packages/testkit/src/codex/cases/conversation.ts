@@ -1,5 +1,5 @@
 import { answer, incomplete, message, reasoning } from '../../responses-api/reply.ts';
-import { says, type RecordedCase } from '../record.ts';
+import { hasMethod, type RecordedCase } from '../record.ts';
 
 /** One turn in a new thread. */
 const asked: Pick<RecordedCase, 'run'> = {
@@ -13,7 +13,7 @@ const cancelled = (method: string): Pick<RecordedCase, 'run'> => ({
   run: async (client) => {
     const thread = await client.newSession();
     const turn = await client.begin(thread, 'Say it.');
-    await client.until(says(method));
+    await client.until(hasMethod(method));
     await client.interrupt(thread, turn);
     await client.prompt(thread, 'And now?');
   },

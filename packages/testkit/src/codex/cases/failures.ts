@@ -1,5 +1,5 @@
 import { answer, failed, httpError, message, reasoning } from '../../responses-api/reply.ts';
-import { cut } from '../../scripted-server/happening.ts';
+import { cut } from '../../scripted-server/stream-incident.ts';
 import { times } from '../../scripted-server/script.ts';
 import type { RecordedCase } from '../record.ts';
 import { execCommand } from '../tools.ts';

@@ -1,6 +1,6 @@
 import { answer, functionCall, message } from '../../responses-api/reply.ts';
-import { pause } from '../../scripted-server/happening.ts';
-import { says, type RecordedCase } from '../record.ts';
+import { pause } from '../../scripted-server/stream-incident.ts';
+import { hasMethod, type RecordedCase } from '../record.ts';
 import { applyPatch, execCommand } from '../tools.ts';
 
 const asked = (name: string, about: string, rest: Partial<RecordedCase> = {}): RecordedCase => ({
@@ -31,9 +31,9 @@ const stopped = (method: string): Pick<RecordedCase, 'permit' | 'run'> => ({
   run: async (client) => {
     const thread = await client.newSession();
     const turn = await client.begin(thread, 'Do it.');
-    await client.until(says(method));
+    await client.until(hasMethod(method));
     await client.interrupt(thread, turn);
-    await client.until(says('serverRequest/resolved'));
+    await client.until(hasMethod('serverRequest/resolved'));
     await client.prompt(thread, 'And now?');
   },
 });

@@ -1,6 +1,6 @@
 import { answer, message, reasoning } from '../../responses-api/reply.ts';
 import { byModelPrompt } from '../../responses-api/script.ts';
-import { begins, says, type RecordedCase, type RecordingClient } from '../record.ts';
+import { startsItem, hasMethod, type RecordedCase, type RecordingClient } from '../record.ts';
 import { applyPatch, execCommand, updatePlan } from '../tools.ts';
 
 /** A thread with every kind of entry that a later process must show. */
@@ -76,10 +76,10 @@ const storedCases: RecordedCase[] = [
     run: async (client) => {
       const thread = await client.newSession();
       const turn = await client.begin(thread, 'To be stopped.');
-      await client.until(says('item/agentMessage/delta'));
+      await client.until(hasMethod('item/agentMessage/delta'));
       await client.interrupt(thread, turn);
       await client.begin(thread, 'To be killed.');
-      await client.until(says('item/agentMessage/delta'));
+      await client.until(hasMethod('item/agentMessage/delta'));
       await client.reopen(thread);
       await client.history(thread);
       await client.prompt(thread, 'The third question.');
@@ -100,7 +100,7 @@ const storedCases: RecordedCase[] = [
     run: async (client) => {
       const thread = await client.newSession();
       await client.begin(thread, 'To be killed.');
-      await client.until(begins('commandExecution'));
+      await client.until(startsItem('commandExecution'));
       await client.reopen(thread);
       await client.history(thread);
       await client.prompt(thread, 'And now?');
@@ -148,13 +148,13 @@ const liveCases: RecordedCase[] = [
       await client.silence();
       await client.prompt(await client.newSession(), 'The second thread.');
       await client.request('thread/name/set', { threadId: first, name: 'A name' });
-      await client.until(says('thread/name/updated'));
+      await client.until(hasMethod('thread/name/updated'));
       const all = { limit: 100, sortKey: 'updated_at', modelProviders: [] };
       await client.request('thread/list', all);
       await client.request('thread/list', { ...all, cwd: client.workspace.projectDir, limit: 1 });
       await client.request('thread/list', { ...all, cwd: '/nowhere' });
       await client.request('thread/archive', { threadId: first });
-      await client.until(says('thread/archived'));
+      await client.until(hasMethod('thread/archived'));
       await client.request('thread/list', all);
     },
   },
@@ -192,7 +192,7 @@ const liveCases: RecordedCase[] = [
       const first = await client.newSession();
       const second = await client.newSession();
       const turn = await client.begin(first, 'The first question.');
-      await client.until(says('item/agentMessage/delta'));
+      await client.until(hasMethod('item/agentMessage/delta'));
       await client.prompt(second, 'The second question.');
       client.gate.open();
       await client.ended(turn);
@@ -209,7 +209,7 @@ const liveCases: RecordedCase[] = [
     run: async (client) => {
       const thread = await client.newSession();
       const turn = await client.begin(thread, 'The first question.');
-      await client.until(says('item/agentMessage/delta'));
+      await client.until(hasMethod('item/agentMessage/delta'));
       await client.begin(thread, 'The second question.');
       await client.ended(turn);
     },
@@ -220,7 +220,7 @@ const liveCases: RecordedCase[] = [
     script: (_workspace, gate) => [answer(message(['Half of it', gate, ' and the rest']))],
     run: async (client) => {
       await client.begin(await client.newSession(), 'Say it.');
-      await client.until(says('item/agentMessage/delta'));
+      await client.until(hasMethod('item/agentMessage/delta'));
       await client.kill();
     },
   },

@@ -1,7 +1,7 @@
 import { answer, functionCall, message, type ModelReply } from '../../responses-api/reply.ts';
 import type { ResponsesRequest } from '../../responses-api/request.ts';
-import { pause } from '../../scripted-server/happening.ts';
-import { begins, says, type RecordedCase, type RecordingClient } from '../record.ts';
+import { pause } from '../../scripted-server/stream-incident.ts';
+import { startsItem, hasMethod, type RecordedCase, type RecordingClient } from '../record.ts';
 import { execCommand } from '../tools.ts';
 import { pixel } from '../../pixel.ts';
 
@@ -34,7 +34,7 @@ const steered = (
 });
 
 const turnsEnd = async (client: RecordingClient): Promise<void> => {
-  await client.until(says('turn/completed'));
+  await client.until(hasMethod('turn/completed'));
 };
 
 const agents = { namespace: 'multi_agent_v1' };
@@ -88,13 +88,13 @@ export const threadTurnCases: RecordedCase[] = [
       answer(message(['Half of it', gate, ' and the rest'])),
       answer('That, too.'),
     ],
-    says('item/agentMessage/delta'),
+    hasMethod('item/agentMessage/delta'),
   ),
   steered(
     'steer-command',
     'People say more while a command runs: the model hears it when that has ended.',
     () => [answer(execCommand('sleep 0.6; echo done', { yieldMs: 5000 })), answer('That, too.')],
-    begins('commandExecution'),
+    startsItem('commandExecution'),
   ),
   {
     name: 'compact',

@@ -1,7 +1,7 @@
 import { answer, functionCall, message, webSearch } from '../../responses-api/reply.ts';
-import { pause } from '../../scripted-server/happening.ts';
+import { pause } from '../../scripted-server/stream-incident.ts';
 import { greeter } from '../../mcp-server/index.ts';
-import { agree, says, type RecordedCase } from '../record.ts';
+import { agree, hasMethod, type RecordedCase } from '../record.ts';
 import { applyPatch, updatePlan, viewImage } from '../tools.ts';
 import { pixel } from '../../pixel.ts';
 
@@ -258,9 +258,9 @@ export const toolCases: RecordedCase[] = [
     run: async (client) => {
       const thread = await client.newSession();
       const turn = await client.begin(thread, 'Ask me.', planMode);
-      await client.until(says('item/tool/requestUserInput'));
+      await client.until(hasMethod('item/tool/requestUserInput'));
       await client.interrupt(thread, turn);
-      await client.until(says('serverRequest/resolved'));
+      await client.until(hasMethod('serverRequest/resolved'));
       await client.prompt(thread, 'And now?');
     },
   }),

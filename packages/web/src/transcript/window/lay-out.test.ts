@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { text, tool } from '../testing/items.ts';
 import { Heights, rowAt } from './heights.ts';
 import { layOut } from './lay-out.ts';
-import { findItem, toRows } from './turn-rows.ts';
+import { findItemRow, toRows } from './turn-rows.ts';
 
 const turn = (turnId: string, items: TurnView['items']): TurnView => ({
   turnId,
@@ -59,9 +59,9 @@ it('an item is found in the row that it is folded into', () => {
       tool('r2', { kind: 'read', parentCallId: 'agent' }),
     ]),
   ]);
-  expect(findItem(folded, 'item-r2')).toEqual({
+  expect(findItemRow(folded, 'item-r2')).toEqual({
     index: 1,
     within: ['item-agent', 'reads-item-r1'],
   });
-  expect(findItem(folded, 'nobody')).toBeUndefined();
+  expect(findItemRow(folded, 'nobody')).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import type { JoinedTurn } from '@liminal/client';
-import type { Span } from './span.ts';
-import { indexOfKey } from './span.ts';
+import type { RowRange } from './row-range.ts';
+import { indexOfKey } from './row-range.ts';
 import type { TurnRow } from './turn-rows.ts';
 
 /** The gap (px) for rows that are not in the page. */
@@ -21,7 +21,7 @@ export interface DrawnTurn {
 /** The page from top to bottom: the drawn rows in their turns, and gaps for the others. */
 export function layOut(
   rows: readonly TurnRow[],
-  span: Span,
+  span: RowRange,
   held: readonly string[],
   tops: Float64Array,
 ): (DrawnTurn | Gap)[] {
@@ -52,7 +52,7 @@ function gapBefore(key: string, tops: Float64Array, from: number, to: number): G
   return { kind: 'gap', key: `gap ${key}`, height: (tops[to] ?? 0) - (tops[from] ?? 0) };
 }
 
-function drawnIndexes(rows: readonly TurnRow[], span: Span, held: readonly string[]): number[] {
+function drawnIndexes(rows: readonly TurnRow[], span: RowRange, held: readonly string[]): number[] {
   const to = Math.min(span.to, rows.length);
   const within = Array.from({ length: to - span.from }, (_, offset) => span.from + offset);
   const beyond = held

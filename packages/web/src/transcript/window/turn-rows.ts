@@ -34,41 +34,41 @@ function rowsOf(turn: JoinedTurn): readonly TurnRow[] {
 }
 
 /** The row of an item, and the ids of the folds around the item, outermost first. */
-export interface ItemPlace {
+export interface RowPosition {
   index: number;
   within: readonly string[];
 }
 
-export function findItem(rows: readonly TurnRow[], itemId: string): ItemPlace | undefined {
+export function findItemRow(rows: readonly TurnRow[], itemId: string): RowPosition | undefined {
   for (const [index, { row }] of rows.entries()) {
-    const within = row && wayTo(row, itemId);
+    const within = row && foldsAround(row, itemId);
     if (within !== undefined) return { index, within };
   }
   return undefined;
 }
 
-function wayTo(row: Row, itemId: string): readonly string[] | undefined {
+function foldsAround(row: Row, itemId: string): readonly string[] | undefined {
   switch (row.kind) {
     case 'item':
       return row.item.itemId === itemId ? [] : undefined;
     case 'reads':
       return row.calls.some((call) => call.itemId === itemId) ? [row.key] : undefined;
     case 'not-made': {
-      const way = firstWay(row.rows, itemId);
+      const way = firstFoldsAround(row.rows, itemId);
       return way && [row.key, ...way];
     }
     case 'tool': {
       const { call, approval, script } = row;
       if ([call, approval, script].some((item) => item?.itemId === itemId)) return [];
-      const way = firstWay(row.below, itemId);
+      const way = firstFoldsAround(row.below, itemId);
       return way && [row.call.itemId, ...way];
     }
   }
 }
 
-function firstWay(rows: readonly Row[], itemId: string): readonly string[] | undefined {
+function firstFoldsAround(rows: readonly Row[], itemId: string): readonly string[] | undefined {
   for (const row of rows) {
-    const way = wayTo(row, itemId);
+    const way = foldsAround(row, itemId);
     if (way !== undefined) return way;
   }
   return undefined;

@@ -2,12 +2,12 @@ import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useSta
 import { flushSync } from 'react-dom';
 import { Heights, likelyHeight, rowAt } from './heights.ts';
 import { heldRows } from './held-rows.ts';
-import { Pace } from './pace.ts';
-import { around, covers, fitting, follow, nextSpan, type Span } from './span.ts';
+import { FrameScheduler } from './frame-scheduler.ts';
+import { around, covers, fitting, follow, nextSpan, type RowRange } from './row-range.ts';
 import type { TurnRow } from './turn-rows.ts';
 
 interface RowWindow {
-  span: Span;
+  span: RowRange;
   /** Rows outside the span that stay because they have the focus or the selection. */
   held: readonly string[];
   heights: Heights;
@@ -22,8 +22,8 @@ const rowItself = 60;
 /** Rows drawn around the target of a jump; the others follow frame by frame. */
 const aroundTarget = 6;
 /** Rows this near (px) to the window are drawn as if they were visible. */
-const ahead = 300;
-const everything: Span = { from: 0, to: Number.POSITIVE_INFINITY };
+const nearMargin = 300;
+const everything: RowRange = { from: 0, to: Number.POSITIVE_INFINITY };
 
 /**
  * Decides which rows of a conversation are in the page: visible rows at once, near rows when there is time. A frame
@@ -54,7 +54,7 @@ export function useWindow(
     const element = scroller.current;
     const inner = column.current;
     if (element === null || inner === null) return undefined;
-    const pace = new Pace((isIdle) => {
+    const pace = new FrameScheduler((isIdle) => {
       const { rows: all, span: now } = latest.current;
       // A hidden tab has no sizes.
       if (element.clientHeight === 0 || all.length === 0) return;
@@ -68,7 +68,7 @@ export function useWindow(
       const next = fitting(now, step, sizeOf, room);
       if (next.from !== now.from || next.to !== now.to) {
         const held = heldRows(inner);
-        pace.time(newSize(now, next, sizeOf), () => {
+        pace.time(addedCost(now, next, sizeOf), () => {
           flushSync(() => setDrawn({ rows: all, span: next, held }));
           measureRows(inner, heights);
         });
@@ -107,9 +107,9 @@ export function useWindow(
 }
 
 /** The newest rows, about as many as fill a window. */
-function lastRows(rows: readonly TurnRow[]): Span {
+function lastRows(rows: readonly TurnRow[]): RowRange {
   let from = rows.length;
-  for (let height = 0; from > 0 && height < innerHeight + ahead; from -= 1) {
+  for (let height = 0; from > 0 && height < innerHeight + nearMargin; from -= 1) {
     if (rows.length - from === mostAtOnce) break;
     height += likelyHeight(rows[from - 1] as TurnRow);
   }
@@ -117,7 +117,7 @@ function lastRows(rows: readonly TurnRow[]): Span {
 }
 
 /** The cost of drawing the rows that are new in the next span. */
-function newSize(before: Span, next: Span, sizeOf: (index: number) => number): number {
+function addedCost(before: RowRange, next: RowRange, sizeOf: (index: number) => number): number {
   let size = 0;
   for (let index = next.from; index < next.to; index += 1) {
     if (index < before.from || index >= before.to) size += sizeOf(index);
@@ -147,25 +147,25 @@ function isGapNear(element: HTMLElement, column: HTMLElement): boolean {
   const { top, bottom } = element.getBoundingClientRect();
   return [...column.querySelectorAll('[data-gap]')].some((gap) => {
     const box = gap.getBoundingClientRect();
-    return box.bottom > top - ahead && box.top < bottom + ahead;
+    return box.bottom > top - nearMargin && box.top < bottom + nearMargin;
   });
 }
 
 function seenRows(
   element: HTMLElement,
   rows: readonly TurnRow[],
-  drawn: Span,
+  drawn: RowRange,
   heights: Heights,
   places: ReadonlyMap<string, number>,
-): Span {
+): RowRange {
   const tops = heights.tops(rows);
   const first = rows[drawn.from];
   const place = (first && places.get(first.key)) ?? 0;
   const origin = place - (tops[drawn.from] ?? 0);
   const { top, bottom } = element.getBoundingClientRect();
   return {
-    from: rowAt(tops, top - ahead - origin),
-    to: rowAt(tops, bottom + ahead - origin) + 1,
+    from: rowAt(tops, top - nearMargin - origin),
+    to: rowAt(tops, bottom + nearMargin - origin) + 1,
   };
 }
 

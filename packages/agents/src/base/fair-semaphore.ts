@@ -1,0 +1,100 @@
+interface Limits {
+  /** Most concurrent tasks of one owner. */
+  each: number;
+  /** Most concurrent tasks of all owners. */
+  total: number;
+}
+
+interface Waiting {
+  start: () => void;
+  signal: AbortSignal | undefined;
+  leave: () => void;
+}
+
+/**
+ * Limits concurrent tasks, and shares the places between owners (sessions). An owner without a running task gets any
+ * free place. Owners with running tasks share the first half of the places: so an owner with many tasks, or with calls
+ * that wait for a person, leaves places for the others.
+ */
+export class FairSemaphore {
+  readonly #limits: Limits;
+  readonly #running = new Map<object, number>();
+  /** Waiting tasks by owner; the next owner is first. */
+  readonly #waiting = new Map<object, Waiting[]>();
+  #total = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Runs `start` when a place is free. If the signal aborts before, rejects with its reason and never calls `start`.
+   * @param onWait - Called if `start` has to wait.
+   */
+  async run<T>(
+    owner: object,
+    start: () => Promise<T>,
+    signal?: AbortSignal,
+    onWait?: () => void,
+  ): Promise<T> {
+    signal?.throwIfAborted();
+    if (this.#mayStart(owner) && !this.#waiting.has(owner)) this.#take(owner);
+    else {
+      onWait?.();
+      await this.#turn(owner, signal);
+    }
+    try {
+      return await start();
+    } finally {
+      this.#free(owner);
+    }
+  }
+
+  #mayStart(owner: object): boolean {
+    const { each, total } = this.#limits;
+    const own = this.#running.get(owner) ?? 0;
+    return own === 0 ? this.#total < total : own < each && this.#total < total / 2;
+  }
+
+  #take(owner: object): void {
+    this.#total += 1;
+    this.#running.set(owner, (this.#running.get(owner) ?? 0) + 1);
+  }
+
+  #free(owner: object): void {
+    this.#total -= 1;
+    const left = (this.#running.get(owner) ?? 0) - 1;
+    if (left > 0) this.#running.set(owner, left);
+    else this.#running.delete(owner);
+    this.#startNext();
+  }
+
+  /** Resolves with a place taken. */
+  #turn(owner: object, signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = (): void => {
+      const left = (this.#waiting.get(owner) ?? []).filter((one) => one !== waiting);
+      if (left.length > 0) this.#waiting.set(owner, left);
+      else this.#waiting.delete(owner);
+      reject(signal?.reason);
+    };
+    const waiting = { start: resolve, signal, leave };
+    this.#waiting.set(owner, [...(this.#waiting.get(owner) ?? []), waiting]);
+    signal?.addEventListener('abort', leave, { once: true });
+    return promise;
+  }
+
+  #startNext(): void {
+    for (;;) {
+      const found = this.#waiting.entries().find(([owner]) => this.#mayStart(owner));
+      const [owner, [next, ...others] = []] = found ?? [];
+      if (owner === undefined || next === undefined) return;
+      // Move this owner to the end: the other owners are next.
+      this.#waiting.delete(owner);
+      if (others.length > 0) this.#waiting.set(owner, others);
+      next.signal?.removeEventListener('abort', next.leave);
+      this.#take(owner);
+      next.start();
+    }
+  }
+}

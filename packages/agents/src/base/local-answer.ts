@@ -1,0 +1,33 @@
+/** Messages that Liminal answers itself, without sending them to the agent. */
+import type { EventDraft } from '@liminal/protocol';
+import { isoNow as now } from './iso-clock.ts';
+import { type TurnStart, TurnWriter } from './turn-writer.ts';
+
+/** The slash command's name; undefined for other text, paths, and text that begins with a blank. */
+export const commandName = (message: string): string | undefined =>
+  /^\/([\w:.-]+)(?:\s|$)/.exec(message)?.[1];
+
+/**
+ * The answer to a command that is not sent.
+ * @param place - Where Liminal offers the command, or that it does not exist.
+ */
+export const notSentNotice = (place: string): string =>
+  `${place} Nothing was sent. To send the text unchanged, put a space before it.`;
+
+/** Emits a turn with the message and Liminal's own answer. */
+export function answerLocally(
+  emit: (draft: EventDraft) => void,
+  { turnId, message, answer, ...start }: Omit<TurnStart, 'trigger'> & LocalAnswer,
+): void {
+  const writer = new TurnWriter(turnId, emit);
+  writer.at(now());
+  writer.begin({ ...start, trigger: 'user' }, message);
+  writer.notice(answer);
+  writer.end({ type: 'response_done', status: 'completed', finishReason: 'end_turn' });
+}
+
+interface LocalAnswer {
+  turnId: string;
+  message: string;
+  answer: string;
+}

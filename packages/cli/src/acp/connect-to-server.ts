@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { readServerFile } from '../data/server-file.ts';
+import { connectLines, type LineConnection } from './line-connection.ts';
+
+export interface ConnectOptions {
+  dataDir: string;
+  /** The configuration file for a server that is started. */
+  config: string | undefined;
+  /** Liminal's own variables, which may contain the token; a started server gets them. */
+  own: NodeJS.ProcessEnv;
+  /** The path on the server, with its query. */
+  path: string;
+}
+
+/** How long a server may take to start, in ms. */
+const startTimeoutMs = 60_000;
+/** How long a server may take that another process starts at the same time, in ms. */
+const otherStartTimeoutMs = 5_000;
+/** How long to wait for somebody else to restart the server, before starting one here, in ms. */
+const restartTimeoutMs = 2_000;
+/** The exit code for an invalid configuration: another attempt would also fail. */
+const usageError = 2;
+const pollMs = 50;
+const reconnectPollMs = 500;
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/**
+ * Connects to the server that runs on the data folder. Without one, starts a server, which keeps running. Rejects with
+ * an error that says what to do.
+ */
+export async function connectToServer(
+  options: ConnectOptions,
+  onLine: (line: string) => void,
+): Promise<LineConnection> {
+  return (await tryConnect(options, onLine)) ?? (await startAndConnect(options, onLine));
+}
+
+/**
+ * Like `connectToServer`, after a server was lost: the person who stopped the server may restart it, or want none. A
+ * server is started only when it is needed and nobody else starts one.
+ */
+export async function reconnect(
+  options: ConnectOptions,
+  onLine: (line: string) => void,
+  needed: Promise<void>,
+): Promise<LineConnection> {
+  let until = Number.POSITIVE_INFINITY;
+  const whenNeeded = needed.then(() => (until = Date.now() + restartTimeoutMs));
+  while (Date.now() < until) {
+    const found = await tryConnect(options, onLine);
+    if (found) return found;
+    await Promise.race([
+      delay(reconnectPollMs),
+      ...(until === Number.POSITIVE_INFINITY ? [whenNeeded] : []),
+    ]);
+  }
+  return startAndConnect(options, onLine);
+}
+
+async function startAndConnect(
+  options: ConnectOptions,
+  onLine: (line: string) => void,
+): Promise<LineConnection> {
+  const log = join(options.dataDir, 'server.log');
+  const started = startServer(options, log);
+  const until = Date.now() + startTimeoutMs;
+  while (Date.now() < Math.min(until, started.endedAt() + otherStartTimeoutMs)) {
+    await delay(pollMs);
+    const found = await tryConnect(options, onLine);
+    if (found) return found;
+  }
+  throw new Error(`The Liminal server did not start. Its log ${log} ends with: ${lastLine(log)}`);
+}
+
+/** Undefined if no server runs. */
+async function tryConnect(
+  { dataDir, own, path }: ConnectOptions,
+  onLine: (line: string) => void,
+): Promise<LineConnection | undefined> {
+  const server = readServerFile(dataDir);
+  if (server === undefined) return undefined;
+  const token = own['LIMINAL_TOKEN'] || server.token;
+  try {
+    return await connectLines({ url: server.url, token, path }, onLine);
+  } catch (error) {
+    if (isNoServer(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The record may be older than a crash, and its pid may belong to another process by now; or the server is about to
+ * stop.
+ */
+const isNoServer = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  (error.code === 'ECONNREFUSED' || error.code === 'ECONNRESET');
+
+/** Starts a detached server that writes to a log. */
+function startServer({ dataDir, config, own }: ConnectOptions, log: string) {
+  const output = openLogFile(dataDir, log);
+  const program = join(root, 'packages/cli/bin/liminal.js');
+  const file = config === undefined ? [] : ['--config', config];
+  const child = spawn(
+    join(root, 'node_modules/.bin/node'),
+    [program, 'serve', '--no-open', '--data', dataDir, ...file],
+    { detached: true, stdio: ['ignore', output, output], env: { ...process.env, ...own } },
+  );
+  closeSync(output);
+  let endedAt = Number.POSITIVE_INFINITY;
+  const hasEnded = (code: unknown) => (endedAt = code === usageError ? 0 : Date.now());
+  child.once('exit', hasEnded);
+  child.once('error', hasEnded);
+  child.unref();
+  return { endedAt: () => endedAt };
+}
+
+function openLogFile(dataDir: string, log: string): number {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    return openSync(log, 'a', 0o600);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const what = 'Repair it, or choose another with --data.';
+    throw new Error(`The data folder ${dataDir} cannot be used: ${why}. ${what}`, { cause });
+  }
+}
+
+function lastLine(log: string): string {
+  const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
+  return lines.at(-1) || 'nothing.';
+}

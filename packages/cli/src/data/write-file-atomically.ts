@@ -1,0 +1,36 @@
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/**
+ * Replaces a small file of the data folder, readable only by its owner. After a crash, a power cut or on a full disk
+ * the path has the old text or the new one, never a part. Throws the file system's error.
+ * @param put - Moves the finished file to its path. By default it replaces the present file.
+ */
+export function writeFileAtomically(
+  path: string,
+  text: string,
+  put: (draft: string, path: string) => void = renameSync,
+): void {
+  // An older process may have had the same pid and left its draft.
+  const draft = `${path}.${process.pid}.new`;
+  try {
+    rmSync(draft, { force: true });
+    writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
+    put(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  syncFolder(dirname(path));
+}
+
+/** Makes a new name durable. Not every file system supports this. */
+function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } catch {
+    // The name is as durable as this file system allows.
+  } finally {
+    closeSync(fd);
+  }
+}

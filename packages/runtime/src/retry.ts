@@ -1,0 +1,26 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+interface RetryOptions {
+  /** Once aborted, a failed try is the last. */
+  signal: AbortSignal;
+  /** The delay between two tries, in ms. */
+  everyMs: number;
+  /** Called with the error of each failed try. */
+  onTrouble: (error: unknown) => void;
+}
+
+/** Retries a step until it succeeds; undefined if the signal aborts first. */
+export async function retry<T>(
+  step: () => Promise<T>,
+  { signal, everyMs, onTrouble }: RetryOptions,
+): Promise<T | undefined> {
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      onTrouble(error);
+      if (signal.aborted) return undefined;
+      await delay(everyMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { type Response, toResponse, type StreamEvent } from '@liminal/protocol';
+import type { FollowRunOptions, RunFeed } from '../api.ts';
+import { RuntimeError } from '../errors.ts';
+import { readRun, type Storage } from '../history/index.ts';
+
+/** A run from history, or the run so far. Throws `RUN_NOT_FOUND`. */
+export async function loadRun(storage: Storage, runId: string): Promise<Response> {
+  const response = toResponse(await readRun(storage, runId));
+  if (!response) throw new RuntimeError('RUN_NOT_FOUND', `There is no run ${runId}.`);
+  return response;
+}
+
+/** A run's events after `after` (-1 for all), or the run itself if the log has dropped them. Throws `RUN_NOT_FOUND`. */
+export async function followRun(
+  storage: Storage,
+  runId: string,
+  options: FollowRunOptions,
+): Promise<RunFeed> {
+  // Subscribes before looking the run up, so that a run that is settled in between is still sent to its end.
+  const giveUp = new AbortController();
+  const signal = AbortSignal.any([options.signal, giveUp.signal]);
+  const followed = storage.log.follow(runId, { after: options.after, signal });
+  const iterator = followed[Symbol.asyncIterator]();
+  const first = iterator.next();
+  const isInLog = async (): Promise<boolean> => {
+    const [known] = await storage.log.read(runId, { limit: 1 });
+    return known !== undefined && known.seq <= options.after + 1;
+  };
+  const response = (await isInLog()) ? undefined : toResponse(await readRun(storage, runId));
+  // The run may have begun since the log was read.
+  const mayStillBegin = response === undefined ? options.waits === true : false;
+  if (mayStillBegin || (await isInLog())) {
+    return { kind: 'events', events: untilGap(first, iterator, options.after) };
+  }
+  giveUp.abort();
+  return { kind: 'snapshot', response: response ?? (await loadRun(storage, runId)) };
+}
+
+/**
+ * Continues an iterator whose first step is in progress. Ends at a gap: the log has dropped events because the
+ * subscriber was too slow. If the subscriber asks again from its place, it gets a `snapshot` (invariant 7).
+ */
+async function* untilGap(
+  first: Promise<IteratorResult<StreamEvent>>,
+  rest: AsyncIterator<StreamEvent>,
+  after: number,
+): AsyncGenerator<StreamEvent, void> {
+  let next = after + 1;
+  try {
+    for (let step = await first; !step.done; step = await rest.next()) {
+      if (step.value.seq > next) return;
+      next = step.value.seq + 1;
+      yield step.value;
+    }
+  } finally {
+    await rest.return?.();
+  }
+}

@@ -1,0 +1,106 @@
+import type {
+  FoldOutput,
+  Response,
+  ResponseState,
+  StreamEvent,
+  UpsertFoldState,
+} from '@liminal/protocol';
+import {
+  emptyResponse,
+  flushIdle,
+  foldResponse,
+  foldUpsert,
+  hasEnded,
+  nextFlushAt,
+  onEpoch,
+  resumeUpsertFold,
+  toResponse,
+} from '@liminal/protocol';
+import type { TracedRun } from '../tracing/index.ts';
+
+/** The outputs of one logged event, or of elapsed time, for each kind of subscriber. */
+export interface RunOutputs {
+  /** For subscribers that take appends. */
+  live: FoldOutput[];
+  /** For subscribers that take full states by the batch gradient; empty if `hasPlainSubscribers` is false. */
+  plain: FoldOutput[];
+}
+
+/** The shared state of a running turn, folded from logged events (invariant 6). */
+export class OpenRun {
+  #live: UpsertFoldState;
+  /** Folded only while there are subscribers of full states: they are rare, and each event would cost twice. */
+  #plain: UpsertFoldState | undefined;
+  /** The run's trace, from its events. */
+  traced: TracedRun | undefined;
+  #rendered: { state: ResponseState; response: Response | undefined } | undefined;
+
+  /** @param response - The part of the run that is already known and shown. */
+  constructor(response: ResponseState = emptyResponse()) {
+    this.#live = resumeUpsertFold(response, { appends: true });
+  }
+
+  /** Whether there are subscribers of full states; when the first subscribes, it gets the run's current state. */
+  set hasPlainSubscribers(has: boolean) {
+    this.#plain = has ? (this.#plain ?? resumeUpsertFold(this.#live.response)) : undefined;
+  }
+
+  apply(event: StreamEvent, now: number): RunOutputs {
+    this.traced ??= { runId: event.runId, traceContext: event.traceContext };
+    const response = foldResponse(this.#live.response, event);
+    const live = foldUpsert(dated(this.#live, now), event, now, response);
+    const plain = this.#plain && foldUpsert(dated(this.#plain, now), event, now, response);
+    this.#live = live.state;
+    this.#plain = plain?.state;
+    return {
+      live: this.#withDiscard(event, live.outputs),
+      plain: plain ? this.#withDiscard(event, plain.outputs) : [],
+    };
+  }
+
+  flush(now: number): FoldOutput[] {
+    if (!this.#plain) return [];
+    const { state, outputs } = flushIdle(dated(this.#plain, now), now);
+    this.#plain = state;
+    return outputs;
+  }
+
+  /**
+   * Adds a discard for a withdrawn item that the folds had not shown: a subscriber that came during the turn may have
+   * the item from its snapshot. Other subscribers ignore the discard.
+   */
+  #withDiscard({ payload, turnId }: StreamEvent, outputs: FoldOutput[]): FoldOutput[] {
+    if (payload.type !== 'item_cancelled') return outputs;
+    const { itemId } = payload;
+    const isDiscarded = outputs.some(
+      (output) => output.kind === 'discard' && output.itemId === itemId,
+    );
+    const stays = this.#live.response.items.byId.has(itemId);
+    return isDiscarded || stays ? outputs : [...outputs, { kind: 'discard', turnId, itemId }];
+  }
+
+  get hasEnded(): boolean {
+    return hasEnded(this.#live.response);
+  }
+
+  /** `seq` of the last applied event; -1 before the first. */
+  get lastSeq(): number {
+    return this.#live.response.lastSeq;
+  }
+
+  /** The time at which `flush` has output, on the clock of `now`. */
+  get flushAt(): number | undefined {
+    return this.#plain && nextFlushAt(this.#plain);
+  }
+
+  /** The same object until the run changes, because several subscribers read it more than once. */
+  get response(): Response | undefined {
+    const { response: state } = this.#live;
+    if (this.#rendered?.state !== state) this.#rendered = { state, response: toResponse(state) };
+    return this.#rendered.response;
+  }
+}
+
+/** For a step at `now`: readers get dates. */
+const dated = (state: UpsertFoldState, now: number): UpsertFoldState =>
+  onEpoch(state, Date.now() - now);

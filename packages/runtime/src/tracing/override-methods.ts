@@ -1,0 +1,11 @@
+/** An object with the given methods; all other methods are those of `base`, called on `base`. */
+export function overrideMethods<T extends object>(base: T, own: Partial<T>): T {
+  return new Proxy(base, {
+    get: (_, name) => {
+      if (Object.hasOwn(own, name)) return Reflect.get(own, name);
+      const value: unknown = Reflect.get(base, name);
+      // Methods are bound because private fields exist only on `base`.
+      return typeof value === 'function' ? (value.bind(base) as unknown) : value;
+    },
+  });
+}

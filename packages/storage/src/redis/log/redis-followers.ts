@@ -1,0 +1,115 @@
+import type { StreamEvent } from '@liminal/protocol';
+import type { FollowOptions } from '../../event-log.ts';
+import type { RunProgress } from '../../log/append-rules.ts';
+import { patiently } from '../connection/index.ts';
+import { Followers } from '../../log/followers.ts';
+import { idOf, type StreamReader } from '../streams/index.ts';
+import { RunTail } from './run-tail.ts';
+import type { RunStreams } from './run-streams.ts';
+
+/** A tail, and the function that stops it. */
+interface LiveTail {
+  tail: RunTail;
+  stop: () => void;
+}
+
+/** The number of events that a follower which is behind reads at once. */
+const pageSize = 128;
+
+/**
+ * The followers on this server. Each run is read once for all of them, from its position when the first follower began.
+ */
+export class RedisFollowers {
+  readonly #streams: RunStreams;
+  readonly #reader: StreamReader;
+  readonly #live = new Map<string, LiveTail>();
+  readonly #followers: Followers;
+  #closed = false;
+
+  constructor(streams: RunStreams, reader: StreamReader) {
+    this.#streams = streams;
+    this.#reader = reader;
+    this.#followers = new Followers({
+      page: (runId, after, isWanted) => {
+        return this.#live.get(runId)?.tail.since(after) ?? this.#page(runId, after, isWanted);
+      },
+      stateOf: (runId, isWanted) => {
+        return this.#live.get(runId)?.tail.state ?? this.#stateOf(runId, isWanted);
+      },
+      isSettled: async (runId, isWanted) => this.#isSettled(runId, isWanted),
+      unfollowed: (runId) => this.#stop(runId),
+    });
+  }
+
+  follow(runId: string, options?: FollowOptions): AsyncIterable<StreamEvent> {
+    return this.#followers.follow(runId, options);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#followers.close();
+  }
+
+  /** A page for a follower that is further behind than the tail reaches. */
+  async #page(runId: string, after: number, isWanted: () => boolean): Promise<StreamEvent[]> {
+    const constants = this.#live.get(runId)?.tail.constants;
+    if (!constants) return [];
+    const read = async () => this.#streams.events(runId, constants, after, pageSize);
+    return (await this.#retryWhile(isWanted, read)) ?? [];
+  }
+
+  async #stateOf(runId: string, isWanted: () => boolean) {
+    const run = await this.#retryWhile(isWanted, async () => this.#streams.progress(runId));
+    // The caller no longer needs the answer.
+    if (!isWanted() || this.#closed) return 'closed';
+    return this.#begin(runId, run).state;
+  }
+
+  async #isSettled(runId: string, isWanted: () => boolean): Promise<boolean> {
+    const run = await this.#retryWhile(isWanted, async () => this.#streams.progress(runId));
+    return run?.settled ?? false;
+  }
+
+  /** Begins a tail, unless another follower has begun one in the meantime. */
+  #begin(runId: string, run: RunProgress | undefined): RunTail {
+    const live = this.#live.get(runId);
+    if (live) return live.tail;
+    const tail = new RunTail(runId, run);
+    const stop = tail.state === 'closed' ? () => {} : this.#watch(runId, tail);
+    this.#live.set(runId, { tail, stop });
+    return tail;
+  }
+
+  #watch(runId: string, tail: RunTail): () => void {
+    const stop = this.#reader.watch(this.#streams.keyOf(runId), idOf(tail.lastSeq), {
+      onEntries: (entries) => {
+        tail.take(entries);
+        if (tail.state === 'closed') stop();
+        this.#followers.notify(runId);
+      },
+      onReconnect: () => void this.#recheck(runId, tail),
+    });
+    return stop;
+  }
+
+  #stop(runId: string): void {
+    this.#live.get(runId)?.stop();
+    this.#live.delete(runId);
+  }
+
+  /** After a lost connection: Redis may have lost the run's events, or the run may have been settled and deleted. */
+  async #recheck(runId: string, tail: RunTail): Promise<void> {
+    const isWanted = () => this.#live.get(runId)?.tail === tail;
+    const before = tail.lastSeq;
+    const run = await this.#retryWhile(isWanted, async () => this.#streams.progress(runId));
+    if (!isWanted() || tail.state !== 'open' || (run && run.lastSeq >= before)) return;
+    tail.close();
+    this.#live.get(runId)?.stop();
+    this.#followers.notify(runId);
+  }
+
+  /** As `patiently`; undefined once the answer is no longer wanted. */
+  async #retryWhile<T>(isWanted: () => boolean, attempt: () => Promise<T>): Promise<T | undefined> {
+    return patiently(() => isWanted() && !this.#closed, attempt);
+  }
+}

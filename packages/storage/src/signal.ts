@@ -1,0 +1,19 @@
+/** Wakes one waiting caller; a ring before the wait is remembered. */
+export class Signal {
+  #isSet = false;
+  #wake: () => void = () => {};
+
+  notify(): void {
+    this.#isSet = true;
+    this.#wake();
+  }
+
+  async wait(): Promise<void> {
+    if (!this.#isSet) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
+    }
+    this.#isSet = false;
+  }
+}

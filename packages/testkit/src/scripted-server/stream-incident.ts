@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerResponse } from 'node:http';
+import type { Gate } from './gate.ts';
+
+/**
+ * The connection ends here, as in a failing network. Put a gate before it to be sure that the client has read the text.
+ */
+export interface Cut {
+  type: 'cut';
+}
+
+/** The model sends nothing for `ms` milliseconds. */
+export interface Pause {
+  type: 'pause';
+  ms: number;
+}
+
+/** The incidents between two pieces of a streamed answer, for any API. */
+export type StreamIncident = Gate | Pause | Cut;
+
+/** How a text is cut into deltas. */
+export interface Pace {
+  /** Characters per delta. Default: one delta per part. */
+  chunk?: number;
+  /** Milliseconds between deltas. Default 0. */
+  delayMs?: number;
+}
+
+export const cut: Cut = { type: 'cut' };
+
+export const pause = (ms: number): Pause => ({ type: 'pause', ms });
+
+/** Thrown to stop playing a reply whose connection the script has ended. */
+export class ConnectionCut extends Error {}
+
+const cutAfterMs = 100;
+
+/** Plays an incident in a response that is being streamed. */
+export async function playIncident(
+  response: ServerResponse,
+  incident: StreamIncident,
+): Promise<void> {
+  switch (incident.type) {
+    case 'gate':
+      return incident.pass();
+    case 'pause':
+      return sleep(incident.ms);
+    case 'cut':
+      await new Promise<void>((resolve) => response.write(': cut\n\n', () => resolve()));
+      // A client that gets the end together with the beginning may not read the text between them.
+      await sleep(cutAfterMs);
+      // Not `destroy`: a reset can overtake earlier data.
+      response.socket?.end();
+      throw new ConnectionCut();
+  }
+}
+
+/** Passes the pieces of `value` to `send` at the pace. */
+export async function paced(
+  value: string,
+  { chunk = value.length, delayMs }: Pace,
+  send: (piece: string) => void,
+): Promise<void> {
+  const size = Math.max(1, chunk);
+  for (let at = 0; at < value.length; at += size) {
+    send(value.slice(at, at + size));
+    if (delayMs !== undefined) await sleep(delayMs);
+  }
+}

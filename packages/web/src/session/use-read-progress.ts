@@ -1,0 +1,123 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { toRead } from './use-seen.ts';
+
+/** Whether a request has been shown in full, and a function that shows the rest. */
+export interface ReadProgress {
+  /**
+   * The scrolling element. Its parts with `data-to-see` must have been visible, and it must contain no `data-unshown`.
+   */
+  scroller: RefObject<HTMLDivElement | null>;
+  isFullyShown: boolean;
+  /** False shortly after a change, when a press may be meant for the previous content. */
+  isSettled: boolean;
+  /** Whether the request was shown in full, long enough to be allowed by a key. */
+  isRead: () => boolean;
+  /** Whether the request has more room than usual. */
+  isOpen: boolean;
+  /** Gives the request more room; if that is not enough, scrolls to the next part. */
+  showRest: () => void;
+}
+
+/** Height (px) that stays visible after a scroll step, so that the reader keeps the place. */
+const overlap = 24;
+
+/**
+ * Watches the content of the request `key`. A part counts as shown when its end was visible; if its text changes, the
+ * part must be shown again.
+ */
+export function useReadProgress(key: string | undefined): ReadProgress {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [isFullyShown, setFullyShown] = useState(false);
+  const [openKey, setOpenKey] = useState<string>();
+  const { isSettled, unsettle } = useSettled();
+  /** The content of each part when its end was visible. */
+  const seen = useRef(new WeakMap<HTMLElement, string>());
+  /** When the whole request had been shown (ms, by `performance.now`). */
+  const since = useRef<number>(undefined);
+  const isOpen = key !== undefined && openKey === key;
+
+  const judge = useCallback(() => {
+    const parts = partsToSee(scroller.current);
+    for (const part of parts) {
+      const content = contentOf(part);
+      if (seen.current.get(part) === content || !endsInSight(part, scroller.current)) continue;
+      seen.current.set(part, content);
+      // The request was fully shown before this part was added or changed.
+      if (since.current !== undefined) unsettle();
+      since.current = undefined;
+    }
+    const isShown =
+      unshownIn(scroller.current) === null &&
+      parts.every((part) => seen.current.get(part) === contentOf(part));
+    since.current = isShown ? (since.current ?? performance.now()) : undefined;
+    setFullyShown(isShown);
+  }, [unsettle]);
+  const before = useRef(key);
+  useLayoutEffect(() => {
+    since.current = undefined;
+    if (before.current !== undefined && before.current !== key) unsettle();
+    before.current = key;
+  }, [key, unsettle]);
+  // Any rendering may have changed the text.
+  useLayoutEffect(judge);
+  useEffect(() => {
+    const { current: region } = scroller;
+    if (region === null) return undefined;
+    const sizes = new ResizeObserver(judge);
+    for (const element of [region, ...partsToSee(region)]) sizes.observe(element);
+    // Captured, because both the request and its containers scroll.
+    window.addEventListener('scroll', judge, true);
+    return () => {
+      sizes.disconnect();
+      window.removeEventListener('scroll', judge, true);
+    };
+  }, [judge, key]);
+
+  const isRead = useCallback(
+    () => since.current !== undefined && performance.now() - since.current >= toRead,
+    [],
+  );
+  const showRest = () => {
+    const { current: region } = scroller;
+    setOpenKey(key);
+    if (!isOpen || region === null) return;
+    const next = unshownIn(region);
+    if (next !== null && endsInSight(next, region)) next.click();
+    region.scrollBy({ top: region.clientHeight - overlap });
+  };
+  return { scroller, isFullyShown, isSettled, isRead, isOpen, showRest };
+}
+
+/** `isSettled` is false after `unsettle`, for the time that a person needs to notice a change. */
+function useSettled(): { isSettled: boolean; unsettle: () => void } {
+  const [changes, setChanges] = useState(0);
+  const [settled, setSettled] = useState(0);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(changes), toRead);
+    return () => clearTimeout(timer);
+  }, [changes]);
+  const unsettle = useCallback(() => setChanges((count) => count + 1), []);
+  return { isSettled: settled === changes, unsettle };
+}
+
+function partsToSee(region: HTMLElement | null): HTMLElement[] {
+  return [...(region?.querySelectorAll<HTMLElement>('[data-to-see="true"]') ?? [])];
+}
+
+/** A part's text, or its `data-said`, which parts that a person changes (forms) have. */
+function contentOf(part: HTMLElement): string {
+  return part.dataset['said'] ?? part.textContent ?? '';
+}
+
+/** The first control that shows more content, which is folded or not laid out yet. */
+function unshownIn(region: HTMLElement | null): HTMLElement | null {
+  return region?.querySelector<HTMLElement>('[data-unshown="true"]') ?? null;
+}
+
+function endsInSight(part: Element, region: HTMLElement | null): boolean {
+  if (region === null || region.clientHeight === 0) return false;
+  const { bottom } = region.getBoundingClientRect();
+  // One pixel of tolerance for fractions.
+  const inSight = Math.min(bottom, innerHeight) + 1;
+  return bottom > 0 && part.getBoundingClientRect().bottom <= inSight;
+}

@@ -1,0 +1,32 @@
+import { type FileStorage, localUri } from '@liminal/client';
+import { database } from './database.ts';
+
+/** Keeps the files of drafts and unsent messages in the browser. */
+export function browserFiles(): FileStorage {
+  // Not awaited; without a database there is nothing to remove.
+  void removeOrphanedFiles().catch(() => undefined);
+  return {
+    get: async (uri) => (await (await database()).get('files', uri))?.bytes,
+    put: async (uri, bytes) =>
+      void (await (await database()).put('files', { bytes, at: Date.now() }, uri)),
+    remove: async (uri) => (await database()).delete('files', uri),
+  };
+}
+
+/** A younger file (ms) may not be part of its draft yet. */
+const minAge = 60 * 60_000;
+
+/** Removes files that no draft and no unsent message names: of deleted messages, and of pages that were closed. */
+async function removeOrphanedFiles(): Promise<void> {
+  const all = (await database()).transaction(['outbox', 'drafts', 'files'], 'readwrite');
+  const holders = [
+    ...(await all.objectStore('outbox').getAll()),
+    ...(await all.objectStore('drafts').getAll()),
+  ];
+  const named = new Set(holders.flatMap(({ blocks = [] }) => blocks.map(localUri)));
+  const files = all.objectStore('files');
+  for await (const { key, value } of files.iterate()) {
+    if (!named.has(key) && value.at < Date.now() - minAge) await files.delete(key);
+  }
+  await all.done;
+}

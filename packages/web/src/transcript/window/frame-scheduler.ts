@@ -1,0 +1,84 @@
+/** Time per frame for drawing rows (ms): half a frame, since the browser must lay them out and paint them. */
+const mostTime = 8;
+
+/** Runs work at the next frame or when idle, once for all callers, and measures how long it takes. */
+export class FrameScheduler {
+  readonly #run: (isIdle: boolean) => void;
+  #frame: number | undefined;
+  #idle: (() => void) | undefined;
+  /** Time for drawing in this run (ms). */
+  #time = mostTime;
+  /** Cost of one pixel of height (ms); a guess at first. */
+  #cost = 0.02;
+
+  constructor(run: (isIdle: boolean) => void) {
+    this.#run = run;
+  }
+
+  /** Height (px) that can be drawn in this run; none while the page is busy. */
+  get height(): number {
+    return this.#time / this.#cost;
+  }
+
+  /** Draws this much height (px), and measures the time. */
+  time(height: number, draw: () => void): void {
+    const start = performance.now();
+    draw();
+    if (height === 0) return;
+    const took = (performance.now() - start) / height;
+    this.#cost = took > this.#cost ? took : (this.#cost * 3 + took) / 4;
+  }
+
+  nextFrame(): void {
+    this.#frame ??= requestAnimationFrame(() => {
+      this.#frame = undefined;
+      this.#time = mostTime;
+      this.#run(false);
+    });
+  }
+
+  /** Runs when the page is idle. While the page is busy, runs without drawing at intervals. */
+  whenIdle(): void {
+    this.#idle ??= onceIdle((isIdle) => {
+      this.#idle = undefined;
+      this.#time = isIdle ? mostTime : 0;
+      this.#run(true);
+    });
+  }
+
+  end(): void {
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+    this.#idle?.();
+    this.#frame = undefined;
+    this.#idle = undefined;
+  }
+}
+
+/** Longest wait for an idle page (ms). */
+const patience = 300;
+
+/**
+ * Calls `run` when the page is idle, or after `patience` with false. `isIdle` is whether there is time to draw before
+ * the next frame. Returns a function that cancels the call. Safari has no idle callback.
+ */
+function onceIdle(run: (isIdle: boolean) => void): () => void {
+  if (typeof requestIdleCallback === 'undefined') {
+    const timer = setTimeout(() => run(true), 50);
+    return () => clearTimeout(timer);
+  }
+  const until = performance.now() + patience;
+  let id = 0;
+  const wait = () => {
+    const timeout = Math.max(1, until - performance.now());
+    id = requestIdleCallback(
+      (deadline) => {
+        if (deadline.timeRemaining() >= mostTime) run(true);
+        else if (performance.now() >= until) run(false);
+        else wait();
+      },
+      { timeout },
+    );
+  };
+  wait();
+  return () => cancelIdleCallback(id);
+}
