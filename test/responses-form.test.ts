@@ -18,11 +18,11 @@ import {
   loadCodexRecording,
 } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { turnOf as acpTurn } from '../packages/agents/src/acp/translate/testing/recorded-translator.ts';
+import { turnOf as acpTurn } from '../packages/agents/src/kinds/acp/translate/testing/recorded-translator.ts';
 import {
   startTranslator,
   timestamp,
-} from '../packages/agents/src/claude-code/translate/testing/recorded-translator.ts';
+} from '../packages/agents/src/kinds/claude-code/translate/testing/recorded-translator.ts';
 import { Watch } from '../packages/agents/src/testing/watch.ts';
 import { loadAdapterRecording } from '../packages/agents/test/acp/record-codex-adapter.ts';
 import { playRecording } from '../packages/agents/test/codex/play-recording.ts';

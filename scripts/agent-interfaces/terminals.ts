@@ -1,8 +1,8 @@
 /** The commands and keys of the agents' own terminals, with their places in Liminal: tables in docs/terminal-commands.md. */
-import { useless } from '../../packages/agents/src/claude-code/commands.ts';
-import { terminalCommands as claudeCommands } from '../../packages/agents/src/claude-code/terminal-commands.ts';
-import { builtIn } from '../../packages/agents/src/codex/commands.ts';
-import { terminalCommands as codexCommands } from '../../packages/agents/src/codex/terminal-commands.ts';
+import { useless } from '../../packages/agents/src/kinds/claude-code/commands.ts';
+import { terminalCommands as claudeCommands } from '../../packages/agents/src/kinds/claude-code/terminal-commands.ts';
+import { builtIn } from '../../packages/agents/src/kinds/codex/commands.ts';
+import { terminalCommands as codexCommands } from '../../packages/agents/src/kinds/codex/terminal-commands.ts';
 import { claudeKeys, codexKeys, type TerminalKey } from './terminal-keys.ts';
 
 /** The commands that Claude Code 2.1.332 lists for the SDK, with their other names, and its own skills. */

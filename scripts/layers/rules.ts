@@ -69,8 +69,21 @@ const testkit = '^packages/testkit/';
 /** Code that runs for a user, not for a test. */
 const production = { path: '^packages/[^/]+/src/', pathNot: [testFiles, testing, testkit] };
 
-/** Folders among the adapters that are not adapters: every other folder there is one. */
-const shared = 'base|log|models|process|proxy|scripts|store|testing|tools';
+/** Rooms of the agents: room → the other rooms that it may import. */
+const agentRooms: Record<string, string[]> = {
+  contract: [],
+  process: [],
+  base: ['contract', 'process'],
+  kinds: ['contract', 'process', 'base'],
+  own: ['contract', 'process', 'base'],
+};
+
+/** Folders whose own folders are adapters, which do not import each other, except for the shared folders named here. */
+const adapters: Record<string, string> = {
+  'agents/src/kinds': '',
+  'agents/src/own/makers': '',
+  'storage/src': 'log|store|testing',
+};
 
 export const rules: IForbiddenRuleType[] = [
   ...Object.entries(rooms).map(roomRule),
@@ -110,13 +123,32 @@ export const rules: IForbiddenRuleType[] = [
     from: { path: '^packages/runtime/src/(?!cluster/)[^/]+/' },
     to: { path: '^packages/runtime/src/(runtime|create-runtime|index)[.]ts$' },
   },
-  {
-    name: 'adapters-apart',
-    comment: 'An agent kind or storage driver does not import its siblings.',
+  ...Object.entries(agentRooms).map(([room, allowed]): IForbiddenRuleType => ({
+    name: `agents-${room}`,
+    comment: `Within agents, ${room} may import ${allowed.join(', ') || 'no other room'}.`,
     severity: 'error',
-    from: { path: `^packages/(agents|storage)/src/(?!(?:${shared})/)([^/]+)/` },
-    to: { path: `^packages/$1/src/(?!(?:${shared}|$2)/)[^/]+/` },
+    from: { path: `^packages/agents/src/${room}/`, pathNot: [testFiles, testing] },
+    to: {
+      path: '^packages/agents/src/',
+      pathNot: `^packages/agents/src/(${[room, ...allowed].join('|')})/`,
+    },
+  })),
+  {
+    name: 'agents-known',
+    comment: 'A new room within agents gets its row in the table before it imports anything.',
+    severity: 'error',
+    from: {
+      path: `^packages/agents/src/(?!(?:${[...Object.keys(agentRooms), 'testing'].join('|')})/)[^/]+/`,
+    },
+    to: {},
   },
+  ...Object.entries(adapters).map(([within, shared]): IForbiddenRuleType => ({
+    name: 'adapters-apart',
+    comment: 'An agent kind, a maker of models or a storage driver does not import its siblings.',
+    severity: 'error',
+    from: { path: `^packages/${within}/(?!(?:${shared || '-'})/)([^/]+)/` },
+    to: { path: `^packages/${within}/(?!(?:${shared || '-'}|$1)/)[^/]+/` },
+  })),
   {
     name: 'no-testing-in-production',
     comment: 'Code that a user runs does not import test code.',

@@ -18,14 +18,14 @@ export const areas: Readonly<Record<string, Area>> = {
     tests: ['packages/protocol/src/**/*.test.ts'],
   },
   translators: {
-    files: ['packages/agents/src/{acp,claude-code}/translate/**/*.ts'],
-    tests: ['packages/agents/src/{acp,claude-code}/translate/**/*.test.ts'],
+    files: ['packages/agents/src/kinds/{acp,claude-code}/translate/**/*.ts'],
+    tests: ['packages/agents/src/kinds/{acp,claude-code}/translate/**/*.test.ts'],
   },
   /** The tool loop of bare models. */
   loop: {
-    files: ['packages/agents/src/models/*.ts'],
+    files: ['packages/agents/src/own/loop/*.ts'],
     tests: [
-      'packages/agents/src/models/*.test.ts',
+      'packages/agents/src/own/loop/*.test.ts',
       'packages/agents/test/models/*.test.ts',
       // Floods and hundreds of calls: on a busy machine the slower, mutated loop exceeds their time limits.
       '!packages/agents/test/models/{hostile-mcp,hostile-model-server,many-calls}.test.ts',
@@ -54,13 +54,13 @@ export const areas: Readonly<Record<string, Area>> = {
   secrets: {
     files: [
       secrets,
-      'packages/agents/src/models/hide-secrets.ts',
+      'packages/agents/src/own/loop/hide-secrets.ts',
       // Not `exposed-secrets.ts`: its tests run it in other processes, which have no mutants.
       'packages/cli/src/own-secrets.ts',
     ],
     tests: [
       'packages/protocol/src/{secrets/*,url-secrets}.test.ts',
-      'packages/agents/src/models/hide-secrets.test.ts',
+      'packages/agents/src/own/loop/hide-secrets.test.ts',
       'packages/cli/src/own-secrets.test.ts',
     ],
   },

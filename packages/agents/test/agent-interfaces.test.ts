@@ -18,17 +18,20 @@ import {
   type State,
   statesOf,
 } from '../../../scripts/agent-interfaces/row.ts';
-import { ClaudeSession, type ClaudeSessionOptions } from '../src/claude-code/claude-session.ts';
-import { ProjectInUse } from '../src/claude-code/project-in-use.ts';
-import type { ClaudeSdk } from '../src/claude-code/sdk.ts';
-import { askOutput } from '../src/claude-code/task-output.ts';
-import type { AppServer } from '../src/codex/app-server.ts';
-import { CodexSession } from '../src/codex/codex-session.ts';
-import { CodexRequests } from '../src/codex/requests.ts';
-import { Rollouts } from '../src/codex/rollouts.ts';
-import { CodexSettings, readOpened } from '../src/codex/settings.ts';
-import { ThreadItem } from '../src/codex/translate/wire.ts';
-import type { SessionUpdate } from '../src/provider.ts';
+import {
+  ClaudeSession,
+  type ClaudeSessionOptions,
+} from '../src/kinds/claude-code/claude-session.ts';
+import { ProjectInUse } from '../src/kinds/claude-code/project-in-use.ts';
+import type { ClaudeSdk } from '../src/kinds/claude-code/sdk.ts';
+import { askOutput } from '../src/kinds/claude-code/task-output.ts';
+import type { AppServer } from '../src/kinds/codex/app-server.ts';
+import { CodexSession } from '../src/kinds/codex/codex-session.ts';
+import { CodexRequests } from '../src/kinds/codex/requests.ts';
+import { Rollouts } from '../src/kinds/codex/rollouts.ts';
+import { CodexSettings, readOpened } from '../src/kinds/codex/settings.ts';
+import { ThreadItem } from '../src/kinds/codex/translate/wire.ts';
+import type { SessionUpdate } from '../src/contract/provider.ts';
 
 test('every name that the SDK and Codex declare has one row, and no other name has one', () => {
   expect(findAllProblems()).toEqual([]);
@@ -347,7 +350,7 @@ test('notifications of Codex in rows marked “passed by” have no effect', asy
 
 /** Returns the names in Codex' code that are literals in requests and comparisons. */
 async function namesInCode(): Promise<Set<string>> {
-  const folder = new URL('../src/codex/', import.meta.url).pathname;
+  const folder = new URL('../src/kinds/codex/', import.meta.url).pathname;
   const files = (await readdir(folder, { recursive: true })).filter(
     (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
   );

@@ -4,13 +4,13 @@
  */
 import type { Usage } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { TurnUsage } from '../src/acp/translate/usage.ts';
-import { AnswerTranslator, type MessagesEvent } from '../src/anthropic/translate.ts';
+import { TurnUsage } from '../src/kinds/acp/translate/usage.ts';
+import { AnswerTranslator, type MessagesEvent } from '../src/own/makers/anthropic/translate.ts';
 import { TurnWriter } from '../src/base/turn-writer.ts';
-import { readOutcome } from '../src/claude-code/translate/outcome.ts';
-import { CodexTurn } from '../src/codex/translate/turn.ts';
-import { ChatTranslator } from '../src/openai/chat/translate.ts';
-import { ResponsesTranslator } from '../src/openai/responses/translate.ts';
+import { readOutcome } from '../src/kinds/claude-code/translate/outcome.ts';
+import { CodexTurn } from '../src/kinds/codex/translate/turn.ts';
+import { ChatTranslator } from '../src/own/makers/openai/chat/translate.ts';
+import { ResponsesTranslator } from '../src/own/makers/openai/responses/translate.ts';
 import { foldTurn } from '../src/testing/folding.ts';
 import { streamOf } from '../src/testing/collected-turn.ts';
 import { translateTurn } from '../src/testing/translated-turn.ts';

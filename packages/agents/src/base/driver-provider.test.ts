@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EventDraft } from '@liminal/protocol';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { AgentDriver, AgentSession, SessionOpening } from '../driver.ts';
-import { ProviderError } from '../errors.ts';
-import type { SessionUpdate } from '../provider.ts';
+import type { AgentDriver, AgentSession, SessionOpening } from '../contract/driver.ts';
+import { ProviderError } from '../contract/errors.ts';
+import type { SessionUpdate } from '../contract/provider.ts';
 import { DriverProvider } from './driver-provider.ts';
-import { Semaphore } from './semaphore.ts';
+import { Semaphore } from '../contract/semaphore.ts';
 
 /** A driver that counts closed sessions; the test decides how it opens them. */
 class PlayedSession implements AgentSession<string> {

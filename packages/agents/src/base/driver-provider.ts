@@ -11,9 +11,14 @@ import {
   type SessionSetup,
   whyNotAccepted,
 } from '@liminal/protocol';
-import type { AgentDriver, AgentSession, EarlierSession, SessionOpening } from '../driver.ts';
-import type { SteerTarget } from '../provider.ts';
-import { ProviderError } from '../errors.ts';
+import type {
+  AgentDriver,
+  AgentSession,
+  EarlierSession,
+  SessionOpening,
+} from '../contract/driver.ts';
+import type { SteerTarget } from '../contract/provider.ts';
+import { ProviderError } from '../contract/errors.ts';
 import type {
   CliProvider,
   ConversationRewind,
@@ -23,11 +28,11 @@ import type {
   SendMessageResult,
   StoredFork,
   Unsubscribe,
-} from '../provider.ts';
+} from '../contract/provider.ts';
 import { onlyText } from './accepted-content.ts';
 import { LruMap } from './lru-map.ts';
 import { SessionFeed } from './session-feed.ts';
-import { Semaphore } from './semaphore.ts';
+import { Semaphore } from '../contract/semaphore.ts';
 import { stat } from 'node:fs/promises';
 
 /** How many ended sessions are remembered; to open others, the caller must pass everything needed. */

@@ -12,7 +12,7 @@ import {
   withinSize,
   formProblem,
 } from '@liminal/protocol';
-import { ProviderError } from '../errors.ts';
+import { ProviderError } from '../contract/errors.ts';
 
 /** A question to people. */
 export interface ApprovalQuestion {

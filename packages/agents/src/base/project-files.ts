@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
-import type { ProjectFile, ProjectSettings } from '../project-settings.ts';
+import type { ProjectFile, ProjectSettings } from '../contract/project-settings.ts';
 import { childEnvironment } from './child-environment.ts';
 
 /** Most characters shown to a person of one file, and of all files together. */

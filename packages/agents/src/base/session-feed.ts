@@ -7,8 +7,8 @@ import {
   withinDepth,
   withinSize,
 } from '@liminal/protocol';
-import type { SessionOutput } from '../driver.ts';
-import type { SessionExit, SessionUpdate, Unsubscribe } from '../provider.ts';
+import type { SessionOutput } from '../contract/driver.ts';
+import type { SessionExit, SessionUpdate, Unsubscribe } from '../contract/provider.ts';
 import { TurnUpserts } from './turn-upserts.ts';
 
 /** The events of a session. */

@@ -1,5 +1,5 @@
 /** Commands that people run with messages that begin with `!`, as in agents' own terminals. */
-import { maxPrinted, runCommand, type CommandEnd } from '../tools/bash/run-command.ts';
+import { maxPrinted, runCommand, type CommandEnd } from './run-command.ts';
 import { ShownOutput } from './shown-output.ts';
 
 /** The command in a message; undefined for other messages. */

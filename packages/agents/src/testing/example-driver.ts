@@ -1,7 +1,12 @@
 import { setImmediate as soon } from 'node:timers/promises';
 import { TurnWriter } from '../base/turn-writer.ts';
-import type { AgentDriver, AgentSession, SessionOpening, SessionOutput } from '../driver.ts';
-import { ProviderError } from '../errors.ts';
+import type {
+  AgentDriver,
+  AgentSession,
+  SessionOpening,
+  SessionOutput,
+} from '../contract/driver.ts';
+import { ProviderError } from '../contract/errors.ts';
 
 const about = { cliType: 'echo', name: 'Echo' };
 

@@ -3,10 +3,10 @@ export { periodicTexts } from './periodic-texts.ts';
 export { processSuite, type ProcessUnderTest } from './process-suite.ts';
 export { providerSuite } from './provider-suite.ts';
 export type { ProviderUnderTest } from './subject.ts';
-export { loudEcho } from '../models/testing/echo.ts';
+export { loudEcho } from '../own/loop/testing/echo.ts';
 export {
   type Act,
   calls,
   repliesWith as says,
   ScriptedClient,
-} from '../models/testing/scripted-client.ts';
+} from '../own/loop/testing/scripted-client.ts';

@@ -12,7 +12,7 @@ import {
   type UpsertObject,
 } from '@liminal/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CliProvider } from '../provider.ts';
+import type { CliProvider } from '../contract/provider.ts';
 import { coded, openSession, type ProviderUnderTest } from './subject.ts';
 import { expectWholeTurn, Watch } from './watch.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { CliProvider } from '../provider.ts';
+import type { CliProvider } from '../contract/provider.ts';
 import { Watch } from './watch.ts';
 
 export interface ProviderUnderTest {

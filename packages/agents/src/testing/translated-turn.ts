@@ -1,8 +1,8 @@
 import { asError, type EventDraft } from '@liminal/protocol';
 import { TurnWriter } from '../base/turn-writer.ts';
-import { AnswerWriter } from '../models/answer-writer.ts';
-import type { ModelAnswer } from '../models/model-client.ts';
-import { ModelError } from '../models/model-error.ts';
+import { AnswerWriter } from '../own/loop/answer-writer.ts';
+import type { ModelAnswer } from '../own/loop/model-client.ts';
+import { ModelError } from '../own/loop/model-error.ts';
 
 export interface Translation {
   turnId: string;

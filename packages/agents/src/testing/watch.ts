@@ -8,7 +8,7 @@ import {
   type UpsertObject,
 } from '@liminal/protocol';
 import { expect } from 'vitest';
-import type { CliProvider, SessionExit, SessionUpdate } from '../provider.ts';
+import type { CliProvider, SessionExit, SessionUpdate } from '../contract/provider.ts';
 
 /** All events of one session, and a way to wait for them. */
 export class Watch {

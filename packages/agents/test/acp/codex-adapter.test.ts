@@ -27,7 +27,7 @@ import {
 } from '@liminal/protocol';
 import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { describe, expect, test } from 'vitest';
-import type { StoredTurn } from '../../src/provider.ts';
+import type { StoredTurn } from '../../src/contract/provider.ts';
 import { processesOf } from '../claude-code/processes.ts';
 import { Listener, messagesOf } from './running-agent.ts';
 import { adaptersIn, commandsIn, runAdapter, sharedAdapter } from './running-codex-adapter.ts';

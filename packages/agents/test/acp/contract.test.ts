@@ -1,5 +1,5 @@
 import { acpAgent, contractPrompts, contractScript, makeWorkspace } from '@liminal/testkit';
-import { AcpProvider } from '../../src/acp/index.ts';
+import { AcpProvider } from '../../src/kinds/acp/index.ts';
 import { processSuite, providerSuite, type ProcessUnderTest } from '../../src/testing/index.ts';
 
 /** Starts the scripted agent as a configuration would. */

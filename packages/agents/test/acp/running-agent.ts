@@ -10,8 +10,8 @@ import {
   type Response,
 } from '@liminal/protocol';
 import { onTestFinished } from 'vitest';
-import { AcpProvider, type AcpProviderOptions } from '../../src/acp/index.ts';
-import type { CliProvider, CreateSessionOptions } from '../../src/provider.ts';
+import { AcpProvider, type AcpProviderOptions } from '../../src/kinds/acp/index.ts';
+import type { CliProvider, CreateSessionOptions } from '../../src/contract/provider.ts';
 import { Watch } from '../../src/testing/watch.ts';
 
 /** A provider with the scripted agent, in its own workspace. */

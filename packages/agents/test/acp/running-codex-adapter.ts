@@ -16,7 +16,7 @@ import {
   type Workspace,
 } from '@liminal/testkit';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { AcpProvider, type AcpProviderOptions } from '../../src/acp/index.ts';
+import { AcpProvider, type AcpProviderOptions } from '../../src/kinds/acp/index.ts';
 import { processesOf } from '../claude-code/processes.ts';
 import { Listener } from './running-agent.ts';
 

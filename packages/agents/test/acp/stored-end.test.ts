@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { acpAgent } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { AcpAgent } from '../../src/acp/acp-agent.ts';
-import { StoredSessions } from '../../src/acp/stored-sessions.ts';
+import { AcpAgent } from '../../src/kinds/acp/acp-agent.ts';
+import { StoredSessions } from '../../src/kinds/acp/stored-sessions.ts';
 import { readProcess } from '../../src/process/table.ts';
 import { runAgent } from './running-agent.ts';
 

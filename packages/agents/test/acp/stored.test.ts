@@ -4,7 +4,7 @@ import { testAtLength } from '@liminal/testkit/at-length';
 import { emptyResponse, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
 import type { AgentScript, Step } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import type { StoredTurn } from '../../src/provider.ts';
+import type { StoredTurn } from '../../src/contract/provider.ts';
 import { coded } from '../../src/testing/subject.ts';
 import { Listener, runAgent, messagesOf } from './running-agent.ts';
 

@@ -20,11 +20,11 @@ import {
   toolUse,
 } from '@liminal/testkit';
 import { afterEach, expect, test, vi } from 'vitest';
-import { AnthropicClient } from '../../src/anthropic/index.ts';
+import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
 import { TurnWriter } from '../../src/base/turn-writer.ts';
-import { AnswerWriter } from '../../src/models/answer-writer.ts';
-import type { ModelRequest } from '../../src/models/model-client.ts';
-import { ModelError } from '../../src/models/model-error.ts';
+import { AnswerWriter } from '../../src/own/loop/answer-writer.ts';
+import type { ModelRequest } from '../../src/own/loop/model-client.ts';
+import { ModelError } from '../../src/own/loop/model-error.ts';
 import { foldTurn } from '../../src/testing/folding.ts';
 
 const ended: (() => Promise<unknown>)[] = [];

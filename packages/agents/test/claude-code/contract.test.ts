@@ -12,7 +12,7 @@ import {
   toolUse,
 } from '@liminal/testkit';
 import { vi } from 'vitest';
-import { ClaudeCodeProvider } from '../../src/claude-code/index.ts';
+import { ClaudeCodeProvider } from '../../src/kinds/claude-code/index.ts';
 import { processSuite, providerSuite, type ProcessUnderTest } from '../../src/testing/index.ts';
 import { claudePid } from './processes.ts';
 

@@ -25,7 +25,7 @@ import {
   type Response,
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import type { StoredTurn } from '../../src/provider.ts';
+import type { StoredTurn } from '../../src/contract/provider.ts';
 import {
   runClaude,
   messagesOf,

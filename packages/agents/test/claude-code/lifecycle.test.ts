@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gate, reply, text, toolUse } from '@liminal/testkit';
 import { expect, test, vi } from 'vitest';
-import { ClaudeCodeProvider } from '../../src/claude-code/index.ts';
+import { ClaudeCodeProvider } from '../../src/kinds/claude-code/index.ts';
 import { claudePid, processesOf, tails } from './processes.ts';
 import { runClaude, messagesOf, shareClaude, type ClaudeListener } from './running-claude.ts';
 

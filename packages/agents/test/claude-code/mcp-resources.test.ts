@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { claudeEnvironment, type MessagesRequest, noteKeeper, reply } from '@liminal/testkit';
 import { Terminal } from '@liminal/testkit/terminal';
 import { expect, onTestFinished, test } from 'vitest';
-import { installedClaude } from '../../src/claude-code/program.ts';
+import { installedClaude } from '../../src/kinds/claude-code/program.ts';
 import { endTree } from '../../src/process/index.ts';
 import { runClaude } from './running-claude.ts';
 

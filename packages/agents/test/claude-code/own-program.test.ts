@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { greeter, reply } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { oldestClaude } from '../../src/claude-code/program.ts';
+import { oldestClaude } from '../../src/kinds/claude-code/program.ts';
 import { runClaude, messagesOf } from './running-claude.ts';
 
 const installed = createRequire(import.meta.url).resolve(

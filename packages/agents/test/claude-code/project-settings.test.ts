@@ -4,8 +4,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reply, type Script, toolUse, type Workspace } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import type { ProjectSettings, ProjectTrust } from '../../src/project-settings.ts';
-import { readClaudeProject } from '../../src/claude-code/project-settings.ts';
+import type { ProjectSettings, ProjectTrust } from '../../src/contract/project-settings.ts';
+import { readClaudeProject } from '../../src/kinds/claude-code/project-settings.ts';
 import { ClaudeListener, runClaude, messagesOf } from './running-claude.ts';
 
 /** A fixed decision that records its calls. */

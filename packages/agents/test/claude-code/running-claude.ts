@@ -21,16 +21,16 @@ import {
   type Response,
 } from '@liminal/protocol';
 import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
-import { ClaudeCodeProvider, type ClaudeCodeOptions } from '../../src/claude-code/index.ts';
-import { installedClaude } from '../../src/claude-code/program.ts';
-import type { ProjectTrust } from '../../src/project-settings.ts';
+import { ClaudeCodeProvider, type ClaudeCodeOptions } from '../../src/kinds/claude-code/index.ts';
+import { installedClaude } from '../../src/kinds/claude-code/program.ts';
+import type { ProjectTrust } from '../../src/contract/project-settings.ts';
 import type {
   CreateSessionOptions,
   LoadSessionOptions,
   ProviderSession,
   SessionExit,
   SessionUpdate,
-} from '../../src/provider.ts';
+} from '../../src/contract/provider.ts';
 
 /** The real Claude Code behind its provider, with a scripted model and its own home. */
 export interface RunningClaude {

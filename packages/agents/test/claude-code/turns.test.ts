@@ -23,7 +23,7 @@ const pixel =
 /** The processes that the SDK has started, in order. */
 const running: Query[] = [];
 
-vi.mock(import('../../src/claude-code/sdk.ts'), async (original) => {
+vi.mock(import('../../src/kinds/claude-code/sdk.ts'), async (original) => {
   const sdk = await (await original()).loadSdk();
   const query: typeof sdk.query = (params) => {
     const started = sdk.query(params);

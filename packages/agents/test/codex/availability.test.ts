@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { codexBinary, codexEnvironment, makeWorkspace } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { processesOf } from '../claude-code/processes.ts';
-import { createCodexProvider } from '../../src/codex/index.ts';
+import { createCodexProvider } from '../../src/kinds/codex/index.ts';
 
 /** Returns the reason why Codex may not work with these files in `CODEX_HOME` and these variables. */
 async function reason(files: Record<string, string>, env: Record<string, string> = {}) {

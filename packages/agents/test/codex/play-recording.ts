@@ -4,12 +4,12 @@ import type { CodexRecording, RpcMessage } from '@liminal/testkit';
 import type { ApprovalAnswer, EventDraft } from '@liminal/protocol';
 import { z } from 'zod';
 import type { AgentProcessEvents } from '../../src/base/agent-process.ts';
-import { AppServer } from '../../src/codex/app-server.ts';
-import { CodexSession } from '../../src/codex/codex-session.ts';
-import { Rollouts } from '../../src/codex/rollouts.ts';
-import { CodexSettings, readOpened } from '../../src/codex/settings.ts';
-import { readThread } from '../../src/codex/stored-threads.ts';
-import type { SessionExit, SessionUpdate, StoredTurn } from '../../src/provider.ts';
+import { AppServer } from '../../src/kinds/codex/app-server.ts';
+import { CodexSession } from '../../src/kinds/codex/codex-session.ts';
+import { Rollouts } from '../../src/kinds/codex/rollouts.ts';
+import { CodexSettings, readOpened } from '../../src/kinds/codex/settings.ts';
+import { readThread } from '../../src/kinds/codex/stored-threads.ts';
+import type { SessionExit, SessionUpdate, StoredTurn } from '../../src/contract/provider.ts';
 
 const Params = z.looseObject({
   threadId: z.string().optional(),

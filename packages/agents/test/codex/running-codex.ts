@@ -12,8 +12,8 @@ import {
   type Workspace,
 } from '@liminal/testkit';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import type { CliProvider } from '../../src/provider.ts';
-import { createCodexProvider, type CodexOptions } from '../../src/codex/index.ts';
+import type { CliProvider } from '../../src/contract/provider.ts';
+import { createCodexProvider, type CodexOptions } from '../../src/kinds/codex/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 
 /** The real Codex with a scripted model and its own home. */

@@ -19,8 +19,8 @@ import {
   type Response,
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { SessionInUseError } from '../../src/errors.ts';
-import type { StoredTurn } from '../../src/provider.ts';
+import { SessionInUseError } from '../../src/contract/errors.ts';
+import type { StoredTurn } from '../../src/contract/provider.ts';
 import { Listener, messagesOf } from '../acp/running-agent.ts';
 import { processesOf } from '../claude-code/processes.ts';
 import { codexProcesses } from './processes.ts';

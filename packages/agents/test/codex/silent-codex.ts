@@ -1,8 +1,8 @@
 import type { EventDraft } from '@liminal/protocol';
-import { AppServer, type OpenThread } from '../../src/codex/app-server.ts';
-import { CodexSession } from '../../src/codex/codex-session.ts';
-import { Rollouts } from '../../src/codex/rollouts.ts';
-import { CodexSettings, readOpened } from '../../src/codex/settings.ts';
+import { AppServer, type OpenThread } from '../../src/kinds/codex/app-server.ts';
+import { CodexSession } from '../../src/kinds/codex/codex-session.ts';
+import { Rollouts } from '../../src/kinds/codex/rollouts.ts';
+import { CodexSettings, readOpened } from '../../src/kinds/codex/settings.ts';
 import type { AgentProcessEvents } from '../../src/base/agent-process.ts';
 
 interface Request {

@@ -1,7 +1,7 @@
 /** The work of subagents in stored threads, in forms that the real Codex makes only by chance. */
 import { expect, test } from 'vitest';
-import type { AppServer } from '../../src/codex/app-server.ts';
-import { readThread } from '../../src/codex/stored-threads.ts';
+import type { AppServer } from '../../src/kinds/codex/app-server.ts';
+import { readThread } from '../../src/kinds/codex/stored-threads.ts';
 import { brokenRules, foldTurn, itemsOf, payloadsOf } from '../../src/testing/folding.ts';
 
 const words = (id: string, text: string) => ({ type: 'agentMessage', id, text });

@@ -1,7 +1,7 @@
 /** The user's own commands (`!ls`) with the real Codex. */
 import { answer, codexEnvironment } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { createCodexProvider } from '../../src/codex/index.ts';
+import { createCodexProvider } from '../../src/kinds/codex/index.ts';
 import { Listener, messagesOf } from '../acp/running-agent.ts';
 import { sharedCodex } from './running-codex.ts';
 

@@ -18,8 +18,8 @@ import {
 import { isTerminal } from '@liminal/protocol';
 import { Terminal } from '@liminal/testkit/terminal';
 import { vi } from 'vitest';
-import { ClaudeCodeProvider } from '../../src/claude-code/index.ts';
-import { installedClaude } from '../../src/claude-code/program.ts';
+import { ClaudeCodeProvider } from '../../src/kinds/claude-code/index.ts';
+import { installedClaude } from '../../src/kinds/claude-code/program.ts';
 import { endTree } from '../../src/process/index.ts';
 import type { Own } from './compare.ts';
 import type { ScenarioUser, Release } from './story.ts';

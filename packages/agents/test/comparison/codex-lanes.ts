@@ -15,7 +15,7 @@ import {
   type Workspace,
 } from '@liminal/testkit';
 import { Terminal } from '@liminal/testkit/terminal';
-import { createCodexProvider } from '../../src/codex/index.ts';
+import { createCodexProvider } from '../../src/kinds/codex/index.ts';
 import { endTree } from '../../src/process/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 import type { Own } from './compare.ts';

@@ -22,12 +22,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContentBlock, Response } from '@liminal/protocol';
-import { AnthropicClient } from '../../src/anthropic/index.ts';
-import { createModelProviders, type ModelClient } from '../../src/models/index.ts';
-import { OpenAiClient } from '../../src/openai/index.ts';
+import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
+import { createModelProviders, type ModelClient } from '../../src/own/loop/index.ts';
+import { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { foldTurn } from '../../src/testing/folding.ts';
 import { expectWholeTurn, Watch } from '../../src/testing/watch.ts';
-import type { Tool } from '../../src/tools/index.ts';
+import type { Tool } from '../../src/own/tools/index.ts';
 
 export const interfaces = ['Chat Completions', 'Responses', 'Messages'] as const;
 export type Interface = (typeof interfaces)[number];

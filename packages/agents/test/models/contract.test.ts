@@ -17,12 +17,12 @@ import {
   text,
   toolUse,
 } from '@liminal/testkit';
-import { AnthropicClient } from '../../src/anthropic/index.ts';
-import type { ModelClient } from '../../src/models/index.ts';
-import { createModelProviders } from '../../src/models/index.ts';
-import { OpenAiClient } from '../../src/openai/index.ts';
+import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
+import type { ModelClient } from '../../src/own/loop/index.ts';
+import { createModelProviders } from '../../src/own/loop/index.ts';
+import { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { type ProviderUnderTest, providerSuite } from '../../src/testing/index.ts';
-import { builtInTools } from '../../src/tools/index.ts';
+import { builtInTools } from '../../src/own/tools/index.ts';
 
 const prompts = {
   text: 'Say something.',

@@ -1,7 +1,7 @@
 /** If a model repeats a step that fails, the output explains the failure to the model, and the turn ends soon. */
 import type { Response } from '@liminal/protocol';
 import { afterEach, expect, test } from 'vitest';
-import { loudEcho } from '../../src/models/testing/echo.ts';
+import { loudEcho } from '../../src/own/loop/testing/echo.ts';
 import { type AnySession, interfaces, openSession, type AnswerScript } from './any-server.ts';
 
 const ends: (() => Promise<unknown>)[] = [];

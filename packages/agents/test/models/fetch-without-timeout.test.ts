@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { freePort } from '@liminal/testkit';
 import { afterEach, expect, test } from 'vitest';
-import { fetchWithoutTimeout } from '../../src/models/fetch-without-timeout.ts';
+import { fetchWithoutTimeout } from '../../src/own/loop/fetch-without-timeout.ts';
 
 const closing: (() => Promise<void>)[] = [];
 

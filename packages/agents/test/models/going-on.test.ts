@@ -7,10 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { createModelProviders } from '../../src/models/model-driver.ts';
-import { cutOff } from '../../src/models/testing/cut-off.ts';
-import { loudEcho } from '../../src/models/testing/echo.ts';
-import { calls, ScriptedClient } from '../../src/models/testing/scripted-client.ts';
+import { createModelProviders } from '../../src/own/loop/model-driver.ts';
+import { cutOff } from '../../src/own/loop/testing/cut-off.ts';
+import { loudEcho } from '../../src/own/loop/testing/echo.ts';
+import { calls, ScriptedClient } from '../../src/own/loop/testing/scripted-client.ts';
 import { Watch } from '../../src/testing/watch.ts';
 
 const ends: (() => Promise<unknown>)[] = [];

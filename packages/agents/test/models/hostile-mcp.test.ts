@@ -5,8 +5,8 @@ import type { McpServers } from '@liminal/protocol';
 import { greeter } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { FairSemaphore } from '../../src/base/fair-semaphore.ts';
-import type { McpLimits } from '../../src/models/mcp-traffic.ts';
-import { McpTools } from '../../src/models/mcp-tools.ts';
+import type { McpLimits } from '../../src/own/loop/mcp-traffic.ts';
+import { McpTools } from '../../src/own/loop/mcp-tools.ts';
 import { endless, endlessPacked, events, growth, json, mostGrowth, serve } from './hostile-http.ts';
 
 interface Asked {

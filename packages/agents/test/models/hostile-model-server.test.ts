@@ -1,11 +1,11 @@
 /** Model servers that send endless data, to each maker's client. */
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { AnthropicClient } from '../../src/anthropic/index.ts';
+import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
 import { TurnWriter } from '../../src/base/turn-writer.ts';
-import { AnswerWriter } from '../../src/models/answer-writer.ts';
-import type { ModelClient } from '../../src/models/model-client.ts';
-import { OpenAiClient } from '../../src/openai/index.ts';
+import { AnswerWriter } from '../../src/own/loop/answer-writer.ts';
+import type { ModelClient } from '../../src/own/loop/model-client.ts';
+import { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { user } from '../openai/asking.ts';
 import {
   endless,

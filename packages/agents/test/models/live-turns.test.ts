@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chat, reply, startChatCompletionsApi, startMessagesApi, text } from '@liminal/testkit';
 import { afterEach, expect, test } from 'vitest';
-import { AnthropicClient } from '../../src/anthropic/index.ts';
-import type { ModelClient } from '../../src/models/model-client.ts';
-import { createModelProviders } from '../../src/models/model-driver.ts';
-import { loudEcho } from '../../src/models/testing/echo.ts';
-import { OpenAiClient } from '../../src/openai/index.ts';
+import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
+import type { ModelClient } from '../../src/own/loop/model-client.ts';
+import { createModelProviders } from '../../src/own/loop/model-driver.ts';
+import { loudEcho } from '../../src/own/loop/testing/echo.ts';
+import { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { Watch } from '../../src/testing/watch.ts';
 
 const ends: (() => Promise<unknown>)[] = [];

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Response } from '@liminal/protocol';
 import { afterEach, expect, test } from 'vitest';
-import type { CliProvider } from '../../src/provider.ts';
-import { createModelProviders } from '../../src/models/model-driver.ts';
-import { loudEcho } from '../../src/models/testing/echo.ts';
-import { calls, repliesWith, ScriptedClient } from '../../src/models/testing/scripted-client.ts';
+import type { CliProvider } from '../../src/contract/provider.ts';
+import { createModelProviders } from '../../src/own/loop/model-driver.ts';
+import { loudEcho } from '../../src/own/loop/testing/echo.ts';
+import { calls, repliesWith, ScriptedClient } from '../../src/own/loop/testing/scripted-client.ts';
 import { foldTurn } from '../../src/testing/folding.ts';
 import { Watch } from '../../src/testing/watch.ts';
-import { type BuiltInOptions, builtInTools } from '../../src/tools/index.ts';
+import { type BuiltInOptions, builtInTools } from '../../src/own/tools/index.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { greeter, pixel } from '@liminal/testkit';
 import { afterEach, expect, test } from 'vitest';
 import { FairSemaphore } from '../../src/base/fair-semaphore.ts';
-import { McpTools } from '../../src/models/mcp-tools.ts';
+import { McpTools } from '../../src/own/loop/mcp-tools.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -8,7 +8,7 @@ import type { ContentBlock, Response } from '@liminal/protocol';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Tool } from '../../src/tools/index.ts';
+import type { Tool } from '../../src/own/tools/index.ts';
 import {
   type AnySession,
   type Interface,

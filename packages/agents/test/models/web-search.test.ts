@@ -1,7 +1,7 @@
 /** The makers' own web search: it is shown as a call, is sent back unchanged, and survives a change of the maker. */
 import type { OutputItem, Response } from '@liminal/protocol';
 import { afterEach, expect, test } from 'vitest';
-import { loudEcho } from '../../src/models/testing/echo.ts';
+import { loudEcho } from '../../src/own/loop/testing/echo.ts';
 import {
   type AnySession,
   type Interface,

@@ -13,13 +13,13 @@ import {
   startResponsesApi,
 } from '@liminal/testkit';
 import { afterEach, expect, test } from 'vitest';
-import { AnthropicClient } from '../../src/anthropic/index.ts';
-import type { ModelClient } from '../../src/models/model-client.ts';
-import { createModelProviders } from '../../src/models/model-driver.ts';
-import { OpenAiClient } from '../../src/openai/index.ts';
+import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
+import type { ModelClient } from '../../src/own/loop/model-client.ts';
+import { createModelProviders } from '../../src/own/loop/model-driver.ts';
+import { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { foldTurn } from '../../src/testing/folding.ts';
 import { expectWholeTurn, Watch } from '../../src/testing/watch.ts';
-import { builtInTools } from '../../src/tools/index.ts';
+import { builtInTools } from '../../src/own/tools/index.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

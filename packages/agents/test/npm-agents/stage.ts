@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { makeWorkspace, npmAgent, type Workspace } from '@liminal/testkit';
 import { onTestFinished } from 'vitest';
-import { AcpProvider } from '../../src/acp/index.ts';
+import { AcpProvider } from '../../src/kinds/acp/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 
 interface ScriptedModel {

@@ -1,8 +1,8 @@
 import type { EventPayload, OutputItem } from '@liminal/protocol';
 import { TurnWriter } from '../../src/base/turn-writer.ts';
-import { AnswerWriter } from '../../src/models/answer-writer.ts';
-import type { ModelAnswer, ModelRequest } from '../../src/models/model-client.ts';
-import type { OpenAiClient } from '../../src/openai/index.ts';
+import { AnswerWriter } from '../../src/own/loop/answer-writer.ts';
+import type { ModelAnswer, ModelRequest } from '../../src/own/loop/model-client.ts';
+import type { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { doneItems } from '../../src/testing/collected-turn.ts';
 
 export const user = (content: string): OutputItem => ({

@@ -9,7 +9,7 @@ import {
 } from '@liminal/testkit';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { afterEach, expect, test, vi } from 'vitest';
-import { OpenAiClient } from '../../src/openai/index.ts';
+import { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { Asking, itemsOf, user } from './asking.ts';
 
 let api: ChatCompletionsApi;

@@ -20,7 +20,7 @@ import {
   webSearch,
 } from '@liminal/testkit';
 import { afterEach, expect, test, vi } from 'vitest';
-import { OpenAiClient } from '../../src/openai/index.ts';
+import { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { Asking, itemsOf, user } from './asking.ts';
 
 let api: ResponsesApi;

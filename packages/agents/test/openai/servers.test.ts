@@ -9,7 +9,7 @@ import {
   startResponsesApi,
 } from '@liminal/testkit';
 import { afterEach, expect, test, vi } from 'vitest';
-import { OpenAiClient } from '../../src/openai/index.ts';
+import { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { Asking, itemsOf } from './asking.ts';
 
 const closing: (() => Promise<void>)[] = [];

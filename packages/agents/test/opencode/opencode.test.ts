@@ -13,7 +13,7 @@ import {
   type Response,
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import type { StoredTurn } from '../../src/provider.ts';
+import type { StoredTurn } from '../../src/contract/provider.ts';
 import { Listener, messagesOf } from '../acp/running-agent.ts';
 import { processesOf } from '../claude-code/processes.ts';
 import { runOpencode } from './running-opencode.ts';

@@ -9,7 +9,7 @@ import {
   type Workspace,
 } from '@liminal/testkit';
 import { onTestFinished } from 'vitest';
-import { AcpProvider } from '../../src/acp/index.ts';
+import { AcpProvider } from '../../src/kinds/acp/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 
 /** The real opencode with a scripted model, configured as a user would. */

@@ -8,8 +8,8 @@ import { AgentProcess } from '../../src/base/agent-process.ts';
 import { describeCommand, findProgram } from '../../src/base/find-program.ts';
 import { withoutRelative } from '../../src/base/search-path.ts';
 import { FairSemaphore } from '../../src/base/fair-semaphore.ts';
-import { McpTools } from '../../src/models/mcp-tools.ts';
-import { findRipgrep } from '../../src/tools/search/ripgrep.ts';
+import { McpTools } from '../../src/own/loop/mcp-tools.ts';
+import { findRipgrep } from '../../src/own/tools/search/ripgrep.ts';
 
 let root: string;
 let projectDir: string;

@@ -3,7 +3,7 @@ import {
   type ScriptHost,
   type ScriptOptions,
   type ScriptOutcome,
-} from '../../src/scripts/index.ts';
+} from '../../src/own/scripts/index.ts';
 
 type Tool = (input: unknown, signal: AbortSignal) => string | Promise<string>;
 

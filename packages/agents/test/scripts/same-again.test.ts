@@ -1,6 +1,6 @@
 /** A script that is run again with the same answers does the same. */
 import { expect, test } from 'vitest';
-import { runScript, type ScriptHost } from '../../src/scripts/index.ts';
+import { runScript, type ScriptHost } from '../../src/own/scripts/index.ts';
 
 const minute = (at: number): string => `2026-01-02T03:0${at}:00.000Z`;
 

@@ -2,10 +2,10 @@
 import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { ClientFiles } from '../../src/client-files.ts';
-import { editTool } from '../../src/tools/edit.ts';
-import { readTool } from '../../src/tools/read.ts';
-import { writeTool } from '../../src/tools/write.ts';
+import type { ClientFiles } from '../../src/contract/client-files.ts';
+import { editTool } from '../../src/own/tools/edit.ts';
+import { readTool } from '../../src/own/tools/read.ts';
+import { writeTool } from '../../src/own/tools/write.ts';
 import { call, makeProject, refusal, nothingHidden } from './project.ts';
 
 /** An editor with these buffers, by path. */

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commandPermissions } from '../../src/tools/bash/command-rules.ts';
-import { isAllowed } from '../../src/tools/index.ts';
+import { commandPermissions } from '../../src/own/tools/bash/command-rules.ts';
+import { isAllowed } from '../../src/own/tools/index.ts';
 import { acting, others } from './hostile-commands.ts';
 import { reading } from './reading-commands.ts';
 

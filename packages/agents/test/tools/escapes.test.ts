@@ -4,15 +4,15 @@ import { linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'no
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { editTool } from '../../src/tools/edit.ts';
-import { listTool } from '../../src/tools/list.ts';
-import { findPlace, openFile, openParent } from '../../src/tools/project/project-path.ts';
-import { putText } from '../../src/tools/project/text-file.ts';
-import { readTool } from '../../src/tools/read.ts';
-import { searchTool } from '../../src/tools/search.ts';
-import { findRipgrep } from '../../src/tools/search/ripgrep.ts';
-import { ToolError } from '../../src/tools/tool-error.ts';
-import { writeTool } from '../../src/tools/write.ts';
+import { editTool } from '../../src/own/tools/edit.ts';
+import { listTool } from '../../src/own/tools/list.ts';
+import { findPlace, openFile, openParent } from '../../src/own/tools/project/project-path.ts';
+import { putText } from '../../src/own/tools/project/text-file.ts';
+import { readTool } from '../../src/own/tools/read.ts';
+import { searchTool } from '../../src/own/tools/search.ts';
+import { findRipgrep } from '../../src/own/tools/search/ripgrep.ts';
+import { ToolError } from '../../src/own/tools/tool-error.ts';
+import { writeTool } from '../../src/own/tools/write.ts';
 import { call, contentOf, makeProject, refusal, type Project, nothingHidden } from './project.ts';
 import { startRacer } from './racer.ts';
 

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { startProxy } from '@liminal/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { fetchTool } from '../../src/tools/fetch.ts';
-import type { RequestOptions } from '../../src/tools/fetch/request.ts';
-import { builtInTools } from '../../src/tools/index.ts';
+import { fetchTool } from '../../src/own/tools/fetch.ts';
+import type { RequestOptions } from '../../src/own/tools/fetch/request.ts';
+import { builtInTools } from '../../src/own/tools/index.ts';
 import { call, refusal } from './project.ts';
 
 const nowhere = { dir: '/' };

@@ -14,13 +14,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { editTool } from '../../src/tools/edit.ts';
-import { listTool } from '../../src/tools/list.ts';
-import { findPlace } from '../../src/tools/project/project-path.ts';
-import { putText, readText } from '../../src/tools/project/text-file.ts';
-import { readTool } from '../../src/tools/read.ts';
-import { searchTool } from '../../src/tools/search.ts';
-import { writeTool } from '../../src/tools/write.ts';
+import { editTool } from '../../src/own/tools/edit.ts';
+import { listTool } from '../../src/own/tools/list.ts';
+import { findPlace } from '../../src/own/tools/project/project-path.ts';
+import { putText, readText } from '../../src/own/tools/project/text-file.ts';
+import { readTool } from '../../src/own/tools/read.ts';
+import { searchTool } from '../../src/own/tools/search.ts';
+import { writeTool } from '../../src/own/tools/write.ts';
 import { call, contentOf, makeProject, refusal, nothingHidden } from './project.ts';
 
 const context = (projectDir: string) => ({

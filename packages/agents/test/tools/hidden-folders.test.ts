@@ -3,10 +3,10 @@ import { linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
-import { HiddenFolders } from '../../src/hidden-folders.ts';
-import { instructionsFor } from '../../src/models/instructions.ts';
-import { builtInTools, isAllowed, type Tool } from '../../src/tools/index.ts';
-import { searchTool } from '../../src/tools/search.ts';
+import { HiddenFolders } from '../../src/base/hidden-folders.ts';
+import { instructionsFor } from '../../src/own/loop/instructions.ts';
+import { builtInTools, isAllowed, type Tool } from '../../src/own/tools/index.ts';
+import { searchTool } from '../../src/own/tools/search.ts';
 import { call, contentOf, makeProject, type Project, refusal } from './project.ts';
 
 const secret = 'SECRET-TOKEN';

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
-import type { ClientFiles } from '../../src/client-files.ts';
-import { HiddenFolders } from '../../src/hidden-folders.ts';
-import type { Folders } from '../../src/tools/project/project-path.ts';
-import type { Tool, ToolResult } from '../../src/tools/tool.ts';
-import { ToolError } from '../../src/tools/tool-error.ts';
+import type { ClientFiles } from '../../src/contract/client-files.ts';
+import { HiddenFolders } from '../../src/base/hidden-folders.ts';
+import type { Folders } from '../../src/own/tools/project/project-path.ts';
+import type { Tool, ToolResult } from '../../src/own/tools/tool.ts';
+import { ToolError } from '../../src/own/tools/tool-error.ts';
 
 /** The hidden folders of tests that are not about hidden folders: none. */
 export const nothingHidden = new HiddenFolders();

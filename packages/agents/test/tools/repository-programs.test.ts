@@ -4,8 +4,8 @@ import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs
 import { dirname, join } from 'node:path';
 import { repositoryPrograms, repositorySetup } from '@liminal/testkit';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { bashTool } from '../../src/tools/bash.ts';
-import { isAllowed } from '../../src/tools/index.ts';
+import { bashTool } from '../../src/own/tools/bash.ts';
+import { isAllowed } from '../../src/own/tools/index.ts';
 import { call, makeProject, nothingHidden, type Project } from './project.ts';
 
 /** All rules that a person may have stored for commands that only read. */

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { searchTool, type SearchOptions } from '../../src/tools/search.ts';
-import { findRipgrep } from '../../src/tools/search/ripgrep.ts';
+import { searchTool, type SearchOptions } from '../../src/own/tools/search.ts';
+import { findRipgrep } from '../../src/own/tools/search/ripgrep.ts';
 import { call, makeProject, refusal, nothingHidden } from './project.ts';
 
 test('ripgrep comes with the dependencies', async () => {

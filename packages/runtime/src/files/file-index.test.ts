@@ -7,8 +7,8 @@ const index = (files: string[], changed: string[] = []) =>
 const files = [
   'README.md',
   'docs/composer.md',
-  'packages/agents/src/claude-code/prompt.ts',
-  'packages/agents/src/codex/prompt.ts',
+  'packages/agents/src/kinds/claude-code/prompt.ts',
+  'packages/agents/src/kinds/codex/prompt.ts',
   'packages/web/src/composer/CommandMenu.tsx',
   'packages/web/src/composer/Composer.tsx',
   'packages/web/src/look/LinkedText.tsx',
@@ -26,7 +26,9 @@ test('names come before folders, whole names before parts, and short paths first
 });
 
 test('letters spread over several words are found, close ones first', () => {
-  expect(index(files).find('clprompt', 10)).toEqual(['packages/agents/src/claude-code/prompt.ts']);
+  expect(index(files).find('clprompt', 10)).toEqual([
+    'packages/agents/src/kinds/claude-code/prompt.ts',
+  ]);
   expect(index(files).find('cmpsr', 3)).toEqual([
     'docs/composer.md',
     'packages/web/src/composer/',
@@ -36,9 +38,9 @@ test('letters spread over several words are found, close ones first', () => {
 
 test.each([
   ['composer/c', 'packages/web/src/composer/Composer.tsx'],
-  ['src/codex/', 'packages/agents/src/codex/'],
+  ['src/codex/', 'packages/agents/src/kinds/codex/'],
   ['./readme', 'README.md'],
-  ['prompt codex', 'packages/agents/src/codex/prompt.ts'],
+  ['prompt codex', 'packages/agents/src/kinds/codex/prompt.ts'],
   ['text', 'packages/web/src/look/LinkedText.tsx'],
   ['LINKEDTEXT.TSX', 'packages/web/src/look/LinkedText.tsx'],
 ])('“%s” finds %s first', (query, first) => {
@@ -52,10 +54,13 @@ test('a query without matches finds nothing', () => {
 });
 
 test('among equal matches, changed files come first', () => {
-  const found = index(files, ['packages/agents/src/claude-code/prompt.ts']).find('prompt.ts', 2);
+  const found = index(files, ['packages/agents/src/kinds/claude-code/prompt.ts']).find(
+    'prompt.ts',
+    2,
+  );
   expect(found).toEqual([
-    'packages/agents/src/claude-code/prompt.ts',
-    'packages/agents/src/codex/prompt.ts',
+    'packages/agents/src/kinds/claude-code/prompt.ts',
+    'packages/agents/src/kinds/codex/prompt.ts',
   ]);
 });
 

@@ -1,0 +1,167 @@
+/** The contract that a driver for one kind of agent implements; `DriverProvider` turns it into a `CliProvider`. */
+import type {
+  AcceptedContent,
+  AgentInfo,
+  ApprovalAnswer,
+  ContentBlock,
+  EventDraft,
+  McpAction,
+  McpActionResult,
+  McpServers,
+  McpServerState,
+  RewindResult,
+  SessionSetup,
+} from '@liminal/protocol';
+import type { ClientFiles } from './client-files.ts';
+import type { ClientTerminals } from './client-terminals.ts';
+import type { Semaphore } from './semaphore.ts';
+import type { ProjectTrust } from './project-settings.ts';
+import type {
+  AgentCapabilities,
+  ConversationRewind,
+  ProjectGrants,
+  SessionExit,
+  SessionUpdate,
+  SteerTarget,
+  StoredConversation,
+  StoredTurn,
+} from './provider.ts';
+
+/** A session's output. Errors of listeners do not reach the session. */
+export interface SessionOutput {
+  /** Emits one event of a turn (`TurnWriter` makes them). A turn ends before the session does. */
+  emit(draft: EventDraft): void;
+  /** Reports a change outside the turns. Updates from before the session is open are delivered once it is open. */
+  update(update: SessionUpdate): void;
+  /** Reports that the session has ended, requested or not. Called once, after all other calls. */
+  exit(exit: SessionExit): void;
+}
+
+/** What Liminal has stored about a session that is opened again. */
+export interface EarlierSession<Memory = unknown> {
+  /** The agent's own id for the session, if it differs from ours. */
+  agentSessionId?: string | undefined;
+  /** The `memory` of the earlier session of this id on this server. */
+  memory?: Memory | undefined;
+  /** The agent's `storedMark` from when history had everything that the agent had stored. */
+  storedMark?: string | undefined;
+  /** Whether the session has had an answer before. */
+  hasAnswered?: (() => Promise<boolean>) | undefined;
+  /** Whether a turn was cut off while it waited for a person: the session then resumes the turn. */
+  resuming?: boolean | undefined;
+  /** The conversation as Liminal has stored it. */
+  stored?: StoredConversation | undefined;
+}
+
+export interface SessionOpening<Memory = unknown> {
+  readonly sessionId: string;
+  /** Absolute path of an existing folder. */
+  readonly projectDir: string;
+  /** Real paths of further folders in which the agent may work. */
+  readonly additionalDirectories?: readonly string[] | undefined;
+  /** Config options by id, with values as for `setConfigOption`. */
+  readonly config: Record<string, string>;
+  /** Absent for a new session. An earlier session is continued, or rejected with `SESSION_NOT_FOUND`. */
+  readonly earlier?: EarlierSession<Memory>;
+  readonly output: SessionOutput;
+  /** The permissions that people have granted permanently in the project. */
+  readonly grants?: ProjectGrants | undefined;
+  /** Without it, settings of the project that run or permit anything are not used. */
+  readonly projectTrust?: ProjectTrust | undefined;
+  /** Added to the driver's own servers; replaces a server of the same name. The entries may hold secrets. */
+  readonly mcpServers?: McpServers | undefined;
+  /** The files that the session's clients have open, for agents that do not access the disk themselves. */
+  readonly files?: ClientFiles | undefined;
+  readonly terminals?: ClientTerminals | undefined;
+  /** Aborts when the session is no longer wanted: `open` then rejects and leaves nothing behind. */
+  readonly signal: AbortSignal;
+}
+
+/** An open session of an agent, for all of its turns. Methods reject with ProviderError. */
+export interface AgentSession<Memory = unknown> {
+  /** False once the session is closing or its process has ended. */
+  readonly isAlive: boolean;
+  /** The agent's own id for the session, if it differs from ours. */
+  readonly agentSessionId?: string;
+  /** The agent's own id for the running turn, if it differs from ours. */
+  readonly agentTurnId?: string | undefined;
+  /** Further data that the driver needs to open the session again. Liminal keeps the data after the session ends. */
+  readonly memory?: Memory;
+  /** The earlier turns that the agent reported when it loaded the session, if it did. */
+  readonly reportedTurns?: Promise<StoredTurn[]>;
+  /** The kinds of content that a message may have besides text and links; only text if absent. */
+  readonly accepts?: AcceptedContent;
+
+  /**
+   * Sends a user message. Resolves when its turn has begun: `response_start` and the message itself are emitted.
+   * `blocks` are of kinds that `accepts` lists, with their bytes. `TURN_IN_PROGRESS`. `PROCESS_CRASH` if the process has
+   * ended; but if it ended after it got the message, a turn begins and ends with the crash instead.
+   */
+  send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void>;
+  /** Asks the running turn, if any, to stop; it ends as cancelled. `INTERRUPT_FAILED`. */
+  cancel(): Promise<void>;
+  /** Ends the agent and everything that it started; a running turn first ends as cancelled. May be called twice. */
+  close(): Promise<void>;
+
+  /**
+   * Sends the agent a message for the running turn. Resolves when the message is emitted (`TurnWriter.steer`). The session
+   * reports later what the agent did with the message. If the agent reads it only after the turn, the message is withdrawn
+   * from that turn and begins a turn with its own id. `NOTHING_TO_STEER`, `PROCESS_CRASH`.
+   */
+  steer?(message: string, to: SteerTarget, blocks: readonly ContentBlock[]): Promise<void>;
+
+  /** `APPROVAL_NOT_FOUND` if the request is no longer open, `INVALID_OPTION`. */
+  answerApproval?(approvalId: string, answer: ApprovalAnswer): Promise<void>;
+  /** `INVALID_OPTION` for an unknown id or value. */
+  setConfigOption?(id: string, value: string): Promise<void>;
+  /**
+   * Replaces the folders besides the project's in which the agent may work, from the next turn on. Resolves to false if
+   * the agent must be restarted for the change. `NOT_SUPPORTED`, `PROCESS_CRASH`.
+   */
+  setDirectories?(folders: readonly string[]): Promise<boolean>;
+  /** Sets the session's title in the agent's own store. */
+  rename?(title: string): Promise<void>;
+  /**
+   * Moves a running call, or without `callId` every call that can be moved, to the background, where it is one of
+   * `SessionUpdate.tasks`. `TASK_NOT_FOUND`, `INTERRUPT_FAILED`.
+   */
+  background?(callId?: string): Promise<void>;
+  /** Stops a background task (`SessionUpdate.tasks`). `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
+  stopTask?(taskId: string): Promise<void>;
+  /**
+   * Restores the files that the agent's own tools have edited to their state before a turn; with `dryRun`, only lists them.
+   * Not called during a turn. `NO_CHECKPOINT`.
+   */
+  rewindFiles?(turnId: string, dryRun: boolean): Promise<RewindResult>;
+  /**
+   * Continues from before these turns, from the next message on and also after the agent is restarted. Turns that the agent
+   * never had are skipped. Not called during a turn. `CANNOT_REWIND`, with nothing changed.
+   */
+  rewindConversation?(rewind: ConversationRewind): Promise<void>;
+  /** Answers a question beside the conversation, also during a turn. `NOT_ANSWERED`, `PROCESS_CRASH`. */
+  aside?(question: string): Promise<string>;
+  /** The facts and parts that are in force in the session. `PROCESS_CRASH`. */
+  setup?(): Promise<SessionSetup>;
+  /** Returns the current state of the agent's MCP servers. `PROCESS_CRASH`. */
+  listMcpServers?(): Promise<McpServerState[]>;
+  /** `INVALID_OPTION` for an unknown server or an action that the agent does not support; `PROCESS_CRASH`. */
+  changeMcpServer?(name: string, action: McpAction): Promise<McpActionResult>;
+}
+
+/** One kind of agent. Every driver passes `testing/provider-suite.ts`. */
+export interface AgentDriver<Memory = unknown> extends AgentCapabilities {
+  readonly cliType: string;
+  /** The name that people see. */
+  readonly name: string;
+  /** Limits how many sessions open at once; default two. Everything else that starts programs shares the limit. */
+  readonly starts?: Semaphore;
+
+  /** Opens a session, new or earlier. `SESSION_CREATE_FAILED`, `SESSION_NOT_FOUND`. */
+  open(opening: SessionOpening<Memory>): Promise<AgentSession<Memory>>;
+  /** Whether the agent can run here, and why not. Starts no session. */
+  describe(): Promise<AgentInfo>;
+  /** Returns the folder of a session in the agent's own store, to open the session by its id alone. */
+  findProjectDir?(agentSessionId: string): Promise<string | undefined>;
+  /** Releases what the driver holds besides its sessions, which are closed at the same time. */
+  close?(): Promise<void>;
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { isRecord } from '../../../base/parse-line.ts';
+
+export { isRecord } from '../../../base/parse-line.ts';
+
+type Shape = Record<string, z.ZodType>;
+
+export interface Read<S extends Shape> {
+  fields: { [K in keyof S]?: Exclude<z.infer<S[K]>, undefined> };
+  /** Fields that the shape lacks, or whose values its schemas reject; undefined if there are none. */
+  rest: Record<string, unknown> | undefined;
+}
+
+/** `readFields` without the rest: a record of a million fields costs no more than a record of ten. */
+export function pickFields<S extends Shape>(value: unknown, shape: S): Read<S>['fields'] {
+  if (!isRecord(value)) return {};
+  const named = Object.keys(shape).filter((key) => Object.hasOwn(value, key));
+  return readFields(Object.fromEntries(named.map((key) => [key, value[key]])), shape).fields;
+}
+
+/**
+ * Reads a record field by field, so that an invalid field does not spoil the others. In ACP, `null` means that a field
+ * is missing. A value that is not a record has no fields.
+ */
+export function readFields<S extends Shape>(value: unknown, shape: S): Read<S> {
+  const fields: [string, unknown][] = [];
+  const rest: [string, unknown][] = [];
+  for (const [key, field] of isRecord(value) ? Object.entries(value) : []) {
+    if (field === null) continue;
+    const read = Object.hasOwn(shape, key) ? shape[key]?.safeParse(field) : undefined;
+    if (read?.success === true) fields.push([key, read.data]);
+    else rest.push([key, field]);
+  }
+  return {
+    // Each field has been read by its own schema.
+    fields: Object.fromEntries(fields) as Read<S>['fields'],
+    rest: rest.length === 0 ? undefined : Object.fromEntries(rest),
+  };
+}
+
+/** The type of an update; `''` if it has none. */
+export function updateType(update: unknown): string {
+  const type = isRecord(update) ? update['sessionUpdate'] : undefined;
+  return typeof type === 'string' ? type : '';
+}

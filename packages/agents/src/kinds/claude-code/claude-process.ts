@@ -1,0 +1,262 @@
+import { EventEmitter } from 'node:events';
+import type {
+  CanUseTool,
+  HookInput,
+  HookJSONOutput,
+  OnElicitation,
+  Options,
+  Query,
+  SDKControlInitializeResponse,
+} from '@anthropic-ai/claude-agent-sdk';
+import { type McpServers, thrownMessage, withinDepth } from '@liminal/protocol';
+import { childEnvironment as plainEnvironment } from '../../base/child-environment.ts';
+import { endTree, processMark } from '../../process/index.ts';
+import { ClaudeProgram } from './claude-program.ts';
+import { mayBypass, startOptions, type Config } from './config-options.ts';
+import { InputQueue } from './input-queue.ts';
+import type { ProjectInUse } from './project-in-use.ts';
+import type { ClaudeSdk } from './sdk.ts';
+
+export interface ClaudeProcessOptions {
+  projectDir: string;
+  /** Claude Code's own session id, a UUID. */
+  agentSessionId: string;
+  /** Whether Claude Code has stored the session. */
+  resume: boolean;
+  config: Config;
+  env: NodeJS.ProcessEnv;
+  mcpServers: McpServers;
+  /** Text added to Claude Code's own system prompt. */
+  appendSystemPrompt: string | undefined;
+  /** The path of the program; undefined for the SDK's own program. */
+  program: string | undefined;
+  project: ProjectInUse;
+}
+
+/** The callbacks for Claude Code's questions to people. */
+interface Answering {
+  canUseTool: CanUseTool;
+  onElicitation: OnElicitation;
+}
+
+interface ProcessEvents {
+  message: [message: unknown];
+  /** The newest error output. */
+  errorOutput: [output: string];
+  /** The process has ended, requested or not; emitted once. */
+  gone: [error: unknown];
+}
+
+/** Options that match the terminal's behaviour; the SDK's defaults differ. */
+const asInTerminal: Options = {
+  /** Lets the choices of a question have previews. */
+  toolConfig: { askUserQuestion: { previewFormat: 'markdown' } },
+  enableFileCheckpointing: true,
+  /** States that each background task can be stopped separately, so that tasks keep running after a turn ends. */
+  perTaskStopAffordance: true,
+  /** Reports what hooks refused and why they failed. */
+  includeHookEvents: true,
+};
+
+/**
+ * The sources of settings, CLAUDE.md, skills, agents and output styles: the user's own, and the project's if people
+ * have agreed. Because Claude Code reloads files that change while it runs, a hook blocks changes that nobody has
+ * agreed to.
+ */
+function settingsFrom(project: ProjectInUse): Options {
+  if (!project.isUsed) return { settingSources: ['user'] };
+  const mayChange = async (input: HookInput): Promise<HookJSONOutput> => {
+    const isOfUser = input.hook_event_name !== 'ConfigChange' || ofUser.has(input.source);
+    if (isOfUser || (await project.mayUseNow())) return {};
+    return { decision: 'block', reason: notAgreed };
+  };
+  const mayUseSkill = async (input: HookInput): Promise<HookJSONOutput> => {
+    const { hook_event_name: hookEventName } = input;
+    if (hookEventName !== 'PreToolUse' && hookEventName !== 'PreSkillShellCommand') return {};
+    if (await project.mayUseNow()) return {};
+    const deny = { permissionDecision: 'deny', permissionDecisionReason: notAgreed } as const;
+    return { hookSpecificOutput: { hookEventName, ...deny } };
+  };
+  return {
+    settingSources: ['user', 'project', 'local'],
+    hooks: {
+      ConfigChange: [{ hooks: [mayChange] }],
+      // Claude Code also finds skills in newly created folders, without reporting a change.
+      PreToolUse: [{ matcher: 'Skill', hooks: [mayUseSkill] }],
+      // A message can name a skill, and a subagent can start with a skill; neither calls the tool `Skill`.
+      PreSkillShellCommand: [{ hooks: [mayUseSkill] }],
+    },
+  };
+}
+
+const notAgreed =
+  'The settings and skills of the project have changed, and the user has not agreed to them yet.';
+
+/** Sources of settings outside the project. */
+const ofUser: ReadonlySet<string> = new Set(['user_settings', 'policy_settings']);
+
+/**
+ * Without this prompt the model lacks Claude Code's instructions. Claude Code stores the prompt of a conversation's
+ * first request and reuses it, even if a later start passes another prompt. So a resumed conversation rebuilds the
+ * prompt (`snapshot: false`): it then gets the whole prompt and the present additions.
+ */
+const wholePrompt = { type: 'preset', preset: 'claude_code' } as const;
+
+const startLimitMs = 60_000;
+const interruptLimitMs = 500;
+const endGraceMs = 1_500;
+/** How long to wait for the reason of a failed start, in ms. */
+const reasonLimitMs = 1_000;
+
+/** A running Claude Code and all its descendants. Emits nothing before the caller can add listeners. */
+export class ClaudeProcess extends EventEmitter<ProcessEvents> {
+  readonly query: Query;
+  readonly #mark = processMark('claude-code');
+  readonly #input = new InputQueue();
+  readonly #gone = Promise.withResolvers<never>();
+  readonly #program: ClaudeProgram;
+  readonly #env: NodeJS.ProcessEnv;
+
+  /** Throws if there is no program to start. */
+  constructor(
+    sdk: ClaudeSdk,
+    options: ClaudeProcessOptions,
+    { canUseTool, onElicitation }: Answering,
+  ) {
+    super();
+    const { projectDir, agentSessionId, resume, config, env, mcpServers } = options;
+    const { appendSystemPrompt: append, program } = options;
+    this.#env = env;
+    this.#gone.promise.catch((error: unknown) => this.emit('gone', error));
+    this.#program = new ClaudeProgram((output) => this.emit('errorOutput', output));
+    this.query = sdk.query({
+      prompt: this.#input,
+      options: {
+        ...startOptions(config, mayBypass(env)),
+        ...(resume ? { resume: agentSessionId } : { sessionId: agentSessionId }),
+        ...asInTerminal,
+        ...settingsFrom(options.project),
+        ...(program !== undefined && { pathToClaudeCodeExecutable: program }),
+        systemPrompt: {
+          ...wholePrompt,
+          ...(append && { append }),
+          ...(resume && { snapshot: false }),
+        },
+        cwd: projectDir,
+        env: childEnvironment(env, this.#mark.env),
+        mcpServers,
+        // On the command line, every user of the machine could read the servers' keys.
+        mcpServersDelivery: 'initialize',
+        includePartialMessages: true,
+        forwardSubagentText: true,
+        canUseTool,
+        onElicitation,
+        spawnClaudeCodeProcess: this.#program.start,
+      },
+    });
+    void this.#read();
+    void this.#program.exited.then(() => this.#gone.reject(this.#program.ending));
+  }
+
+  /** Resolves with the process's features when it is ready for its first message. Rejects if the process ends first. */
+  async initialise(): Promise<SDKControlInitializeResponse> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => reject(new Error('The start took longer than a minute.')),
+      startLimitMs,
+    );
+    try {
+      return await Promise.race([this.#initialised(), this.#gone.promise, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The environment for a user's command in the session. */
+  get commandEnvironment(): NodeJS.ProcessEnv {
+    return { ...childEnvironment(this.#env, {}), CLAUDECODE: '1' };
+  }
+
+  push(...message: Parameters<InputQueue['push']>): void {
+    this.#input.push(...message);
+  }
+
+  /**
+   * Withdraws a message from Claude Code's queue. Returns whether the message was there; then Claude Code reports it as
+   * cancelled and begins no turn. The SDK's types lack this request (`cancel_async_message`).
+   */
+  async withdraw(uuid: string): Promise<boolean> {
+    const request: unknown = Reflect.get(this.query, 'cancelAsyncMessage');
+    if (typeof request !== 'function') return false;
+    return (await Reflect.apply(request, this.query, [uuid])) === true;
+  }
+
+  /** The reason with the process's error output. */
+  explain(error: unknown): string {
+    const reason = thrownMessage(error);
+    const { errorOutput } = this.#program;
+    return errorOutput === '' ? reason : `${reason} It said: ${errorOutput}`;
+  }
+
+  /** Ends the process and all its descendants. Interrupts a running turn first, so that its messages are stored. */
+  async end(isBusy: boolean): Promise<void> {
+    if (isBusy) {
+      const limit = new Promise((resolve) => setTimeout(resolve, interruptLimitMs));
+      await Promise.race([this.query.interrupt().catch(() => undefined), limit]);
+    }
+    this.#input.end();
+    this.query.close();
+    await endTree({ mark: this.#mark.id, child: this.#program.child }, { graceMs: endGraceMs });
+  }
+
+  async #initialised(): Promise<SDKControlInitializeResponse> {
+    try {
+      return await this.query.initializationResult();
+    } catch (error) {
+      // The error may say only that there will be no answer; the end of the process gives the reason.
+      const limit = new Promise((resolve) => setTimeout(resolve, reasonLimitMs));
+      await Promise.race([this.#gone.promise, limit]);
+      throw error;
+    }
+  }
+
+  async #read(): Promise<void> {
+    let failure: unknown;
+    try {
+      for await (const message of this.query) {
+        this.#program.noteMessage();
+        this.#take(message);
+      }
+    } catch (error) {
+      failure = error;
+    }
+    // Wait until the error output has been read.
+    await this.#program.closed();
+    this.#gone.reject(failure ?? this.#program.ending);
+  }
+
+  /** Emits a message. If handling throws, gives up the process: a turn may wait for that message. */
+  #take(message: unknown): void {
+    try {
+      this.emit('message', withinDepth(message));
+    } catch (error) {
+      const reason = thrownMessage(error);
+      this.#gone.reject(new Error(`Its message could not be handled (${reason}).`));
+    }
+  }
+}
+
+/**
+ * Variables set by a Claude Code that runs this server; a child with them would consider itself a part of that program.
+ */
+const ofOuterClaude = new Set(['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT']);
+
+/** Claude Code's environment: the server's without Liminal's own variables, plus the process mark. */
+function childEnvironment(
+  inherited: NodeJS.ProcessEnv,
+  mark: Record<string, string>,
+): NodeJS.ProcessEnv {
+  const kept = Object.entries(inherited).filter(([name]) => !ofOuterClaude.has(name));
+  const own = { CLAUDE_AGENT_SDK_CLIENT_APP: 'liminal' };
+  return plainEnvironment(Object.fromEntries(kept), own, mark);
+}

@@ -1,0 +1,82 @@
+import type { PermissionUpdate } from '@anthropic-ai/claude-agent-sdk';
+import type { ProjectSettings, ProjectTrust } from '../../contract/project-settings.ts';
+import { differOnlyByRules, readClaudeProject } from './project-settings.ts';
+
+type PermissionRules = Extract<PermissionUpdate, { type: 'addRules' }>['rules'];
+
+/** Settings of a project, as opposed to the user's own. */
+const inProject: ReadonlySet<string> = new Set(['projectSettings', 'localSettings']);
+
+/** The project folder's settings with which one process of Claude Code runs. */
+export class ProjectInUse {
+  /** Whether the process reads settings of the project. */
+  readonly isUsed: boolean;
+  readonly #projectDir: string;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #trust: ProjectTrust | undefined;
+  #settings: ProjectSettings | undefined;
+  /** Lasting rules that people have allowed in this process. */
+  readonly #allowed: PermissionRules = [];
+
+  private constructor(
+    projectDir: string,
+    env: NodeJS.ProcessEnv,
+    trust: ProjectTrust | undefined,
+    settings: ProjectSettings | undefined,
+    isUsed: boolean,
+  ) {
+    this.#projectDir = projectDir;
+    this.#env = env;
+    this.#trust = trust;
+    this.#settings = settings;
+    this.isUsed = isUsed;
+  }
+
+  /** Must be called right before the process starts. A folder without such settings needs no trust. */
+  static async decide(
+    projectDir: string,
+    env: NodeJS.ProcessEnv,
+    trust: ProjectTrust | undefined,
+  ): Promise<ProjectInUse> {
+    const settings = await readClaudeProject(projectDir, env);
+    const isUsed = settings === undefined || (await trust?.uses(settings)) === true;
+    trust?.started(settings, isUsed);
+    return new ProjectInUse(projectDir, env, trust, settings, isUsed);
+  }
+
+  /** Whether the process, which reloads changed files by itself, may use the files in their present state. */
+  async mayUseNow(): Promise<boolean> {
+    const now = await readClaudeProject(this.#projectDir, this.#env);
+    if (now === undefined || now.hash === this.#settings?.hash) return true;
+    if (differOnlyByRules(this.#settings, now, this.#allowed)) {
+      this.#settings = now;
+      await this.#trust?.changed(now);
+      return true;
+    }
+    if ((await this.#trust?.uses(now)) !== true) return false;
+    this.#settings = now;
+    this.#trust?.started(now, true);
+    return true;
+  }
+
+  /** Records that a person has permanently allowed this; Claude Code writes it into the project's settings. */
+  allowed(updates: readonly PermissionUpdate[]): void {
+    for (const update of updates) {
+      if (update.type === 'addRules' && inProject.has(update.destination)) {
+        this.#allowed.push(...update.rules);
+      }
+    }
+  }
+
+  /** Whether a person has permanently allowed something, which may have changed the files. */
+  get hasAllowed(): boolean {
+    return this.#allowed.length > 0;
+  }
+
+  /** Proposals for lasting permissions, with a destination that the process reads. */
+  proposals(suggestions: readonly PermissionUpdate[]): PermissionUpdate[] {
+    return suggestions.map((one) =>
+      this.isUsed || !inProject.has(one.destination) ? one : { ...one, destination: 'session' },
+    );
+  }
+}

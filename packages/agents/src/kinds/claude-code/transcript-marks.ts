@@ -1,0 +1,126 @@
+import { open, readdir, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { LruMap } from '../../base/lru-map.ts';
+
+const TranscriptLine = z.looseObject({
+  type: z.string(),
+  uuid: z.string().optional(),
+  parentUuid: z.string().nullish(),
+  leafUuid: z.string().optional(),
+  isMeta: z.boolean().optional(),
+  message: z.looseObject({ content: z.unknown() }).optional(),
+});
+type TranscriptLine = z.infer<typeof TranscriptLine>;
+
+const Blocks = z.array(z.looseObject({ type: z.string() }));
+
+/** How many sessions, sent messages, and entries of one file are remembered; beyond that, a file is read again. */
+const maxScans = 200;
+const maxSent = 1_000;
+const maxEntries = 1_000;
+
+interface Scan {
+  path: string;
+  /** How much of the file was read, in bytes. */
+  offset: number;
+  /** Whether each of the last entries, by id, belongs to a turn that this server sent. */
+  own: LruMap<string, boolean>;
+  /** The number of entries that others wrote. */
+  foreign: number;
+  /** The position that a process recorded, or `here` if it is in a turn that this server sent. */
+  leaf: string;
+}
+
+/**
+ * Detects whether others than this server have written to a session's file. Reads only the text that was added since
+ * the last call: the SDK reads the whole file, which takes a second for ten megabytes.
+ */
+export class TranscriptMarks {
+  readonly #scans = new LruMap<string, Scan>(maxScans);
+  /** Ids of messages that this server sent. */
+  readonly #sent = new LruMap<string, true>(maxSent);
+
+  noteSent(turnId: string): void {
+    this.#sent.set(turnId, true);
+  }
+
+  /** Returns a mark that changes when others write to the file; undefined if there is no such session. */
+  async read(sessionId: string): Promise<string | undefined> {
+    const path = this.#scans.get(sessionId)?.path ?? (await findFile(sessionId));
+    if (path === undefined) return undefined;
+    const size = (await stat(path).catch(() => undefined))?.size;
+    if (size === undefined) return undefined;
+    let scan = this.#scans.get(sessionId);
+    // A file that has become shorter was rewritten.
+    if (!scan || size < scan.offset) {
+      scan = { path, offset: 0, own: new LruMap(maxEntries), foreign: 0, leaf: '' };
+    }
+    this.#scans.set(sessionId, scan);
+    if (size > scan.offset) await this.#readOn(scan, size);
+    return `${scan.foreign}:${scan.leaf}`;
+  }
+
+  async #readOn(scan: Scan, size: number): Promise<void> {
+    const file = await open(scan.path);
+    try {
+      const { buffer, bytesRead } = await file.read({
+        buffer: Buffer.alloc(size - scan.offset),
+        position: scan.offset,
+      });
+      // The text after the last line end is still being written.
+      const end = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
+      scan.offset += end;
+      for (const line of buffer.toString('utf8', 0, end).split('\n')) this.#note(scan, line);
+    } finally {
+      await file.close();
+    }
+  }
+
+  #note(scan: Scan, text: string): void {
+    const line = parseLine(text);
+    if (line === undefined) return;
+    if (line.type === 'last-prompt') scan.leaf = leafOf(scan, line.leafUuid ?? '');
+    if (line.uuid === undefined) return;
+    const isOwn =
+      this.#sent.has(line.uuid) ||
+      (!isPrompt(line) && scan.own.get(line.parentUuid ?? '') === true);
+    scan.own.set(line.uuid, isOwn);
+    if (!isOwn) scan.foreign += 1;
+  }
+}
+
+/** Whether an entry is a user's message, not a tool's result or a message from Claude Code to its model. */
+function isPrompt({ type, isMeta, message }: TranscriptLine): boolean {
+  if (type !== 'user' || isMeta === true) return false;
+  const content = message?.content;
+  if (typeof content === 'string') return !content.startsWith('<task-notification>');
+  return !Blocks.safeParse(content).data?.some((block) => block.type === 'tool_result');
+}
+
+const leafOf = ({ own }: Scan, leaf: string): string => (own.get(leaf) === true ? 'here' : leaf);
+
+function parseLine(text: string): TranscriptLine | undefined {
+  if (text === '') return undefined;
+  try {
+    return TranscriptLine.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Finds a session's file by its name in all project folders, because Claude Code derives the folders' names in its own
+ * way. Of several files, returns the project's.
+ */
+export async function findFile(sessionId: string, projectDir = ''): Promise<string | undefined> {
+  const root = join(process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude'), 'projects');
+  const own = projectDir.replace(/[^a-zA-Z0-9]/g, '-');
+  const folders = await readdir(root).catch((): string[] => []);
+  for (const folder of folders.toSorted((a, b) => Number(b === own) - Number(a === own))) {
+    const path = join(root, folder, `${sessionId}.jsonl`);
+    if ((await stat(path).catch(() => undefined))?.isFile() === true) return path;
+  }
+  return undefined;
+}

@@ -1,0 +1,159 @@
+import type { BackgroundTask } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
+import { isoNow as now } from '../../base/iso-clock.ts';
+import { isRecord } from '../../base/parse-line.ts';
+import type { SessionOutput } from '../../contract/driver.ts';
+import { ProviderError, taskNotFound } from '../../contract/errors.ts';
+import type { AppServer, OpenThread } from './app-server.ts';
+import { BackgroundCommands } from './translate/background-commands.ts';
+import { Tasks } from './translate/tasks.ts';
+import type { CodexTurn, TurnCommand } from './translate/turn.ts';
+
+type Params = Record<string, unknown>;
+
+/** Interval between reports of background output, ms. */
+const progressMs = 1_000;
+
+/**
+ * The background work of a session: commands that have outlived their turns, and tasks, each in a thread of its own.
+ * Reports what runs, and can stop it.
+ */
+export class BackgroundWork {
+  /** Also used by the turns, which show the items of tasks. */
+  readonly tasks = new Tasks();
+  readonly #server: AppServer;
+  readonly #output: Pick<SessionOutput, 'update'>;
+  readonly #commands = new BackgroundCommands();
+  /** The session's turns by Codex' own ids. */
+  readonly #turns = new Map<string, { isStopped: boolean }>();
+  /** Codex' own id for the running turn: work for this turn is not in the background. */
+  #turnId: string | undefined;
+  /** As last reported. */
+  #reported: readonly BackgroundTask[] = [];
+  #reportedCommands: readonly BackgroundTask[] = [];
+  #areTasksOld = false;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(server: AppServer, output: Pick<SessionOutput, 'update'>) {
+    this.#server = server;
+    this.#output = output;
+  }
+
+  /** The open threads of tasks. */
+  get threads(): OpenThread[] {
+    return this.tasks.threads;
+  }
+
+  /** Whether a turn belongs to the session, by Codex' own id. */
+  owns(turnId: string): boolean {
+    return this.#turns.has(turnId);
+  }
+
+  /** Whether a turn runs in the thread of a task. */
+  isAtWork(threadId: string): boolean {
+    return this.tasks.find(threadId) !== undefined;
+  }
+
+  /** Notes that a turn of the session begins. Codex' own id follows in `turnIs`. */
+  turnBegins(): void {
+    this.#turnId = undefined;
+    this.#areTasksOld = true;
+  }
+
+  /** Sets Codex' own id for the running turn. @param hasStarted - Whether Codex has started the turn. */
+  turnIs(turnId: string, hasStarted: boolean): void {
+    this.#turnId = turnId;
+    if (hasStarted) this.#turns.set(turnId, { isStopped: false });
+  }
+
+  /** Notes that the turn has ended. @param left - Commands of the turn that still run. */
+  turnEnds(left: readonly TurnCommand[]): void {
+    // Codex ends the commands of a stopped turn.
+    const isStopped = this.#turns.get(this.#turnId ?? '')?.isStopped === true;
+    if (!isStopped) this.#commands.adopt(left, now());
+    this.#turnId = undefined;
+    this.#areTasksOld = true;
+    this.#report();
+  }
+
+  /** Reads a notification about the thread of a task. */
+  readTask(threadId: string, method: string, params: Params): void {
+    if (this.tasks.read(threadId, method, params, now())) this.#areTasksOld = true;
+    if (method !== 'turn/started') return;
+    const turn = isRecord(params['turn']) ? params['turn'] : {};
+    const { id, rootTurnId } = turn;
+    if (this.#turns.get(String(rootTurnId))?.isStopped !== true) return;
+    void this.#stopTask({ threadId, turnId: typeof id === 'string' ? id : undefined });
+  }
+
+  /** Reads a notification about commands; returns whether it reports the end of a background command. */
+  readCommand(method: string, params: Params): boolean {
+    const isEnd = this.#commands.read(method, params);
+    this.#report();
+    return isEnd;
+  }
+
+  /** Ends a turn in Codex with its tasks and running commands. Commands of earlier turns keep running. */
+  async stopTurn(
+    own: { threadId: string; turnId: string },
+    turn: Pick<CodexTurn, 'commands'>,
+  ): Promise<void> {
+    // A task may have begun that Codex has not reported yet.
+    this.#turns.set(own.turnId, { isStopped: true });
+    await this.#server.request('turn/interrupt', own);
+    for (const task of this.tasks.of(own.turnId)) await this.#stopTask(task);
+    const stop = ({ threadId, processId }: TurnCommand): Promise<unknown> =>
+      this.#server.tryRequest('thread/backgroundTerminals/terminate', { threadId, processId });
+    await Promise.all(turn.commands.map(stop));
+  }
+
+  /** `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
+  async stop(taskId: string): Promise<void> {
+    const process = this.#commands.find(taskId);
+    const turnId = this.tasks.find(taskId);
+    if (process === undefined && turnId === undefined) throw taskNotFound();
+    try {
+      if (process === undefined) {
+        await this.#server.request('turn/interrupt', { threadId: taskId, turnId });
+        await this.#server.tryRequest('thread/backgroundTerminals/clean', { threadId: taskId });
+      } else await this.#server.request('thread/backgroundTerminals/terminate', process);
+    } catch (error) {
+      throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop it. ${thrownMessage(error)}`);
+    }
+  }
+
+  /** Stops reporting. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #stopTask({ threadId, turnId }: OpenThread): Promise<void> {
+    if (turnId !== undefined) await this.#server.tryRequest('turn/interrupt', { threadId, turnId });
+    await this.#server.tryRequest('thread/backgroundTerminals/clean', { threadId });
+  }
+
+  get #beside(): BackgroundTask[] {
+    return [...this.#commands.running, ...this.tasks.beside(this.#turnId)];
+  }
+
+  /** Reports beginnings and ends at once, and output at intervals. */
+  #report(): void {
+    if (this.#commands.running === this.#reportedCommands && !this.#areTasksOld) return;
+    if (this.#beside.length !== this.#reported.length) this.#reportNow();
+    else this.#timer ??= setTimeout(() => this.#reportNow(), progressMs).unref();
+  }
+
+  #reportNow(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#isClosed) return;
+    this.#areTasksOld = false;
+    this.#reportedCommands = this.#commands.running;
+    const beside = this.#beside;
+    if (beside.length === 0 && this.#reported.length === 0) return;
+    this.#reported = beside;
+    this.#output.update({ tasks: beside });
+  }
+}

@@ -1,0 +1,128 @@
+/** Lists the threads in Codex' own files, without a Codex process. */
+import { open, readdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { LruMap } from '../../base/lru-map.ts';
+import { parseLine } from '../../base/parse-line.ts';
+import type { StoredSession } from '../../contract/provider.ts';
+
+/** Most files that are read, newest first. */
+const mostFiles = 1_000;
+/** Bytes read from the start of a file: the first message comes after instructions. */
+const headSize = 256 * 1024;
+/** Files that are read in parallel. */
+const sideBySide = 16;
+
+const Meta = z.looseObject({
+  type: z.literal('session_meta'),
+  payload: z.looseObject({
+    id: z.string(),
+    cwd: z.string(),
+    timestamp: z.string(),
+    /** Sources in which people talk to Codex; not `exec`. A subagent's source is an object. */
+    source: z.enum(['cli', 'vscode', 'appServer', 'unknown']).default('cli'),
+  }),
+});
+
+const InputPart = z.looseObject({ text: z.string().catch('') });
+
+/** A user's message, as Codex writes it now. */
+const Completed = z.looseObject({
+  payload: z.looseObject({
+    item: z.looseObject({ type: z.literal('UserMessage'), content: z.array(InputPart) }),
+  }),
+});
+/** A user's message, as earlier versions wrote it. */
+const UserMessage = z.looseObject({
+  payload: z.looseObject({ type: z.literal('user_message'), message: z.string() }),
+});
+
+type ListedThread = Omit<StoredSession, 'updatedAt'>;
+
+/** Lists threads by their files, and caches what it read. */
+export class ListedRollouts {
+  readonly #folder: string;
+  /** By path: a thread, or the size of a file without a message, which may still grow. */
+  readonly #read = new LruMap<string, ListedThread | number>(mostFiles * 2);
+
+  /** @param folder - The folder in which Codex stores its threads, by year, month and day. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Returns the threads in which people have written, newest first. */
+  async list(): Promise<StoredSession[]> {
+    const paths = await newestFiles(this.#folder);
+    const found: StoredSession[] = [];
+    for (let from = 0; from < paths.length; from += sideBySide) {
+      const some = paths.slice(from, from + sideBySide).map((path) => this.#look(path));
+      found.push(...(await Promise.all(some)).filter((one) => one !== undefined));
+    }
+    const newest = found.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+    // A rewound thread has several files; the first file has the thread's beginning.
+    const threads = Map.groupBy(newest, ({ sessionId }) => sessionId);
+    return [...threads.values()].flatMap((files) => {
+      const began = files.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)).slice(0, 1);
+      return began.map((one) => ({ ...one, updatedAt: files[0]?.updatedAt ?? one.updatedAt }));
+    });
+  }
+
+  async #look(path: string): Promise<StoredSession | undefined> {
+    const stats = await stat(path).catch(() => undefined);
+    if (stats === undefined) return undefined;
+    let known = this.#read.get(path);
+    if (known === undefined || (typeof known === 'number' && known !== stats.size)) {
+      known = (await readHead(path).catch(() => undefined)) ?? stats.size;
+      this.#read.set(path, known);
+    }
+    if (typeof known === 'number') return undefined;
+    return { ...known, updatedAt: stats.mtime.toISOString() };
+  }
+}
+
+async function newestFiles(folder: string): Promise<string[]> {
+  const files: string[] = [];
+  const walk = async (at: string, depth: number): Promise<void> => {
+    const names = (await readdir(at).catch((): string[] => [])).toSorted().toReversed();
+    for (const name of names) {
+      if (files.length >= mostFiles) return;
+      if (depth < 3) await walk(join(at, name), depth + 1);
+      else if (/^rollout-.*\.jsonl$/.test(name)) files.push(join(at, name));
+    }
+  };
+  await walk(folder, 0);
+  return files;
+}
+
+/** Returns undefined if the file has no message of a person. */
+async function readHead(path: string): Promise<ListedThread | undefined> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(headSize) });
+    const [first = '', ...lines] = buffer.toString('utf8', 0, bytesRead).split('\n');
+    const meta = Meta.safeParse(parseLine(first)).data?.payload;
+    if (meta === undefined || !basename(path).includes(meta.id)) return undefined;
+    for (const line of lines) {
+      const title = userTextIn(line);
+      if (title === '') continue;
+      const { id, cwd, timestamp } = meta;
+      return {
+        sessionId: id,
+        projectDir: cwd,
+        title: Buffer.from(title).toString(),
+        createdAt: timestamp,
+      };
+    }
+    return undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+function userTextIn(line: string): string {
+  if (!/"(?:UserMessage|user_message)"/.test(line)) return '';
+  const value = parseLine(line);
+  const parts = Completed.safeParse(value).data?.payload.item.content ?? [];
+  const message = UserMessage.safeParse(value).data?.payload.message ?? '';
+  return [message, ...parts.map(({ text }) => text)].join('\n').trim();
+}

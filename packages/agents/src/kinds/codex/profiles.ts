@@ -1,0 +1,63 @@
+/** The user's Codex profiles: files `NAME.config.toml` beside the configuration, which they override. */
+import { readdir, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { thrownMessage } from '@liminal/protocol';
+import { parse } from 'smol-toml';
+import { isRecord } from '../../base/parse-line.ts';
+import { ProviderError } from '../../contract/errors.ts';
+
+type Table = Record<string, unknown>;
+
+const ending = '.config.toml';
+const isName = (name: string): boolean => /^[\w-]{1,100}$/.test(name);
+
+const folderOf = (env: NodeJS.ProcessEnv): string =>
+  env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');
+
+/** Returns the profiles' names, as for `codex --profile`. */
+export async function listProfiles(env: NodeJS.ProcessEnv): Promise<string[]> {
+  const files = await readdir(folderOf(env)).catch(() => []);
+  return files
+    .filter((file) => file.endsWith(ending))
+    .map((file) => file.slice(0, -ending.length))
+    .filter(isName)
+    .toSorted();
+}
+
+/** Returns the settings of a profile. Throws ProviderError `INVALID_OPTION`. */
+export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise<Table> {
+  const names = await listProfiles(env);
+  if (!names.includes(name)) {
+    const all = names.length === 0 ? 'There are none.' : `Its profiles are: ${names.join(', ')}.`;
+    const message = `Codex has no profile “${name}”. ${all}`;
+    throw new ProviderError('INVALID_OPTION', message);
+  }
+  try {
+    return parse(await readFile(join(folderOf(env), `${name}${ending}`), 'utf8'));
+  } catch (error) {
+    const message = `The profile “${name}” of Codex cannot be read. ${thrownMessage(error)}`;
+    throw new ProviderError('INVALID_OPTION', message, { cause: error });
+  }
+}
+
+/**
+ * Returns a profile merged with Liminal's own settings for a thread, whose names are paths with dots. Merged, because
+ * Codex applies entries in any order, and an entry for a whole table would undo an entry for a part of it.
+ */
+export function layered(profile: Table, own: Table): Table {
+  const merged = structuredClone(profile);
+  for (const [path, value] of Object.entries(own)) {
+    const parts = path.split('.');
+    const last = parts.pop() ?? '';
+    let table = merged;
+    for (const part of parts) {
+      const inner = table[part];
+      const next = isRecord(inner) ? inner : {};
+      table[part] = next;
+      table = next;
+    }
+    table[last] = value;
+  }
+  return merged;
+}

@@ -1,0 +1,152 @@
+/** Codex' own files: a thread's rollout has a line for each event of the thread. */
+import { open, readdir, stat, type FileHandle } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, join } from 'node:path';
+import { LruMap } from '../../base/lru-map.ts';
+import { isRecord, parseLine } from '../../base/parse-line.ts';
+
+/** Most threads and own turns that are cached; without a cached thread, its file is read again. */
+const maxScans = 200;
+const maxTurns = 10_000;
+/** Bytes per read. */
+const pieceSize = 4 * 1024 * 1024;
+const dayMs = 24 * 60 * 60 * 1_000;
+
+interface Scan {
+  path: string;
+  /** The bytes read so far. */
+  offset: number;
+  /** The number of entries that other programs wrote. */
+  foreign: number;
+}
+
+/** @param env - Codex' environment, which sets where Codex stores its threads. */
+export const rolloutFolder = (env: NodeJS.ProcessEnv): string =>
+  join(env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex'), 'sessions');
+
+/** Detects whether other programs have continued a thread. Reads only what was added since the last scan. */
+export class Rollouts {
+  readonly #folder: string;
+  readonly #scans = new LruMap<string, Scan>(maxScans);
+  /** Running scans, by thread. */
+  readonly #marking = new Map<string, Promise<unknown>>();
+  readonly #own = new LruMap<string, true>(maxTurns);
+
+  /** @param env - Codex' environment, which sets where Codex stores its threads. */
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#folder = rolloutFolder(env);
+  }
+
+  /** Records a turn of this server, by Codex' own id. */
+  noteOwn(nativeTurnId: string): void {
+    this.#own.set(nativeTurnId, true);
+  }
+
+  /** Returns a mark that changes when other programs write; undefined if the thread has no file. */
+  async mark(threadId: string): Promise<string | undefined> {
+    // Scan one after the other: two scans at once would count the same lines twice.
+    const marking = (this.#marking.get(threadId) ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => this.#mark(threadId));
+    this.#marking.set(threadId, marking);
+    return marking.finally(() => {
+      if (this.#marking.get(threadId) === marking) this.#marking.delete(threadId);
+    });
+  }
+
+  async #mark(threadId: string): Promise<string | undefined> {
+    const known = this.#scans.get(threadId);
+    const path = await this.#find(threadId);
+    if (path === undefined) return undefined;
+    const size = (await stat(path).catch(() => undefined))?.size;
+    if (size === undefined) return undefined;
+    const isNew = known?.path !== path || size < known.offset;
+    const scan = isNew ? { path, offset: 0, foreign: 0 } : known;
+    this.#scans.set(threadId, scan);
+    if (size > scan.offset) await this.#readOn(scan, size);
+    const [, place = ''] = path.split(`-${threadId}`);
+    return `${scan.foreign}${place.replace(/\.jsonl$/, '')}`;
+  }
+
+  /** Returns a thread's project folder; undefined if the thread has no file. */
+  async projectDir(threadId: string): Promise<string | undefined> {
+    const path = await this.#find(threadId);
+    if (path === undefined) return undefined;
+    const file = await open(path);
+    try {
+      for await (const line of file.readLines()) {
+        const entry = parseLine(line);
+        const payload = isRecord(entry) && isRecord(entry['payload']) ? entry['payload'] : {};
+        return typeof payload['cwd'] === 'string' ? payload['cwd'] : undefined;
+      }
+      return undefined;
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #readOn(scan: Scan, size: number): Promise<void> {
+    const file = await open(scan.path);
+    try {
+      await readLines(file, scan, size, (line) => {
+        if (this.#isForeign(line)) scan.foreign += 1;
+      });
+    } finally {
+      await file.close();
+    }
+  }
+
+  #isForeign(line: string): boolean {
+    // Check before parsing: most lines are items, and may be long.
+    if (!/"(?:task_started|thread_rolled_back)"/.test(line)) return false;
+    const entry = parseLine(line);
+    const payload = isRecord(entry) && isRecord(entry['payload']) ? entry['payload'] : {};
+    if (payload['type'] === 'thread_rolled_back') return true;
+    const turnId = payload['turn_id'];
+    return payload['type'] === 'task_started' && this.#own.get(String(turnId)) !== true;
+  }
+
+  /**
+   * Returns the newest file of a thread. Threads are stored by the day on which they began, which their id contains;
+   * each rewind of a thread adds a file. The day may be in another time zone.
+   */
+  async #find(threadId: string): Promise<string | undefined> {
+    const began = Number.parseInt(threadId.replaceAll('-', '').slice(0, 12), 16);
+    if (!/^[\da-f]{8}-[\da-f]{4}-7/.test(threadId)) return undefined;
+    const days = [began, Date.now()].flatMap((at) => [at, at - dayMs, at + dayMs].map(folderOf));
+    const isOwn = (name: string): boolean =>
+      name.endsWith(`-${threadId}.jsonl`) ||
+      (name.includes(`-${threadId}_`) && name.endsWith('.jsonl'));
+    const found = [...new Set(days)].map(async (day) => {
+      const folder = join(this.#folder, day);
+      const names = await readdir(folder).catch((): string[] => []);
+      return names.filter(isOwn).map((name) => join(folder, name));
+    });
+    // Names begin with a time in seconds; the thread's first two files may have the same time.
+    const paths = (await Promise.all(found)).flat();
+    return paths.toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1)).at(-1);
+  }
+}
+
+/** Returns the relative path of a day's folder. */
+const folderOf = (at: number): string =>
+  join(...(new Date(at).toISOString().split('T')[0] ?? '').split('-'));
+
+/** Reads the complete lines that were added to a file, piece by piece. */
+async function readLines(
+  file: FileHandle,
+  scan: Scan,
+  size: number,
+  onLine: (line: string) => void,
+): Promise<void> {
+  for (let most = pieceSize; scan.offset < size;) {
+    const buffer = Buffer.alloc(Math.min(most, size - scan.offset));
+    const { bytesRead } = await file.read({ buffer, position: scan.offset });
+    // Text after the last line end belongs to the next piece, or is still being written.
+    const end = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
+    if (end === 0 && bytesRead < most) return;
+    if (end === 0) most *= 2;
+    scan.offset += end;
+    for (const line of buffer.toString('utf8', 0, end).split('\n')) onLine(line);
+  }
+}

@@ -1,0 +1,137 @@
+import { type BackgroundTask, headOf } from '@liminal/protocol';
+import { isRecord } from '../../../base/parse-line.ts';
+import { oneLine } from '../../../base/titles.ts';
+import { SpawnCall, ThreadItem } from './wire.ts';
+
+type Params = Record<string, unknown>;
+
+/** The call that delegated a task to a subagent. */
+export interface TaskCall {
+  callId: string;
+  /** The turn that made the call. */
+  turnId: string;
+  prompt: string;
+}
+
+interface RunningTask {
+  /** Codex' own id for the running turn in the task's thread. */
+  nativeId: string | undefined;
+  /** Codex' own id for the session's turn that the task belongs to. */
+  rootId: string | undefined;
+  startedAt: string;
+  progress?: string;
+}
+
+/** Most characters of a task's last line that are shown. */
+const maxProgress = 200;
+
+/**
+ * Tasks that Codex has delegated to subagents, each in a thread of its own. A task that outlives its turn becomes a
+ * background task, and its items are shown in a later turn.
+ */
+export class Tasks {
+  /** Every thread that Codex has begun for a task. */
+  readonly #threads = new Map<string, RunningTask>();
+  /** Calls by the thread of their task. */
+  readonly #calls = new Map<string, TaskCall>();
+  /** Calls that do not name their task's thread yet. The thread may begin to work before. */
+  #unnamed: TaskCall[] = [];
+
+  get threads(): { threadId: string; turnId: string | undefined }[] {
+    return [...this.#threads].map(([threadId, { nativeId }]) => ({ threadId, turnId: nativeId }));
+  }
+
+  /** Returns the tasks of one of the session's turns. */
+  of(rootId: string): { threadId: string; turnId: string | undefined }[] {
+    return this.threads.filter(({ threadId }) => this.#threads.get(threadId)?.rootId === rootId);
+  }
+
+  /** Returns the running turn in a task's thread; undefined if none runs. */
+  find(threadId: string): string | undefined {
+    return this.#threads.get(threadId)?.nativeId;
+  }
+
+  /** Returns the running tasks of other turns. @param rootId - Codex' own id for the session's running turn. */
+  beside(rootId: string | undefined): BackgroundTask[] {
+    return [...this.#threads].flatMap(([threadId, task]): BackgroundTask[] => {
+      if (task.nativeId === undefined || task.rootId === rootId) return [];
+      const { callId, prompt } = this.#calls.get(threadId) ?? { callId: undefined, prompt: '' };
+      const { startedAt, progress } = task;
+      const known = {
+        ...(callId !== undefined && { callId }),
+        ...(progress !== undefined && { progress }),
+      };
+      return [
+        {
+          taskId: threadId,
+          title: oneLine(prompt) || 'A task',
+          kind: 'agent',
+          startedAt,
+          ...known,
+        },
+      ];
+    });
+  }
+
+  /** Reads a notification about a task's thread; returns whether it may change `beside`. */
+  read(threadId: string, method: string, { turn, item }: Params, now: string): boolean {
+    switch (method) {
+      case 'turn/started':
+        this.#threads.set(threadId, { ...readTurn(turn), startedAt: now });
+        return true;
+      case 'turn/completed': {
+        const task = this.#threads.get(threadId);
+        if (task !== undefined) task.nativeId = undefined;
+        return true;
+      }
+      case 'thread/closed':
+        return this.#threads.delete(threadId);
+      case 'item/completed':
+        return this.#note(threadId, item);
+      default:
+        return false;
+    }
+  }
+
+  /** Reads an item of one of the session's turns, which may be a call that delegates a task. */
+  noteCall(item: unknown, turnId: string): void {
+    if (!isRecord(item) || item['type'] !== 'collabAgentToolCall') return;
+    const call = SpawnCall.safeParse(item).data;
+    if (call === undefined) return;
+    const isNew = !this.#unnamed.some(({ callId }) => callId === call.id);
+    const isKnown = [...this.#calls.values()].some(({ callId }) => callId === call.id);
+    const made = { callId: call.id, turnId, prompt: call.prompt ?? '' };
+    if (isNew && !isKnown) this.#unnamed.push(made);
+    const [threadId] = call.receiverThreadIds;
+    if (threadId === undefined || this.#calls.get(threadId)?.callId === call.id) return;
+    this.#unnamed = this.#unnamed.filter(({ callId }) => callId !== call.id);
+    this.#calls.set(threadId, made);
+  }
+
+  /** Returns the call that delegated a thread's task. A thread that no call names yet gets the oldest open call. */
+  callOf(threadId: string): TaskCall | undefined {
+    const named = this.#calls.get(threadId);
+    if (named !== undefined) return named;
+    const next = this.#unnamed.shift();
+    if (next !== undefined) this.#calls.set(threadId, next);
+    return next;
+  }
+
+  #note(threadId: string, value: unknown): boolean {
+    const task = this.#threads.get(threadId);
+    const item = ThreadItem.safeParse(value).data;
+    if (task === undefined || item?.type !== 'agentMessage') return false;
+    const last = item.text.trimEnd().split('\n').at(-1) ?? '';
+    if (last === '') return false;
+    task.progress = headOf(last, maxProgress);
+    return true;
+  }
+}
+
+function readTurn(turn: unknown): { nativeId: string | undefined; rootId: string | undefined } {
+  const { id, rootTurnId } = isRecord(turn) ? turn : {};
+  return {
+    nativeId: typeof id === 'string' ? id : undefined,
+    rootId: typeof rootTurnId === 'string' ? rootTurnId : undefined,
+  };
+}

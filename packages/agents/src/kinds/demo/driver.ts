@@ -1,0 +1,123 @@
+import type { AgentInfo, ApprovalAnswer, ContentBlock } from '@liminal/protocol';
+import type { StoredFork } from '../../contract/provider.ts';
+import type {
+  AgentDriver,
+  AgentSession,
+  SessionOpening,
+  SessionOutput,
+} from '../../contract/driver.ts';
+import type { SteerTarget } from '../../contract/provider.ts';
+import { nothingToSteer, ProviderError } from '../../contract/errors.ts';
+import { chooseScene, scenes } from './choose-scene.ts';
+import { paceOption, readPace, speedOf, type Pace } from './pace.ts';
+import { DemoTurn } from './turn.ts';
+
+export interface DemoOptions {
+  /** Speed relative to the recording; default 1. Multiplied by the session's own pace. */
+  speed?: number;
+}
+
+/**
+ * Plays recorded turns at their own pace, to show Liminal without a key, a network or an agent. The demo starts no
+ * process, and neither reads nor changes files. It stores nothing, so any session can be loaded.
+ */
+export class DemoDriver implements AgentDriver {
+  readonly cliType = 'demo';
+  readonly name = 'Demo';
+  readonly prewarms = true;
+  readonly #speed: number;
+
+  constructor({ speed = 1 }: DemoOptions = {}) {
+    this.#speed = speed;
+  }
+
+  async open(opening: SessionOpening): Promise<AgentSession> {
+    return new DemoSession(opening, this.#speed);
+  }
+
+  async fork(): Promise<StoredFork> {
+    return { copies: new Map(), left: new Set() };
+  }
+
+  async describe(): Promise<AgentInfo> {
+    const { cliType, name } = this;
+    const description = 'Try Liminal without a key. Nothing on your disk changes.';
+    return { cliType, name, description, available: true, demo: true };
+  }
+}
+
+class DemoSession implements AgentSession {
+  isAlive = true;
+  /** The demo shows attachments, but does not read them. */
+  readonly accepts = {
+    image: ['image/*'],
+    audio: ['audio/*'],
+    resource: ['text/*', 'application/*'],
+  };
+  readonly #output: SessionOutput;
+  readonly #speed: number;
+  #pace: Pace = 'normal';
+  /** The number of messages so far. A loaded session starts at 1, so that it gets no tour. */
+  #turns: number;
+  #turn: DemoTurn | undefined;
+
+  /** Throws ProviderError `INVALID_OPTION`. */
+  constructor({ config, earlier, output }: SessionOpening, speed: number) {
+    this.#output = output;
+    this.#speed = speed;
+    this.#turns = earlier ? 1 : 0;
+    for (const [id, value] of Object.entries(config)) this.#pace = readPace(id, value);
+    output.update({
+      configOptions: [paceOption(this.#pace)],
+      commands: scenes.map(({ name, description }) => ({ name, description })),
+    });
+  }
+
+  async send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
+    if (this.#turn && !this.#turn.hasEnded) {
+      const what = 'A turn is already running in this session. Wait for its end, or cancel it.';
+      throw new ProviderError('TURN_IN_PROGRESS', what);
+    }
+    this.#turn = new DemoTurn({
+      turnId,
+      message,
+      blocks,
+      scene: chooseScene(message, this.#turns++),
+      emit: (draft) => this.#output.emit(draft),
+      speed: () => this.#speed * speedOf(this.#pace),
+    });
+  }
+
+  async steer(
+    message: string,
+    { turnId, messageId }: SteerTarget,
+    blocks: readonly ContentBlock[],
+  ): Promise<void> {
+    const turn = this.#turn;
+    if (turn?.turnId !== turnId || turn.hasEnded) throw nothingToSteer();
+    turn.steer(messageId, message, blocks);
+  }
+
+  async cancel(): Promise<void> {
+    this.#turn?.cancel('The user stopped the turn.');
+  }
+
+  async close(): Promise<void> {
+    if (!this.isAlive) return;
+    this.isAlive = false;
+    this.#turn?.cancel('The session was ended.');
+    this.#output.exit({ expected: true });
+  }
+
+  async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
+    if (!this.#turn) {
+      throw new ProviderError('APPROVAL_NOT_FOUND', 'This session has no open question.');
+    }
+    this.#turn.answer(approvalId, answer);
+  }
+
+  async setConfigOption(id: string, value: string): Promise<void> {
+    this.#pace = readPace(id, value);
+    this.#output.update({ configOptions: [paceOption(this.#pace)] });
+  }
+}

@@ -1,0 +1,233 @@
+import type { OutputItem } from '@liminal/protocol';
+import { isoNow } from '../../base/iso-clock.ts';
+import type { TurnWriter } from '../../base/turn-writer.ts';
+import { ModelError } from './model-error.ts';
+import { InlineThinking, type TextPiece } from './inline-thinking.ts';
+
+/** The most parts of one answer, including parts that are not shown. */
+const maxParts = 10_000;
+
+/** The first message of an answer, which may begin with thinking. */
+interface FirstText {
+  begun: Extract<OutputItem, { type: 'message' }>;
+  thinking: InlineThinking;
+  /** The item that receives the message's text at present. */
+  open: { kind: 'words' | 'thinking'; itemId: string } | undefined;
+  /** 0: no thinking. 1: thinking. 2: thinking that was first written as words. */
+  thoughts: 0 | 1 | 2;
+}
+
+/** A whole text without the thinking in it. */
+function withoutThinking(content: string): string {
+  const thinking = new InlineThinking();
+  let words = '';
+  for (const piece of [...thinking.read(content), ...thinking.end()]) {
+    if (piece.kind === 'all thinking') words = '';
+    else if (piece.kind === 'words') words += piece.text;
+  }
+  return words;
+}
+
+/**
+ * Writes one answer of a model into its turn. Item ids are the server's own if it sends ids. An id that the session already
+ * has, because the server counts anew in each answer, gets a number appended. Remembers the items that it has written, so
+ * that a broken answer can be withdrawn and requested again.
+ */
+export class AnswerWriter {
+  readonly #writer: TurnWriter;
+  /** The item ids of the whole session. */
+  readonly #taken: Set<string>;
+  readonly #now: () => string;
+  readonly #written: string[] = [];
+  readonly #held: Map<string, OutputItem> | undefined;
+  /** The last number appended to each id that was in use. */
+  readonly #numbers = new Map<string, number>();
+  #parts = 0;
+  /** The first message of the answer, while it is open. */
+  #text: FirstText | undefined;
+
+  /**
+   * @param taken - The item ids of the session so far; this writer adds its own.
+   * @param held - Receives whole calls, which stay open for the caller that runs them: only their tool knows their title.
+   */
+  constructor(
+    writer: TurnWriter,
+    taken: Set<string>,
+    now: () => string = isoNow,
+    held?: Map<string, OutputItem>,
+  ) {
+    this.#writer = writer;
+    this.#taken = taken;
+    this.#now = now;
+    this.#held = held;
+  }
+
+  /** Whether the writer has written anything. */
+  get hasWritten(): boolean {
+    return this.#written.length > 0;
+  }
+
+  /** The ids of the written items. */
+  get written(): readonly string[] {
+    return this.#written;
+  }
+
+  /** Counts a part of the answer that may not become an item. Throws ModelError if there are too many. */
+  countPart(): void {
+    this.#parts += 1;
+    if (this.#parts <= maxParts) return;
+    throw new ModelError('MODEL_ERROR', `The answer has more than ${maxParts} parts.`);
+  }
+
+  /**
+   * Begins an item; returns its id, which is `item.id` unless that is in use. A call whose call id equals its item id keeps
+   * both equal. Throws ModelError if the answer has too many parts.
+   */
+  start(item: OutputItem): string {
+    this.countPart();
+    const isFirst = this.#written.length === 0 && this.#text === undefined;
+    this.flush();
+    const id = this.#free(item.id);
+    this.#taken.add(id);
+    const isNamedSo = item.type === 'function_call' && item.callId === item.id;
+    const begun = isNamedSo ? { ...item, id, callId: id } : { ...item, id };
+    if (item.type === 'function_call_output') this.#release(item.callId);
+    if (isFirst && begun.type === 'message' && begun.origin === 'agent') {
+      this.#text = { begun, thinking: new InlineThinking(), open: undefined, thoughts: 0 };
+    } else this.#begin(begun);
+    return id;
+  }
+
+  append(itemId: string, text: string): void {
+    if (text === '') return;
+    if (this.#text?.begun.id === itemId) this.#write(this.#text.thinking.read(text));
+    else this.#at.append(itemId, text);
+  }
+
+  /** The current state of an open item. */
+  item(itemId: string): OutputItem | undefined {
+    return this.#writer.item(itemId);
+  }
+
+  /** Ends an item as it is, or with these fields changed. */
+  done(itemId: string, change: Partial<OutputItem> = {}): void {
+    if (this.#text?.begun.id === itemId) return this.#doneText(this.#text, change);
+    const item = this.#writer.item(itemId);
+    if (item === undefined) return;
+    const finalItem = { ...item, ...change, id: itemId } as OutputItem;
+    if (item.type === 'function_call') this.#held?.set(itemId, finalItem);
+    if (!this.#held?.has(itemId)) this.#at.done(itemId, finalItem);
+  }
+
+  /** Adds a whole item; returns its id. */
+  add(item: OutputItem): string {
+    const id = this.start(item);
+    this.done(id);
+    return id;
+  }
+
+  /** Stores raw data that the protocol has no item for, with the next item that ends. */
+  keep(raw: unknown): void {
+    this.#writer.keep(raw);
+  }
+
+  /** Writes the text that is held back because it may be the start of a tag. */
+  flush(): void {
+    if (this.#text !== undefined) this.#write(this.#text.thinking.end());
+  }
+
+  /** Withdraws everything that the writer has written. */
+  withdraw(reason: string): void {
+    this.#parts = 0;
+    this.#text = undefined;
+    for (const itemId of this.#written.splice(0)) this.#at.withdraw(itemId, reason);
+  }
+
+  /** Ends a held call whose output has arrived: the model's server has run the call. */
+  #release(callId: string): void {
+    for (const [id, item] of this.#held ?? []) {
+      if (item.type !== 'function_call' || item.callId !== callId) continue;
+      this.#held?.delete(id);
+      this.#at.done(id, item);
+    }
+  }
+
+  #begin(item: OutputItem): void {
+    this.#written.push(item.id);
+    this.#at.start(item);
+  }
+
+  /** Writes pieces of the first message as words or as thinking. */
+  #write(pieces: readonly TextPiece[]): void {
+    const text = this.#text;
+    if (text === undefined) return;
+    for (const piece of pieces) {
+      if (piece.kind === 'all thinking') this.#moveToThinking(text);
+      else this.#at.append(this.#openFor(text, piece.kind), piece.text);
+    }
+  }
+
+  /** The open item for a kind of text; ends the open item of the other kind. */
+  #openFor(text: FirstText, kind: 'words' | 'thinking'): string {
+    if (text.open?.kind === kind) return text.open.itemId;
+    if (text.open !== undefined) this.#at.done(text.open.itemId);
+    const { id } = text.begun;
+    const item: OutputItem =
+      kind === 'words'
+        ? { ...text.begun, id: this.#nextId(text.thoughts === 2 ? `${id}:2` : id) }
+        : { type: 'reasoning', id: this.#nextId(`${id}:thinking`), content: '', origin: 'agent' };
+    if (kind === 'thinking') text.thoughts = text.thoughts === 0 ? 1 : text.thoughts;
+    text.open = { kind, itemId: item.id };
+    this.#begin(item);
+    return item.id;
+  }
+
+  /** Turns the words so far into thinking: the model's template had already written the opening tag. */
+  #moveToThinking(text: FirstText): void {
+    const message = text.open && this.#writer.item(text.open.itemId);
+    if (text.open === undefined || message?.type !== 'message') return;
+    const { itemId } = text.open;
+    this.#written.splice(this.#written.indexOf(itemId), 1);
+    this.#at.withdraw(itemId, 'thinking');
+    text.open = undefined;
+    const thought = this.#openFor(text, 'thinking');
+    this.#at.append(thought, message.content);
+    // The id of a withdrawn item is not used again.
+    text.thoughts = 2;
+  }
+
+  #doneText(text: FirstText, change: Partial<OutputItem>): void {
+    this.#write(text.thinking.end());
+    this.#text = undefined;
+    const isThought = text.open?.kind === 'thinking';
+    // An empty answer gets an empty message; an answer that is only thinking gets none.
+    if (text.open === undefined && text.thoughts === 0) this.#openFor(text, 'words');
+    const { open } = text;
+    if (open === undefined) return;
+    if (isThought) return this.#at.done(open.itemId);
+    const item = this.#writer.item(open.itemId);
+    if (item === undefined) return;
+    const { content, ...rest } = change as { content?: string };
+    const words = content === undefined ? {} : { content: withoutThinking(content) };
+    this.#at.done(open.itemId, { ...item, ...rest, ...words, id: open.itemId });
+  }
+
+  #nextId(wanted: string): string {
+    const id = this.#written.includes(wanted) ? this.#free(wanted) : wanted;
+    this.#taken.add(id);
+    return id;
+  }
+
+  get #at(): TurnWriter {
+    this.#writer.at(this.#now());
+    return this.#writer;
+  }
+
+  #free(wanted: string): string {
+    if (!this.#taken.has(wanted)) return wanted;
+    let count = (this.#numbers.get(wanted) ?? 1) + 1;
+    while (this.#taken.has(`${wanted}:${count}`)) count += 1;
+    this.#numbers.set(wanted, count);
+    return `${wanted}:${count}`;
+  }
+}

@@ -1,0 +1,71 @@
+/** The sources that makers name with a model's text, and their list for people. */
+import { isRecord } from '../../base/parse-line.ts';
+import { oneLine } from '../../base/titles.ts';
+
+/** A page or a file that an answer cites. */
+export interface Citation {
+  title: string;
+  /** Undefined for a file. */
+  url: string | undefined;
+}
+
+/** The most sources that are listed for one answer. */
+const maxListed = 100;
+
+/**
+ * The citations among a maker's annotations. They name a page (`url`, `source`) or a file (`filename`, `document_title`);
+ * Chat Completions puts the fields of an annotation under the name of its type.
+ */
+export function citationsIn(annotations: readonly unknown[]): Citation[] {
+  return annotations.flatMap((annotation) => {
+    if (!isRecord(annotation)) return [];
+    const { type } = annotation;
+    const inner = typeof type === 'string' ? annotation[type] : undefined;
+    const fields = isRecord(inner) ? inner : annotation;
+    const [url] = textsIn(fields, ['url', 'source']).filter(isAddress);
+    const [title = url] = textsIn(fields, ['title', 'filename', 'document_title']);
+    return title === undefined ? [] : { title, url };
+  });
+}
+
+/** The field of an answer that has citations. */
+export const withCitations = (citations: readonly Citation[]): { citations?: typeof citations } =>
+  citations.length === 0 ? {} : { citations };
+
+/**
+ * A Markdown list of the citations that the texts do not contain yet, each once. Undefined if there are none.
+ * @param texts - The model's messages, and earlier lists.
+ */
+export function sourcesOf(
+  citations: readonly Citation[],
+  texts: readonly string[],
+): string | undefined {
+  const isNew = ({ title, url = title }: Citation): boolean =>
+    !texts.some((text) => text.includes(url));
+  const places = citations.filter(isNew).map((one) => [one.url ?? one.title, one] as const);
+  const found = [...new Map(places.toReversed()).values()].toReversed();
+  if (found.length === 0) return undefined;
+  const more = found.length - maxListed;
+  return [
+    'Sources of the answer:',
+    '',
+    ...found.slice(0, maxListed).map(lineOf),
+    ...(more > 0 ? [`- and ${more} more`] : []),
+  ].join('\n');
+}
+
+function lineOf({ title, url }: Citation): string {
+  // Escape only Markdown that has an effect here: terminals show the backslashes.
+  const words = oneLine(title).replaceAll(/[\\`*_[\]<&~]|^[#>+-]/g, String.raw`\$&`);
+  if (url === undefined) return `- ${words}`;
+  return `- [${words}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`;
+}
+
+/** Whether the text is a URL that can be a Markdown link target unchanged. */
+const isAddress = (text: string): boolean => /^https?:\/\/[^\s<>\\]+$/i.test(text);
+
+const textsIn = (fields: Record<string, unknown>, names: readonly string[]): string[] =>
+  names.flatMap((name) => {
+    const value = fields[name];
+    return typeof value === 'string' && value.trim() !== '' ? value.trim() : [];
+  });

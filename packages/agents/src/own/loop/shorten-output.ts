@@ -1,0 +1,41 @@
+/** Shortens a call's output for the model; people see the whole output: pure. */
+import type { ContentBlock, OutputItem } from '@liminal/protocol';
+import { ShownOutput } from '../../base/shown-output.ts';
+
+type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
+
+/** Characters of a text's beginning and end that the model gets: more would fill the context of most models. */
+const longest = { head: 60_000, tail: 40_000 };
+
+/** The output with long parts shortened and repeated parts removed. */
+export function shortenOutput(item: CallOutput): CallOutput {
+  const { output, blocks } = item;
+  const shortText = shortened(output);
+  if (blocks === undefined) return shortText === output ? item : { ...item, output: shortText };
+  const others = blocks.filter((block) => !isRepeatedIn(block, output)).map(readableBlock);
+  const { blocks: _, ...words } = item;
+  return { ...words, output: shortText, ...(others.length > 0 && { blocks: others }) };
+}
+
+/** The text; if it is long, a mark replaces its middle. */
+function shortened(text: string): string {
+  if (text.length <= longest.head + longest.tail) return text;
+  let short = '';
+  const part = new ShownOutput((more) => void (short += more), longest);
+  part.add(text);
+  part.end();
+  return short;
+}
+
+/** Whether the block repeats the output: an MCP server's tool returns text both for the model and for people. */
+function isRepeatedIn(block: ContentBlock, output: string): boolean {
+  if (block.type === 'resource_link') return output.includes(block.uri);
+  return block.type === 'resource' && block.resource.text !== undefined
+    ? output.includes(block.resource.text)
+    : false;
+}
+
+function readableBlock(block: ContentBlock): ContentBlock {
+  if (block.type !== 'resource' || block.resource.text === undefined) return block;
+  return { ...block, resource: { ...block.resource, text: shortened(block.resource.text) } };
+}

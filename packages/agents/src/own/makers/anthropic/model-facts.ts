@@ -1,0 +1,146 @@
+/**
+ * The limits of models and the ways in which a request sets their thinking. Sources: the overviews of Anthropic's models,
+ * and the types of its SDK 1.12.
+ *
+ * The decision: `effort` is sent as adaptive thinking with `output_config.effort`, which is all that models since Claude
+ * accept, and what 4.6 should get. Older models, and other makers' models behind the same interface, know only a
+ * budget of tokens. Facts listed by a server override those from the model's name. Thinking is requested as a summary:
+ * otherwise current models return only its signature, and people would see nothing.
+ */
+import type Anthropic from '@anthropic-ai/sdk';
+import { isRecord } from '../../../base/parse-line.ts';
+
+export interface ModelFacts {
+  /** The largest `max_tokens`. */
+  maxTokens: number;
+  /** Tokens for an answer, in addition to a budget for thinking. */
+  answerTokens: number;
+  thinks: 'adaptive' | 'budget' | 'never';
+  /** Whether the model thinks by default. */
+  thinksByDefault: boolean;
+  /** How thinking is switched off: by leaving it out, by a type of `thinking`, or not at all. */
+  off: 'untold' | 'disabled' | 'between_tools' | 'impossible';
+}
+
+const adaptive: ModelFacts = {
+  maxTokens: 128_000,
+  answerTokens: 64_000,
+  thinks: 'adaptive',
+  thinksByDefault: true,
+  off: 'impossible',
+};
+const budgeted: ModelFacts = {
+  maxTokens: 64_000,
+  answerTokens: 32_000,
+  thinks: 'budget',
+  thinksByDefault: false,
+  off: 'untold',
+};
+const unthinking = (maxTokens: number): ModelFacts => ({
+  ...budgeted,
+  maxTokens,
+  thinks: 'never',
+});
+
+/** The first match counts. A maker or a region may precede the name, and a date may follow. */
+const byName: [RegExp, ModelFacts][] = [
+  [/claude-(3-(opus|sonnet|haiku)|2|instant)/, unthinking(4_096)],
+  [/claude-3-5/, unthinking(8_192)],
+  [/claude-3-7/, budgeted],
+  [
+    /claude-(opus|sonnet|haiku)-4-[6-9](?!\d)/,
+    { ...adaptive, thinksByDefault: false, off: 'untold' },
+  ],
+  [/claude-opus-4(?!-5(?!\d))/, { ...budgeted, maxTokens: 32_000 }],
+  [/claude-(opus|sonnet|haiku)-4/, budgeted],
+  [/claude-opus-5-5/, adaptive],
+  [/claude-sonnet-5-5/, { ...adaptive, off: 'between_tools' }],
+  [/claude-(opus|sonnet|haiku)-5/, { ...adaptive, off: 'disabled' }],
+  [/claude/, adaptive],
+];
+
+/** A model of another maker: its context is often small, and includes the answer. */
+const another: ModelFacts = {
+  ...budgeted,
+  maxTokens: 32_768,
+  answerTokens: 8_192,
+  off: 'disabled',
+};
+
+/** @param listed - The facts from the server's list of models. */
+export function factsOf(model: string, listed: Partial<ModelFacts> = {}): ModelFacts {
+  const name = model.toLowerCase().replaceAll('.', '-');
+  const [, facts] = byName.find(([pattern]) => pattern.test(name)) ?? [];
+  return { ...(facts ?? another), ...listed };
+}
+
+/** The facts in an entry of `/v1/models`; other servers have fewer fields. */
+export function factsListed(entry: object): Partial<ModelFacts> {
+  const { max_tokens: maxTokens, capabilities } = entry as Record<string, unknown>;
+  return {
+    ...(typeof maxTokens === 'number' && maxTokens > 0 && { maxTokens }),
+    ...thinkingListed(capabilities),
+  };
+}
+
+function thinkingListed(capabilities: unknown): Partial<ModelFacts> {
+  const thinking = isRecord(capabilities) ? capabilities['thinking'] : undefined;
+  if (!isRecord(thinking) || !isRecord(thinking['types'])) return {};
+  const { types } = thinking;
+  const takes = (type: string): boolean =>
+    isRecord(types[type]) && types[type]['supported'] === true;
+  return {
+    thinks: takes('adaptive') ? 'adaptive' : takes('enabled') ? 'budget' : 'never',
+    off: takes('disabled') ? 'disabled' : takes('between_tools') ? 'between_tools' : 'impossible',
+  };
+}
+
+type Thinking = Pick<
+  Anthropic.MessageCreateParamsStreaming,
+  'max_tokens' | 'thinking' | 'output_config'
+>;
+
+type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+const budgets: Record<Effort, number> = {
+  low: 4_096,
+  medium: 12_288,
+  high: 24_576,
+  xhigh: 32_000,
+  max: 32_000,
+};
+const smallestBudget = 1_024;
+const isEffort = (effort: string): effort is Effort => Object.hasOwn(budgets, effort);
+
+/** The part of a request that sets the amount of thinking and the length of the answer. */
+export function thinkingOf(facts: ModelFacts, effort: string | undefined): Thinking {
+  const unchanged = { max_tokens: Math.min(facts.maxTokens, facts.answerTokens) };
+  if (facts.thinks === 'never') return unchanged;
+  if (effort === 'none') return { ...unchanged, ...withoutThinking(facts) };
+  const level = effort !== undefined && isEffort(effort) ? effort : undefined;
+  if (facts.thinks === 'adaptive') return { ...unchanged, ...adaptiveThinking(facts, level) };
+  return level === undefined ? unchanged : budgetFor(facts, budgets[level]);
+}
+
+function withoutThinking(facts: ModelFacts): Partial<Thinking> {
+  if (facts.off === 'untold') return {};
+  if (facts.off === 'impossible') return adaptiveThinking(facts, 'low');
+  return { thinking: { type: facts.off } };
+}
+
+function adaptiveThinking(facts: ModelFacts, effort: Effort | undefined): Partial<Thinking> {
+  if (effort === undefined && !facts.thinksByDefault) return {};
+  return {
+    thinking: { type: 'adaptive', display: 'summarized' },
+    ...(effort !== undefined && { output_config: { effort } }),
+  };
+}
+
+/** The budget is part of `max_tokens`; at least half of `max_tokens` is for the answer. */
+function budgetFor({ maxTokens, answerTokens }: ModelFacts, wanted: number): Thinking {
+  const budget = Math.min(wanted, Math.floor(maxTokens / 2));
+  if (budget < smallestBudget) return { max_tokens: Math.min(maxTokens, answerTokens) };
+  return {
+    max_tokens: Math.min(maxTokens, answerTokens + budget),
+    thinking: { type: 'enabled', budget_tokens: budget },
+  };
+}

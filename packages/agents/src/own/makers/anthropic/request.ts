@@ -1,0 +1,280 @@
+/**
+ * Converts a conversation to a request of Anthropic's Messages API. Pure, and the same conversation always gives the same
+ * request: current models bind their thinking to everything before it, and reject it after a change. So the thinking of
+ * every turn is sent back in its place, and nothing that was sent once is left out later. Models that need only the last
+ * turn's thinking drop the rest themselves.
+ */
+import type Anthropic from '@anthropic-ai/sdk';
+import type { OutputItem } from '@liminal/protocol';
+import { isRecord, parseLine } from '../../../base/parse-line.ts';
+import type { ModelRequest } from '../../loop/model-client.ts';
+import { CallIds } from './call-ids.ts';
+import { type ModelFacts, factsOf, thinkingOf } from './model-facts.ts';
+import { resultContent, userContent } from './user-content.ts';
+
+type Params = Anthropic.MessageCreateParamsStreaming;
+type Content = Anthropic.ContentBlockParam;
+type CallItem = Extract<OutputItem, { type: 'function_call' }>;
+type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
+
+interface RequestMessage {
+  role: 'user' | 'assistant';
+  content: Content[];
+}
+
+interface RequestOptions {
+  /** The facts from the server's list of models. */
+  listed?: Partial<ModelFacts> | undefined;
+  /** Whether the model may search the web with the server's own tool. */
+  webSearch?: boolean | undefined;
+}
+
+export function buildRequest(request: ModelRequest, options: RequestOptions = {}): Params {
+  const facts = factsOf(request.model, options.listed);
+  const messages = messagesOf(request.conversation);
+  const isBudgeted = facts.thinks === 'budget';
+  // If the thinking before its call is missing, an older model can only continue with thinking switched off.
+  const effort = isBudgeted && lacksThinking(messages) ? undefined : request.effort;
+  return {
+    model: request.model,
+    stream: true,
+    ...thinkingOf(facts, effort),
+    ...(request.isWithoutCalls === true &&
+      request.tools.length > 0 && { tool_choice: { type: 'none' as const } }),
+    ...withCache(request, messages, options.webSearch),
+  };
+}
+
+/** Direct calls only: otherwise a model calls the search from its own programs, which a server would have to run. */
+const searchTool: Anthropic.WebSearchTool20260318 = {
+  type: 'web_search_20260318',
+  name: 'web_search',
+  allowed_callers: ['direct'],
+};
+
+const cacheMark = { cache_control: { type: 'ephemeral' as const } };
+
+/** Marks what the server should cache: at the end of the constant part, and of the last two user messages. */
+function withCache(
+  { instructions, tools }: ModelRequest,
+  messages: RequestMessage[],
+  webSearch = false,
+): Pick<Params, 'system' | 'tools' | 'messages'> {
+  const hasSystem = instructions.trim() !== '';
+  const offered: Anthropic.ToolUnion[] = [
+    ...tools.map(({ name, description, parameters }) => ({
+      name,
+      description,
+      input_schema: { ...parameters, type: 'object' as const },
+    })),
+    // A model that calls no tools gets no search tool.
+    ...(webSearch && tools.length > 0 ? [searchTool] : []),
+  ];
+  const marked = messages.filter(({ role }) => role === 'user').slice(-2);
+  return {
+    ...(hasSystem && { system: [{ type: 'text', text: instructions, ...cacheMark }] }),
+    ...(offered.length > 0 && {
+      tools: offered.map((tool, index) => ({
+        ...tool,
+        // The system prompt follows the tools, so its mark covers both.
+        ...(!hasSystem && index === offered.length - 1 && cacheMark),
+      })),
+    }),
+    messages: messages.map((message) => (marked.includes(message) ? markLast(message) : message)),
+  };
+}
+
+function markLast({ role, content }: RequestMessage): RequestMessage {
+  const last = content.at(-1);
+  if (last === undefined) return { role, content };
+  // All kinds of blocks in a user's message can have a mark.
+  return { role, content: [...content.slice(0, -1), { ...last, ...cacheMark }] };
+}
+
+/** Whether the model waits for the results of a call that it made without thinking first. */
+function lacksThinking(messages: readonly RequestMessage[]): boolean {
+  const isResult = ({ type }: Content): boolean => type === 'tool_result';
+  if (messages.at(-1)?.content.some(isResult) !== true) return false;
+  const asked = messages.findLastIndex(
+    ({ role, content }) => role === 'user' && !content.some(isResult),
+  );
+  const first = messages.slice(asked + 1).find(({ role }) => role === 'assistant')?.content[0];
+  return first === undefined || !isThinking(first);
+}
+
+const isThinking = ({ type }: Content): boolean =>
+  type === 'thinking' || type === 'redacted_thinking';
+
+function messagesOf(conversation: readonly OutputItem[]): RequestMessage[] {
+  const messages = new MessageBuilder(conversation);
+  const broken = brokenOff(conversation);
+  for (const item of conversation) {
+    if (broken.has(item)) continue;
+    // Calls of a script or a subagent are not the model's own.
+    if (item.parentCallId !== undefined) continue;
+    if (item.type === 'message') addMessage(messages, item);
+    if (item.type === 'reasoning') messages.answer(thinkingBlock(item));
+    if (item.type === 'function_call') messages.call(item);
+    if (item.type === 'function_call_output') messages.result(item);
+  }
+  return messages.finish();
+}
+
+/**
+ * The calls of the server's own tools that have no result. The server rejects them, except at the end of the conversation,
+ * where the model has paused.
+ */
+function brokenOff(conversation: readonly OutputItem[]): Set<OutputItem> {
+  const isRunByServer = (item: OutputItem): boolean => {
+    const type = nativeOf(item)?.['type'];
+    return type !== undefined && type !== 'tool_use';
+  };
+  const ended = new Set(
+    conversation.flatMap((item) =>
+      item.type === 'function_call_output' && isRunByServer(item) ? item.callId : [],
+    ),
+  );
+  const isOpen = (item: OutputItem): boolean =>
+    item.type === 'function_call' && isRunByServer(item) && !ended.has(item.callId);
+  const last = conversation.findLastIndex(
+    ({ type }) => type !== 'function_call' && type !== 'function_call_output',
+  );
+  return new Set(conversation.slice(0, last + 1).filter(isOpen));
+}
+
+/** Adds a message; notices of the server and of Liminal are for people and are left out. */
+function addMessage(
+  messages: MessageBuilder,
+  item: Extract<OutputItem, { type: 'message' }>,
+): void {
+  if (item.origin === 'user') messages.ask(userContent(item.content, item.blocks ?? []));
+  if (item.origin === 'agent') messages.answer(textBlock(item));
+}
+
+/** False for blank text, which the API rejects. */
+const hasWords = (text: string): boolean => text.trim() !== '';
+
+function textBlock(item: Extract<OutputItem, { type: 'message' }>): Content[] {
+  if (!hasWords(item.content)) return [];
+  return [givenBlock({ ...nativeOf(item), type: 'text', text: item.content })];
+}
+
+/** Thinking of this API with its signature; a block of unknown type is sent whole. */
+function thinkingBlock(item: Extract<OutputItem, { type: 'reasoning' }>): Content[] {
+  const native = nativeOf(item);
+  if (native === undefined) return [];
+  if (native['type'] !== 'thinking') return [givenBlock(native)];
+  const { signature } = native;
+  if (typeof signature !== 'string' || signature === '') return [];
+  return [{ type: 'thinking', thinking: item.content, signature }];
+}
+
+/** The block of this API from which an item was made, without the item's own fields. */
+function nativeOf({ raw }: OutputItem): Record<string, unknown> | undefined {
+  // `TurnWriter` stores several raw values as a list.
+  for (const kept of Array.isArray(raw) ? raw : [raw]) {
+    const native = isRecord(kept) ? kept['anthropic'] : undefined;
+    if (isRecord(native) && typeof native['type'] === 'string') return native;
+  }
+  return undefined;
+}
+
+/** A block that is returned to the API unchanged: the SDK's types lack some kinds. */
+const givenBlock = (block: Record<string, unknown>): Content => block as unknown as Content;
+
+/** Builds messages of alternating roles, in which all results of a message's calls follow it directly. */
+class MessageBuilder {
+  readonly #messages: RequestMessage[] = [];
+  readonly #ids: CallIds;
+  /** The calls of the last message whose results have not been added yet, with their ids. */
+  #open: { id: string; result: CallOutput | undefined }[] = [];
+
+  constructor(conversation: readonly OutputItem[]) {
+    this.#ids = new CallIds(conversation);
+  }
+
+  ask(content: Content[]): void {
+    if (content.length === 0) return;
+    this.#settle();
+    this.#add('user', content);
+  }
+
+  answer(content: Content[]): void {
+    if (content.length > 0) this.#add('assistant', content);
+  }
+
+  call(item: CallItem): void {
+    const native = nativeOf(item);
+    const id = this.#ids.of(item);
+    const name = item.name.replaceAll(/[^\w-]/g, '_').slice(0, 128) || 'unknown';
+    const block = { type: 'tool_use', ...native, id, name, input: parseInput(item.arguments) };
+    this.answer([givenBlock(block)]);
+    // Only for our tools: the server runs its own.
+    if (block.type === 'tool_use') this.#open.push({ id, result: this.#ids.resultOf(item) });
+  }
+
+  /** Ends the message that made the call; but the result of a server's tool is part of that message. */
+  result(item: CallOutput): void {
+    const native = nativeOf(item);
+    if (native === undefined) this.#settle();
+    else this.answer([givenBlock(native)]);
+  }
+
+  finish(): RequestMessage[] {
+    this.#settle();
+    this.#endAnswer();
+    const last = this.#messages.at(-1);
+    if (last?.role === 'assistant') this.#trim(last);
+    // The API requires a conversation to begin with the user, but an agent may have begun this one.
+    if (this.#messages[0]?.role === 'assistant') {
+      this.#messages.unshift({ role: 'user', content: [{ type: 'text', text: '(No message.)' }] });
+    }
+    return this.#messages;
+  }
+
+  #settle(): void {
+    const open = this.#open;
+    this.#open = [];
+    if (open.length === 0) return;
+    this.#add(
+      'user',
+      open.map(({ id, result }) => resultBlock(id, result)),
+    );
+  }
+
+  #add(role: RequestMessage['role'], content: Content[]): void {
+    if (role === 'user') this.#endAnswer();
+    const last = this.#messages.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else this.#messages.push({ role, content: [...content] });
+  }
+
+  /** Removes thinking at the end of an answer that was stopped there, because the API rejects it. */
+  #endAnswer(): void {
+    const last = this.#messages.at(-1);
+    if (last?.role !== 'assistant') return;
+    const end = last.content.findLastIndex((block) => !isThinking(block)) + 1;
+    last.content.splice(end);
+    if (end === 0) this.#messages.pop();
+  }
+
+  /** Removes white space at the end of the last answer, because the API rejects it. */
+  #trim({ content }: RequestMessage): void {
+    const last = content.at(-1);
+    if (last?.type === 'text') content[content.length - 1] = { ...last, text: last.text.trimEnd() };
+  }
+}
+
+function resultBlock(id: string, result: CallOutput | undefined): Content {
+  const content =
+    result === undefined ? 'The call was interrupted: it has no result.' : resultContent(result);
+  const isError = result?.success !== true;
+  return { type: 'tool_result', tool_use_id: id, content, ...(isError && { is_error: true }) };
+}
+
+/** The API accepts only an object. Any other text is wrapped, so that the model can read it; the result says what is wrong. */
+function parseInput(json: string): Record<string, unknown> {
+  if (json.trim() === '') return {};
+  const input = parseLine(json);
+  return isRecord(input) ? input : { unreadable_arguments: json };
+}

@@ -1,0 +1,75 @@
+/** Code for items of a conversation that both of OpenAI's interfaces need. */
+import type { ContentBlock, OutputItem } from '@liminal/protocol';
+import { commonImages, fileAsText, linkAsText } from '../../../base/accepted-content.ts';
+import { isRecord } from '../../../base/parse-line.ts';
+import { wellFormed } from '../../loop/sendable.ts';
+
+export type CallItem = Extract<OutputItem, { type: 'function_call' }>;
+export type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
+
+/** The raw data that this adapter has kept with an item; undefined for items of other makers. */
+export function ownRaw({ raw }: OutputItem): Record<string, unknown> | undefined {
+  const kept: unknown[] = Array.isArray(raw) ? raw : [raw];
+  for (const one of kept) if (isRecord(one) && isRecord(one['openai'])) return one['openai'];
+  return undefined;
+}
+
+/** A call's arguments as a JSON object, which servers expect; any other text is wrapped in an object. */
+export function validArguments(text: string): string {
+  if (text.trim() === '') return '{}';
+  try {
+    const input: unknown = JSON.parse(text);
+    const repaired = wellFormed(input);
+    // A lone surrogate may be written as an escape.
+    if (isRecord(repaired)) return repaired === input ? text : JSON.stringify(repaired);
+  } catch {
+    // Not JSON: the text is wrapped below.
+  }
+  return JSON.stringify({ arguments: text });
+}
+
+/** A tool's name, reduced to the characters that servers accept. */
+export const validName = (name: string): string =>
+  name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'unknown';
+
+/** A part of a message: text, or bytes with their type and name. */
+export type MessagePart =
+  | { type: 'text'; text: string }
+  | { type: 'image' | 'audio' | 'file'; mimeType: string; data: string; name: string };
+
+/** A message in parts: its text first, then each block. Blocks without bytes are only named. */
+export function messageParts(text: string, blocks: readonly ContentBlock[] = []): MessagePart[] {
+  const words: MessagePart[] = text === '' ? [] : [{ type: 'text', text }];
+  return [...words, ...blocks.map(toMessagePart)];
+}
+
+function toMessagePart(block: ContentBlock): MessagePart {
+  switch (block.type) {
+    case 'image':
+    case 'audio': {
+      const { type, mimeType, data, name = type } = block;
+      const isShown = type === 'audio' || commonImages.includes(mimeType);
+      return data === undefined || !isShown
+        ? missing(name, mimeType)
+        : { type, mimeType, data, name };
+    }
+    case 'resource': {
+      const { uri, text, blob, name = uri, mimeType = 'application/octet-stream' } = block.resource;
+      if (text !== undefined) return { type: 'text', text: fileAsText(block.resource) };
+      // For a type that it cannot read, a server rejects the whole conversation.
+      if (blob === undefined || mimeType !== 'application/pdf') return missing(name, mimeType);
+      return { type: 'file', mimeType, data: blob, name };
+    }
+    case 'resource_link':
+      return { type: 'text', text: linkAsText(block) };
+  }
+}
+
+/** A text that names a part that this interface, or this conversation, cannot show to the model. */
+export const missing = (name: string, mimeType: string): MessagePart => ({
+  type: 'text',
+  text: `[${name} (${mimeType}) cannot be shown here]`,
+});
+
+export const dataUrl = ({ mimeType, data }: { mimeType: string; data: string }): string =>
+  `data:${mimeType};base64,${data}`;

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { ListedModel } from '../../loop/model-client.ts';
+
+/** The most models that are read from a list. */
+const maxModels = 2_000;
+
+const name = z.string().optional().catch(undefined);
+const size = z.number().positive().optional().catch(undefined);
+
+/** OpenAI sends `id`; the rest is from other servers: vLLM, OpenRouter, Groq, LM Studio, llama.cpp, Ollama's own list. */
+const ModelEntry = z.looseObject({
+  id: name,
+  /** Seconds since the epoch. */
+  created: size,
+  model: name,
+  name,
+  display_name: name,
+  max_model_len: size,
+  context_length: size,
+  context_window: size,
+  max_context_length: size,
+  /** OpenRouter’s: the request fields that the model supports. */
+  supported_parameters: z.array(z.unknown()).optional().catch(undefined),
+  /** Mistral’s. */
+  capabilities: z
+    .looseObject({ function_calling: z.boolean().optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
+  /** llama.cpp’s: the context as the server was started, and as the model was trained. */
+  meta: z.looseObject({ n_ctx: size, n_ctx_train: size }).nullish().catch(undefined),
+});
+
+const List = z.looseObject({
+  data: z.array(z.unknown()).nullish().catch(undefined),
+  models: z.array(z.unknown()).nullish().catch(undefined),
+});
+
+/** Models without conversations, which are most of OpenAI's list. */
+const speechless =
+  /embedding|whisper|tts|dall-e|image|audio|realtime|transcribe|moderation|search|instruct|davinci|babbage|sora|computer-use/i;
+
+/** OpenAI's own models for conversations, newest first; OpenAI's list has no order. */
+export function readOwnModels(answer: unknown): ListedModel[] {
+  const entries = entriesOf(answer)
+    .map((entry) => ModelEntry.safeParse(entry).data)
+    .filter((entry) => entry !== undefined);
+  const speaking = entries.filter(({ id = '' }) => !speechless.test(id));
+  return modelsOf(speaking.toSorted((a, b) => (b.created ?? 0) - (a.created ?? 0)));
+}
+
+/** The models in a response to `/models`; a server without models may respond with `data: null`. */
+export function readModels(answer: unknown): ListedModel[] {
+  return modelsOf(entriesOf(answer));
+}
+
+function entriesOf(answer: unknown): unknown[] {
+  const list = List.safeParse(Array.isArray(answer) ? { data: answer as unknown[] } : answer).data;
+  return list?.data ?? list?.models ?? [];
+}
+
+function modelsOf(entries: readonly unknown[]): ListedModel[] {
+  return entries.slice(0, maxModels).flatMap((entry) => {
+    const parsed = ModelEntry.safeParse(entry).data;
+    const id = parsed?.id ?? parsed?.model ?? parsed?.name;
+    if (parsed === undefined || id === undefined || id === '') return [];
+    const shown = parsed.display_name ?? parsed.name;
+    return [
+      {
+        id,
+        name: shown === id ? undefined : shown,
+        contextWindow:
+          parsed.max_model_len ??
+          parsed.context_length ??
+          parsed.context_window ??
+          parsed.max_context_length ??
+          parsed.meta?.n_ctx ??
+          parsed.meta?.n_ctx_train,
+        callsTools:
+          parsed.supported_parameters?.includes('tools') ?? parsed.capabilities?.function_calling,
+      },
+    ];
+  });
+}

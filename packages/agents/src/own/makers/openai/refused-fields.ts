@@ -1,0 +1,78 @@
+import { isRecord } from '../../../base/parse-line.ts';
+import type { Complaint } from '../../loop/complaints.ts';
+
+/** Fields that a request can do without; narrower fields first. */
+const optional = [
+  'stream_options',
+  'include',
+  'store',
+  'parallel_tool_calls',
+  'tool_choice',
+  'reasoning_effort',
+  'reasoning.summary',
+  'reasoning',
+] as const;
+type Field = (typeof optional)[number];
+
+/** The fields that a server has refused, by model, because it does not know them. */
+export class RefusedFields {
+  readonly #byModel = new Map<string, Set<Field>>();
+
+  /** A request without the fields that were refused for this model before. */
+  without<Body extends object>(model: string, body: Body): Body {
+    const refused = [...(this.#byModel.get(model) ?? [])];
+    return refused.reduce<object>(leaveOut, body) as Body;
+  }
+
+  /** Whether the complaint is about an optional field of this request; the field is left out from then on. */
+  noteRefusal(model: string, body: object, complaint: Complaint): boolean {
+    if (![400, 422].includes(complaint.status ?? 0)) return false;
+    const field = optional.find((name) => isIn(body, name) && isAbout(complaint, name));
+    if (field === undefined) return false;
+    // Only a person may change a value that a person has chosen.
+    if (complaint.code.endsWith('_value') && isChosen(body, field)) return false;
+    this.#byModel.set(model, (this.#byModel.get(model) ?? new Set()).add(field));
+    return true;
+  }
+}
+
+const isIn = (body: object, field: Field): boolean => {
+  const [outer = '', inner] = field.split('.');
+  const value: unknown = (body as Record<string, unknown>)[outer];
+  return inner === undefined ? value !== undefined : Object.hasOwn(value ?? {}, inner);
+};
+
+/** Whether a person has chosen a field's value: the effort. All other values are Liminal's. */
+const isChosen = (body: object, field: Field): boolean =>
+  field === 'reasoning_effort' ||
+  (field === 'reasoning' && isRecord(body) && Object.hasOwn(body['reasoning'] ?? {}, 'effort'));
+
+function leaveOut(body: object, field: Field): object {
+  const [outer = '', inner] = field.split('.');
+  const { [outer]: value, ...rest } = body as Record<string, unknown>;
+  if (inner === undefined || value === undefined) return rest;
+  const { [inner]: _left, ...kept } = value as Record<string, unknown>;
+  return Object.keys(kept).length === 0 ? rest : { ...rest, [outer]: kept };
+}
+
+/** How servers refuse a field without naming it. */
+const refusalPatterns: Partial<Record<Field, RegExp>> = {
+  include: /encrypted content is not supported/i,
+  'reasoning.summary': /reasoning summar(y|ies)/i,
+  reasoning:
+    /(does not|doesn['’]t) support (reasoning|thinking)|(reasoning|thinking) is not supported/i,
+};
+
+function isAbout({ param, words, body }: Complaint, field: Field): boolean {
+  if (param !== '') return param === field || /^[.[]/.test(after(param, field));
+  if (refusalPatterns[field]?.test(words) === true) return true;
+  const name = field.replace('.', String.raw`\.`);
+  const text = `${words} ${JSON.stringify(body) ?? ''}`;
+  // Most of the names are also English words.
+  const isQuoted = new RegExp(`["'\`]${name}(?:[.[][^"'\`]*)?\\\\?["'\`]`).test(text);
+  return isQuoted || (field.includes('_') && new RegExp(String.raw`\b${name}\b`).test(text));
+}
+
+/** The text after the prefix `start`; empty if `text` does not begin with it. */
+const after = (text: string, start: string): string =>
+  text.startsWith(start) ? text.slice(start.length) : '';

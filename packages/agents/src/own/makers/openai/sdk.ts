@@ -1,0 +1,44 @@
+import { OpenAI } from 'openai';
+import { modelFetch } from '../../loop/model-fetch.ts';
+import { longestTimer } from '../../loop/fetch-without-timeout.ts';
+
+/** A placeholder key that the SDK requires; it is never sent. */
+const noKey = 'none';
+
+const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];
+
+/**
+ * OpenAI's SDK without its own defaults: it makes one attempt, waits without a limit, logs nothing, and reads no environment
+ * variables, which could send one server's key to another server.
+ */
+export class OpenAiSdk extends OpenAI {
+  /** @param more - Headers of every request; they override the SDK's own. */
+  constructor(baseURL: string, apiKey: string | undefined, more: Record<string, string> = {}) {
+    super({
+      baseURL,
+      apiKey: apiKey ?? noKey,
+      adminAPIKey: null,
+      organization: null,
+      project: null,
+      webhookSecret: null,
+      maxRetries: 0,
+      timeout: longestTimer,
+      logLevel: 'off',
+      defaultHeaders: { 'user-agent': 'Liminal' },
+      fetch: (input, init) =>
+        modelFetch(input, { ...init, headers: headersOf(init, apiKey, more) }),
+    });
+  }
+}
+
+function headersOf(
+  init: RequestInit | undefined,
+  apiKey: string | undefined,
+  more: Record<string, string>,
+): Headers {
+  const isSent = (name: string): boolean =>
+    sentHeaders.includes(name) && (name !== 'authorization' || apiKey !== undefined);
+  const headers = new Headers([...new Headers(init?.headers)].filter(([name]) => isSent(name)));
+  for (const [name, value] of Object.entries(more)) headers.set(name, value);
+  return headers;
+}

@@ -1,0 +1,85 @@
+/** The built-in tools of Liminal's own tool loop. File tools access nothing outside of the session's project folder. */
+import { FairSemaphore } from '../../base/fair-semaphore.ts';
+import { HiddenFolders } from '../../base/hidden-folders.ts';
+import { bashTool } from './bash.ts';
+import { editTool } from './edit.ts';
+import { fetchTool } from './fetch.ts';
+import { listTool } from './list.ts';
+import { planTool } from './plan.ts';
+import { remoteTools, type ToolQueue } from './remote/index.ts';
+import { readTool } from './read.ts';
+import { type SearchOptions, searchTool } from './search.ts';
+import type { Tool } from './tool.ts';
+import { writeTool } from './write.ts';
+
+export { isAllowed } from './permissions.ts';
+export { remoteTools, serveTools, type ToolQueue } from './remote/index.ts';
+export * from './tool.ts';
+export { ToolError } from './tool-error.ts';
+
+export interface BuiltInOptions {
+  /** Whether models may fetch pages from the internet; default no. */
+  fetch?: boolean | undefined;
+  /** Folders that no tool reads or changes: Liminal's own data folder. */
+  hiddenFolders?: readonly string[];
+  /** Names of environment variables that shell commands do not get, such as those with the keys of models. */
+  hiddenVariables?: readonly string[];
+  /** For tests: how the tool `search` finds ripgrep. */
+  search?: SearchOptions;
+  /** Queue to workers that run the tools of `toolsForWorkers`; without it, all tools run here. */
+  workers?: ToolQueue | undefined;
+}
+
+/**
+ * Tools that run programs, or may take long. All other tools take less time than a request to a worker; and only this
+ * process knows whether a file is still as people saw it before they allowed a change.
+ */
+const forWorkers = new Set(['bash', 'search', 'fetch']);
+
+/** The tools, which one session or several can use. */
+export function builtInTools({ workers, ...options }: BuiltInOptions = {}): Tool[] {
+  const tools = toolsHere(options);
+  if (workers === undefined) {
+    return tools.map((tool) => (forWorkers.has(tool.name) ? limited(tool) : tool));
+  }
+  return tools.flatMap((tool) =>
+    forWorkers.has(tool.name) ? remoteTools([tool], workers) : [tool],
+  );
+}
+
+/** How many calls of one tool run at the same time, per session and on this server. Further calls wait. */
+const atOnce = { each: 8, total: 32 };
+
+/** Limits the calls of a tool that starts processes or threads. A worker limits its calls itself. */
+function limited(tool: Tool): Tool {
+  const limit = new FairSemaphore(atOnce);
+  return {
+    ...tool,
+    run: async (input, context) =>
+      limit.run(context.owner ?? tool, async () => tool.run(input, context), context.signal),
+  };
+}
+
+/** The tools that a worker runs. */
+export function toolsForWorkers(options: Omit<BuiltInOptions, 'workers'>): Tool[] {
+  return toolsHere(options).filter(({ name }) => forWorkers.has(name));
+}
+
+function toolsHere({
+  fetch = false,
+  search = {},
+  hiddenFolders = [],
+  hiddenVariables = [],
+}: BuiltInOptions): Tool[] {
+  const hidden = new HiddenFolders(hiddenFolders);
+  return [
+    readTool(hidden),
+    writeTool(hidden),
+    editTool(hidden),
+    listTool(hidden),
+    searchTool(hidden, search),
+    bashTool(hidden, hiddenVariables),
+    planTool,
+    ...(fetch ? [fetchTool()] : []),
+  ];
+}
