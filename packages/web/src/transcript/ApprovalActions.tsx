@@ -195,13 +195,13 @@ function useSending(approvalId: string, onAnswered: () => void) {
   return { sent, problem, send };
 }
 
-/** Escape first leaves a field, so that no input is lost; the next Escape answers. */
+/** Escape first leaves a field for the whole request, so that no input is lost; the next Escape answers. */
 function leaveField(event: KeyboardEvent): void {
   const { target } = event;
   if (event.key !== 'Escape' || !(target instanceof HTMLElement)) return;
   if (!target.matches('input, select, textarea')) return;
   event.stopPropagation();
-  target.blur();
+  target.closest<HTMLElement>('[role="group"][tabindex]')?.focus({ preventScroll: true });
 }
 
 function focusField(form: HTMLFormElement | null, name: string | undefined): void {
