@@ -68,6 +68,24 @@ it('a menu returns the focus, and a removed element passes it to a neighbour', a
   await expect.poll(() => focused(page)).not.toBe('body');
 });
 
+it('a dialog that was opened from the menu of a row returns the focus to the row', async () => {
+  const page = await stage.visitShared();
+  const row = page
+    .getByRole('navigation', { name: 'Sessions', exact: true })
+    .getByRole('link', { name: /Session o1/ });
+  for (const close of ['Escape', 'Cancel']) {
+    await row.focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('menuitem', { name: 'Delete…' }).press('Enter');
+    const cancel = page.getByRole('dialog').getByRole('button', { name: 'Cancel' });
+    await expect.poll(() => focused(page)).toBe('Cancel');
+    if (close === 'Escape') await page.keyboard.press('Escape');
+    else await cancel.press('Enter');
+    await cancel.waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toMatch(/Session o1/);
+  }
+});
+
 it('a closed tab passes the focus to the tab that is shown next', async () => {
   const page = await stage.visitShared();
   await tabs(page).getByRole('link', { name: 'Fix the login' }).dblclick();
@@ -106,6 +124,17 @@ it('a session takes the focus once it is loaded, unless a person is typing elsew
     expect(await focused(page)).toBe(id === 'o1' ? 'Message' : 'Search sessions');
   }
   expect(await search.inputValue()).toBe('log');
+});
+
+it('on a computer without a mouse, an opened session takes the focus as with a mouse', async () => {
+  const page = await stage.visit({}, '/');
+  await page.addInitScript(() => {
+    const real = window.matchMedia.bind(window);
+    window.matchMedia = (query) => real(query.replaceAll('(pointer: fine)', 'not all'));
+  });
+  await page.goto(`http://127.0.0.1:${stage.port}/session/${sessionId}`);
+  await page.getByRole('log', { name: 'Conversation' }).waitFor();
+  await expect.poll(() => focused(page)).toBe('Message');
 });
 
 it('a request that is answered, or ends by itself, leaves the focus in its session', async () => {

@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { isTouch } from './typing.ts';
 
 /** Elements that can have the focus. */
 const focusable =
@@ -50,7 +51,7 @@ export function focusMain(): void {
   const main = [...document.querySelectorAll<HTMLElement>('main')].find((one) => isShown(one));
   const field = main?.querySelector<HTMLElement>('[data-composer]');
   // On a phone, a focused field opens the on-screen keyboard.
-  if (field && matchMedia('(pointer: fine)').matches) return field.focus();
+  if (field && !isTouch()) return field.focus();
   if (main === undefined) return;
   main.tabIndex = -1;
   main.focus({ preventScroll: true });
@@ -88,9 +89,7 @@ function entryOf(place: HTMLElement): HTMLElement | undefined {
   const all = [...place.querySelectorAll<HTMLElement>(focusable)].filter(
     (one) => canFocus(one) && isInSight(one),
   );
-  const usable = matchMedia('(pointer: fine)').matches
-    ? all
-    : all.filter((one) => !one.matches('input, textarea, select'));
+  const usable = isTouch() ? all.filter((one) => !one.matches('input, textarea, select')) : all;
   return usable.find((one) => one.ariaCurrent !== null) ?? usable.find((one) => one.tabIndex >= 0);
 }
 
