@@ -1,0 +1,30 @@
+import { type RefObject, useLayoutEffect, useState } from 'react';
+
+/** The composer's bar shows less the narrower it is; its width depends on the window, the sidebar and the file pane. */
+export type BarWidth = 'narrow' | 'middling' | 'wide';
+
+/** Below these widths (px) the bar is narrow, or middling. */
+const wideEnough = { middling: 520, wide: 660 };
+
+function nameOf(width: number): BarWidth {
+  if (width < wideEnough.middling) return 'narrow';
+  return width < wideEnough.wide ? 'middling' : 'wide';
+}
+
+/** How wide the bar is, from the first paint on. */
+export function useBarWidth(bar: RefObject<HTMLElement | null>): BarWidth {
+  const [width, setWidth] = useState<BarWidth>('wide');
+  useLayoutEffect(() => {
+    const { current: element } = bar;
+    if (element === null) return undefined;
+    const measure = () => {
+      // A hidden session keeps its layout.
+      if (element.clientWidth > 0) setWidth(nameOf(element.clientWidth));
+    };
+    measure();
+    const sizes = new ResizeObserver(measure);
+    sizes.observe(element);
+    return () => sizes.disconnect();
+  }, [bar]);
+  return width;
+}
