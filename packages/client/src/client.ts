@@ -54,7 +54,7 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
     open: () => openSocket(baseUrl, options),
     isRefused: () => isRefused(requests),
   });
-  lifeline.slow.on(() => socket.check());
+  lifeline.suspect.on(() => socket.check());
   socket.wentSilent.on(() => {
     lifeline.cut();
     void closeSilentConnections(baseUrl);

@@ -52,7 +52,7 @@ export async function call(
     return answerOf(response, `${method} ${path}`);
   };
   const line = options.lifeline?.signal;
-  const suspect = setTimeout(() => options.lifeline?.slow.emit(), slow);
+  const suspect = setTimeout(() => options.lifeline?.suspect.emit(), slow);
   try {
     return await attempt();
   } catch (error) {
@@ -148,11 +148,12 @@ async function reach(options: HttpOptions, path: string, init: RequestInit): Pro
   if (key !== undefined) headers.set('x-liminal-key', key);
   if (options.traceparent !== undefined) headers.set('traceparent', options.traceparent);
   const ends = [init.signal, options.lifeline?.signal].filter((signal) => signal != null);
+  const signal = AbortSignal.any(ends);
   try {
     const url = `${options.baseUrl}${path}`;
-    const signal = AbortSignal.any(ends);
     return await fetch(url, { ...init, signal, headers, credentials: 'same-origin' });
   } catch (cause) {
+    if (!signal.aborted) options.lifeline?.suspect.emit();
     throw unreachable(cause);
   }
 }

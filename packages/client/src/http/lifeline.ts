@@ -5,8 +5,8 @@ import { Emitter } from '../emitter.ts';
  * for an answer on a silent connection, and sends new requests over silent connections that it keeps open.
  */
 export class Lifeline {
-  /** Emitted when a request has had no answer for some seconds: the connection may be dead. */
-  readonly slow = new Emitter<void>();
+  /** Emitted when a request failed, or has had no answer for some seconds: the connection may be dead. */
+  readonly suspect = new Emitter<void>();
   #controller = new AbortController();
 
   /** Aborts when the requests that have begun until then must be given up. */
