@@ -14,7 +14,7 @@ import { ShownText } from '../look/ShownText.tsx';
 import type { ShownWhole } from '../session/use-shown-whole.ts';
 import { AnswerButtons } from './AnswerButtons.tsx';
 import css from './ApprovalActions.module.css';
-import { asksSomething, isAllowing, keyAnswers, outcomeWords, wasAllowed } from './answering.ts';
+import { asksSomething, decisionWords, isAllowing, keyAnswers, wasAllowed } from './answering.ts';
 import { useReadOnly } from './read-only.ts';
 import { useSessionActions } from './session-actions.ts';
 
@@ -267,7 +267,7 @@ export function ApprovalOutcomeNote({ approval }: ApprovalProps) {
         {asksSomething(approval) && <ShownText text={approval.title} />}
         {asksSomething(approval) && content === undefined && ': '}
         {(content === undefined || approval.editable !== undefined) && (
-          <ShownText text={outcomeWords(approval)} />
+          <ShownText text={decisionWords(approval)} />
         )}
         {note !== undefined && <span className={css.given}>. “{note}”</span>}
       </p>
