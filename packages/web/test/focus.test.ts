@@ -177,6 +177,34 @@ it('a message removed from the queue passes the focus to the next message, the l
   await expect.poll(() => focused(page)).toBe('Message');
 });
 
+it('a removed message passes the focus to the same button of the next message, an edited one to its edit button', async () => {
+  running();
+  const queued = (turnId: string) => ({
+    turnId,
+    message: `Message ${turnId}`,
+    queuedAt: '2026-01-01T00:00:00.000Z',
+    state: 'queued' as const,
+  });
+  const queue = [queued('q1'), queued('q2'), queued('q3')];
+  stage.info = { ...stage.info, canSteer: true, queue };
+  const page = await stage.visitShared();
+  /** The focused control and its message. */
+  const place = async () => [
+    await focused(page),
+    await page.evaluate(() => document.activeElement?.closest('li')?.dataset['turnId']),
+  ];
+  await page.getByRole('button', { name: 'Edit queued message' }).nth(1).press('Enter');
+  await page.getByRole('textbox', { name: 'Queued message' }).press('Escape');
+  await expect.poll(place).toEqual(['Edit queued message', 'q2']);
+  await page.getByRole('button', { name: 'Remove queued message' }).nth(1).focus();
+  stage.tell({ queue: [queued('q1'), queued('q3')] });
+  await expect.poll(place).toEqual(['Remove queued message', 'q3']);
+  stage.tell({ queue: [queued('q1')] });
+  await expect.poll(place).toEqual(['Remove queued message', 'q1']);
+  stage.tell({ queue: [] });
+  await expect.poll(() => focused(page)).toBe('Message');
+});
+
 it('sending a message leaves the focus in the message field', async () => {
   const page = await stage.visitShared();
   await page.getByRole('textbox', { name: 'Message' }).fill('Go.');

@@ -8,22 +8,23 @@ const focusable =
 /**
  * Keeps the focus on the page. The focused element can disappear: an answered request, a closed tab, a message taken
  * out of the queue. Browsers then move the focus to the body, and the Tab key starts at the top again. This hook moves
- * the focus as near as possible: to the same list, else to the same part of the page.
+ * the focus as near as possible: to the same control of the next row of a list, else to the same list, else to the same
+ * part of the page.
  */
 export function useFocusKeeper(): void {
   useEffect(() => {
-    let last: { element: HTMLElement; around: HTMLElement[] } | undefined;
+    let last: Held | undefined;
     let due = 0;
     const remember = ({ target }: FocusEvent) => {
-      if (target instanceof HTMLElement) last = { element: target, around: ancestorsOf(target) };
+      if (!(target instanceof HTMLElement)) return;
+      last = { element: target, around: ancestorsOf(target), row: rowOf(target) };
     };
     const check = () => {
       due = 0;
       if (last === undefined || !isLost()) return;
-      const { element, around } = last;
       // The element is still there: the person clicked on something that takes no focus.
-      if (canFocus(element)) last = undefined;
-      else goOn(around);
+      if (canFocus(last.element)) last = undefined;
+      else goOn(last);
     };
     // Two frames later, since an element that disappears is often replaced at once.
     const look = () => {
@@ -68,13 +69,39 @@ function ancestorsOf(element: HTMLElement): HTMLElement[] {
     : [parentElement, ...ancestorsOf(parentElement)];
 }
 
-function goOn(around: readonly HTMLElement[]): void {
+/** Where the focus was last. */
+interface Held {
+  element: HTMLElement;
+  around: readonly HTMLElement[];
+  /** The row of a list with the element: the list, and the row's index from 0. */
+  row: { list: HTMLElement; index: number } | undefined;
+}
+
+function rowOf(element: HTMLElement): Held['row'] {
+  const row = element.closest('li');
+  const list = row?.parentElement;
+  return row && list ? { list, index: [...list.children].indexOf(row) } : undefined;
+}
+
+/** The control with the same name in the row that took the place of the element's row, or in the last row. */
+function sameInNextRow({ element, row }: Held): HTMLElement | undefined {
+  if (row === undefined) return undefined;
+  const next = row.list.children[Math.min(row.index, row.list.childElementCount - 1)];
+  return [...(next?.querySelectorAll<HTMLElement>(focusable) ?? [])].find(
+    (one) => nameOf(one) === nameOf(element) && canFocus(one) && isInSight(one),
+  );
+}
+
+const nameOf = (element: HTMLElement): string | null => element.ariaLabel ?? element.textContent;
+
+function goOn(held: Held): void {
   const dialog = document.querySelector<HTMLElement>('dialog[open]');
-  const places = dialog === null ? around : around.filter((place) => dialog.contains(place));
+  const places =
+    dialog === null ? held.around : held.around.filter((place) => dialog.contains(place));
   for (const place of places) {
     if (!place.isConnected || !isShown(place)) continue;
     if (place.tagName === 'MAIN' || place.querySelector('main') !== null) break;
-    const next = entryOf(place);
+    const next = (place === held.row?.list ? sameInNextRow(held) : undefined) ?? entryOf(place);
     if (next !== undefined) return next.focus({ preventScroll: true });
   }
   if (dialog === null) focusMain();
