@@ -219,6 +219,8 @@ it('beside a file, the parts of the composer have room side by side', async () =
   await item.getByRole('button', { name: 'config' }).click();
   await page.getByRole('region', { name: /^File / }).waitFor();
   await expect.poll(overlaps).toBe(0);
-  await page.getByRole('button', { name: 'More settings' }).click();
+  // The mode is the last setting to leave the bar.
   await page.getByRole('combobox', { name: 'Permissions' }).waitFor();
+  await page.getByRole('button', { name: 'More settings' }).click();
+  await page.getByRole('combobox', { name: 'Model' }).waitFor();
 });

@@ -141,7 +141,7 @@ export function Composer(props: ComposerProps) {
           data-composer
           className={css.text}
           aria-label="Message"
-          placeholder={placeholderFor(agentName, info, width === 'narrow')}
+          placeholder={placeholderFor(agentName, info, width === 'tiny' || width === 'narrow')}
           enterKeyHint={isTouch() ? 'enter' : 'send'}
           aria-describedby={hint === undefined ? undefined : hintId}
           rows={1}

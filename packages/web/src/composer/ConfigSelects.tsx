@@ -23,7 +23,8 @@ interface ConfigSelectsProps {
 
 /** How many options fit into the bar; one button opens the others. */
 function roomFor(width: BarWidth, isBusy: boolean): number {
-  if (width === 'narrow') return isBusy ? 0 : 1;
+  if (width === 'tiny' && isBusy) return 0;
+  if (width === 'tiny' || width === 'narrow') return 1;
   return width === 'middling' || isBusy ? 2 : 3;
 }
 

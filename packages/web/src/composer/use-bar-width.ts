@@ -1,12 +1,13 @@
 import { type RefObject, useLayoutEffect, useState } from 'react';
 
 /** The composer's bar shows less the narrower it is; its width depends on the window, the sidebar and the file pane. */
-export type BarWidth = 'narrow' | 'middling' | 'wide';
+export type BarWidth = 'tiny' | 'narrow' | 'middling' | 'wide';
 
-/** Below these widths (px) the bar is narrow, or middling. */
-const wideEnough = { middling: 520, wide: 660 };
+/** The least width (px) of each; a narrower bar is tiny. */
+const wideEnough = { narrow: 420, middling: 520, wide: 660 };
 
 function nameOf(width: number): BarWidth {
+  if (width < wideEnough.narrow) return 'tiny';
   if (width < wideEnough.middling) return 'narrow';
   return width < wideEnough.wide ? 'middling' : 'wide';
 }

@@ -56,6 +56,7 @@ export function RequestDock(props: RequestDockProps) {
   const isSeen = useSeen(dock, approval?.approvalId);
   const whole = useShownWhole(approval?.approvalId);
   const { word, answeredHere } = useAnswerFromElsewhere(turns, approval);
+  const [sentByKey, setSentByKey] = useState<string>();
   useAnswerKeys({
     approval,
     isSeen,
@@ -64,7 +65,10 @@ export function RequestDock(props: RequestDockProps) {
     isWriting: draft.trim() !== '',
     answer: (approvalId, optionId) => {
       answeredHere(approvalId);
-      return answer(approvalId, optionId);
+      setSentByKey(approvalId);
+      const answering = answer(approvalId, optionId);
+      answering.catch(() => setSentByKey(undefined));
+      return answering;
     },
     stop,
   });
@@ -88,6 +92,7 @@ export function RequestDock(props: RequestDockProps) {
             }}
             actions={{
               isSeen,
+              isSent: sentByKey === request.approval.approvalId,
               whole,
               draft,
               onNoted: () => onDraft(''),
@@ -108,7 +113,7 @@ interface DockedProps {
   onStep: (step: 1 | -1) => void;
   actions: Pick<
     Parameters<typeof ApprovalActions>[0],
-    'isSeen' | 'whole' | 'draft' | 'onNoted' | 'onAnswered'
+    'isSeen' | 'isSent' | 'whole' | 'draft' | 'onNoted' | 'onAnswered'
   >;
 }
 

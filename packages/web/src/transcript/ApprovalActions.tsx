@@ -28,6 +28,8 @@ interface ApprovalActionsProps extends ApprovalProps {
   folder: string | undefined;
   /** Whether there was time to read the request: only then does a key answer. */
   isSeen: () => boolean;
+  /** Whether an answer was given by a key and is on its way. */
+  isSent: boolean;
   /** Whether the request has been shown in full: only then can it be allowed. */
   whole: ShownWhole;
   /** The composer's draft, which can be sent with the answer as a note. */
@@ -40,7 +42,7 @@ interface ApprovalActionsProps extends ApprovalProps {
 
 /** The possible answers to a permission request, and its form, if it has one. */
 export function ApprovalActions(props: ApprovalActionsProps) {
-  const { approval, parts, folder, isSeen, whole, draft, onNoted, onAnswered } = props;
+  const { approval, parts, folder, isSeen, isSent, whole, draft, onNoted, onAnswered } = props;
   const { asked, isOpen, isWhole, isSettled } = whole;
   const form = useAnswers(approval.form);
   const asks = form.fields.length > 0;
@@ -111,7 +113,7 @@ export function ApprovalActions(props: ApprovalActionsProps) {
       <AnswerButtons
         approval={approval}
         whole={whole}
-        sent={sent}
+        sent={sent || isSent}
         note={note}
         choose={choose}
         chooseWithNote={chooseWithNote}
