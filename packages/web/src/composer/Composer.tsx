@@ -20,7 +20,7 @@ import { giveFocusBack } from './focus-composer.ts';
 import { LongDraftNote, useLongDraft } from './LongDraft.tsx';
 import { PastedTexts, usePasted } from './PastedTexts.tsx';
 import { UsageMeter } from './UsageMeter.tsx';
-import { useBarWidth } from './use-bar-width.ts';
+import { type BarWidth, useBarWidth } from './use-bar-width.ts';
 
 const none: readonly never[] = [];
 
@@ -56,7 +56,7 @@ interface ComposerProps {
  */
 export function Composer(props: ComposerProps) {
   const { draft, onDraft, attachments, onSend, onSteer, onConfig } = props;
-  const { info, agentName, onRecall, onTakeBack, running } = props;
+  const { info, agentName, running } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const pasted = usePasted(props.sessionId);
   const { isCut, shown, onPaste } = useLongDraft(draft, onDraft, pasted.onPaste);
@@ -72,8 +72,7 @@ export function Composer(props: ComposerProps) {
   const mode = useModeKey(info?.configOptions ?? none, onConfig);
   const hasOptions = menu.isOpen && menu.matches.length > 0;
   const hintId = useId();
-  const bar = useRef<HTMLDivElement>(null);
-  const width = useBarWidth(bar);
+  const { bar, width } = useBarWidth();
   const hint = commandHint(info?.commands ?? [], draft);
   const hasWords = draft.trim() !== '' || pasted.texts.length > 0;
   const hasFiles = attachments.list.length + attachments.incoming.length > 0;
@@ -101,14 +100,12 @@ export function Composer(props: ComposerProps) {
     if (isDue) sendDue();
   }, [isDue]);
   const keys = useComposerKeys({
+    ...props,
     field,
     menu,
     cycleMode: mode.cycle,
     isEmpty,
     canStep: isBare,
-    running,
-    onRecall,
-    onTakeBack,
     send,
   });
 
@@ -141,7 +138,7 @@ export function Composer(props: ComposerProps) {
           data-composer
           className={css.text}
           aria-label="Message"
-          placeholder={placeholderFor(agentName, info, width === 'tiny' || width === 'narrow')}
+          placeholder={placeholderFor(agentName, info, width)}
           enterKeyHint={isTouch() ? 'enter' : 'send'}
           aria-describedby={hint === undefined ? undefined : hintId}
           rows={1}
@@ -259,12 +256,8 @@ function sendTitle(running: boolean, { list }: Attachments): string {
   return running ? 'Queue (Enter)' : 'Send (Enter)';
 }
 
-function placeholderFor(
-  agentName: string,
-  info: SessionInfo | undefined,
-  isShort: boolean,
-): string {
-  if (isShort) return `Message ${agentName}`;
+function placeholderFor(agentName: string, info: SessionInfo | undefined, width: BarWidth): string {
+  if (width === 'tiny' || width === 'narrow') return `Message ${agentName}`;
   const hasCommands = info !== undefined && info.commands.length > 0;
   const offers = ['@ for files', ...(hasCommands ? ['/ for commands'] : [])];
   return `Message ${agentName}, ${offers.join(', ')}`;

@@ -1,4 +1,4 @@
-import { type RefObject, useLayoutEffect, useState } from 'react';
+import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 
 /** The composer's bar shows less the narrower it is; its width depends on the window, the sidebar and the file pane. */
 export type BarWidth = 'tiny' | 'narrow' | 'middling' | 'wide';
@@ -12,8 +12,9 @@ function nameOf(width: number): BarWidth {
   return width < wideEnough.wide ? 'middling' : 'wide';
 }
 
-/** How wide the bar is, from the first paint on. */
-export function useBarWidth(bar: RefObject<HTMLElement | null>): BarWidth {
+/** The bar's ref and its width, from the first paint on. */
+export function useBarWidth(): { bar: RefObject<HTMLDivElement | null>; width: BarWidth } {
+  const bar = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState<BarWidth>('wide');
   useLayoutEffect(() => {
     const { current: element } = bar;
@@ -26,6 +27,6 @@ export function useBarWidth(bar: RefObject<HTMLElement | null>): BarWidth {
     const sizes = new ResizeObserver(measure);
     sizes.observe(element);
     return () => sizes.disconnect();
-  }, [bar]);
-  return width;
+  }, []);
+  return { bar, width };
 }

@@ -62,7 +62,7 @@ it('an outcome is shown with the option’s name', () => {
   expect(outcomeWords(ended)).toBe('Not answered: the turn ended');
 });
 
-it('a decision is told by the kind of a plain answer, and by the words of a special one', () => {
+it('a plain answer is shown by its kind, a special answer is quoted', () => {
   const decision = (name: string, kind: ApprovalOption['kind']) =>
     decisionWords(
       approval('p', {

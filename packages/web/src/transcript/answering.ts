@@ -41,7 +41,7 @@ export function outcomeWords(approval: ApprovalUpsert): string {
   return why === undefined ? reason : `Not answered: ${why}`;
 }
 
-/** What was decided, for example “Allowed once”; a special answer is quoted. */
+/** The decision in words, for example “Allowed once”; a special answer is quoted. */
 export function decisionWords(approval: ApprovalUpsert): string {
   const { options, outcome } = approval;
   if (outcome?.outcome !== 'selected') return outcomeWords(approval);
