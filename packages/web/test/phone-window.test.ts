@@ -69,3 +69,13 @@ it('the header shows a title of twenty letters whole, also while another session
   const title = page.getByRole('banner').getByText('Round totals by half');
   expect(await title.evaluate((shown) => shown.scrollWidth - shown.clientWidth)).toBe(0);
 });
+
+it('a menu shows keyboard shortcuts, except on a touch screen', async () => {
+  for (const options of [{}, phone]) {
+    const page = await stage.visit(options);
+    await page.getByRole('button', { name: 'Session', exact: true }).click();
+    await page.getByRole('menuitem', { name: /^Find in this session/ }).waitFor();
+    const keys = page.getByRole('menu').getByText('Ctrl+F');
+    expect(await keys.isVisible()).toBe(options !== phone);
+  }
+});
