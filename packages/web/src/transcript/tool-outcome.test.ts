@@ -33,7 +33,7 @@ it('a call that a person rejected counts as rejected, whatever the agent reports
   expect(toolPhase(failed, false, false, answered('yes', 1, 2))).toBe('failed');
 });
 
-it('a skipped question counts as rejected; a call goes on after a form that was declined', () => {
+it('a skipped question counts as rejected; a call continues after a form that was declined', () => {
   const form = { type: 'object', properties: { day: { type: 'string' } } } as const;
   const skipped = approval('p', { form, outcome: { outcome: 'selected', optionId: 'no' } });
   const asked = tool('a', { toolName: 'AskUserQuestion', toolOutputIsError: true });

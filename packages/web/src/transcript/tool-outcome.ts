@@ -42,7 +42,7 @@ export function isNotMade(phase: ToolPhase): boolean {
 function wasRejected(call: ToolCallUpsert, approval: ApprovalUpsert): boolean {
   const { outcome } = approval;
   if (outcome?.outcome !== 'selected') return false;
-  // A call goes on after a form that was declined, unless the call is itself the question.
+  // A call continues after a form that was declined, unless the call is itself the question.
   if (asksSomething(approval) && !isQuestion(call)) return false;
   return !isAllowing(approval, outcome.optionId);
 }
