@@ -54,7 +54,7 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
     open: () => openSocket(baseUrl, options),
     isRefused: () => isRefused(requests),
   });
-  aborter.slowRequest.on(() => socket.check());
+  aborter.requestTrouble.on(() => socket.check());
   socket.wentSilent.on(() => {
     aborter.abort();
     void closeSilentConnections(baseUrl);

@@ -508,7 +508,11 @@ it('nothing moves when an image of the conversation arrives', async () => {
   let show = () => {};
   const held = new Promise<undefined>((resolve) => (show = () => resolve(undefined)));
   stage.answer = async (_, path) => (path.startsWith('/api/blob/') ? held : undefined);
-  showMessage('What is wrong?', [image(), image({ name: 'tall.png', bytes: png(20, 90) })]);
+  // Images that the page has not sent itself: those would be shown at once.
+  showMessage('What is wrong?', [
+    image({ bytes: png(31, 17) }),
+    image({ name: 'tall.png', bytes: png(20, 90) }),
+  ]);
   const page = await stage.visitShared();
   const placesOf = () =>
     Promise.all(

@@ -82,6 +82,16 @@ it.each([
   },
 );
 
+it('when the network is gone, the page checks the connection at once', async () => {
+  const page = await stage.visit();
+  await expect
+    .poll(() => stage.received.some(({ type }) => type === 'session:subscribe'))
+    .toBe(true);
+  expect(stage.received).not.toContainEqual({ type: 'ping' });
+  await page.evaluate(() => window.dispatchEvent(new Event('offline')));
+  await expect.poll(() => stage.received).toContainEqual({ type: 'ping' });
+});
+
 /** A copy of the build whose first script has another name. */
 function otherBuild(): string {
   const dir = mkdtempSync(join(tmpdir(), 'liminal-build-'));

@@ -179,3 +179,48 @@ it('an image from the web loads only on request, and in a frame of its own', asy
     .poll(() => requested.filter((url) => url.includes('image-frame')))
     .toEqual([expect.stringContaining(encodeURIComponent('https://img.example/badge.svg?a=1'))]);
 });
+
+it('beside a file, the parts of the composer have room side by side', async () => {
+  const option = (id: string, category: string, name: string) => ({
+    id,
+    name: id,
+    category,
+    currentValue: name,
+    options: [name, 'Other'].map((value) => ({ value, name: value })),
+  });
+  stage.info = {
+    ...stage.info,
+    canSteer: true,
+    usage: {
+      inputTokens: 1,
+      outputTokens: 1,
+      contextTokens: 150_000,
+      contextWindow: 1_000_000,
+      costUsd: 12.34,
+    },
+    configOptions: [
+      option('Model', 'model', 'Default (recommended)'),
+      option('Permissions', 'mode', 'Edits without asking'),
+      option('Thinking', 'thought_level', 'Default'),
+    ],
+  };
+  const page = await stage.visit({ viewport: { width: 1280, height: 720 } });
+  const item = await sendMessage('See [config](src/config.ts).', page);
+  const parts = page.getByRole('form', { name: 'Composer' }).locator('button, [data-usage]');
+  const overlaps = async () => {
+    const boxes = await parts.evaluateAll((elements) =>
+      elements.map((element) => element.getBoundingClientRect().toJSON() as DOMRect),
+    );
+    const ends = boxes.toSorted((one, other) => one.left - other.left);
+    return ends.filter(({ left }, index) => index > 0 && ends[index - 1]!.right > left).length;
+  };
+  await expect.poll(() => parts.count()).toBe(8);
+  expect(await overlaps()).toBe(0);
+  await item.getByRole('button', { name: 'config' }).click();
+  await page.getByRole('region', { name: /^File / }).waitFor();
+  await expect.poll(overlaps).toBe(0);
+  // The mode is the last setting to leave the bar.
+  await page.getByRole('combobox', { name: 'Permissions' }).waitFor();
+  await page.getByRole('button', { name: 'More settings' }).click();
+  await page.getByRole('combobox', { name: 'Model' }).waitFor();
+});

@@ -68,6 +68,24 @@ it('a menu returns the focus, and a removed element passes it to a neighbour', a
   await expect.poll(() => focused(page)).not.toBe('body');
 });
 
+it('a dialog that was opened from the menu of a row returns the focus to the row', async () => {
+  const page = await stage.visitShared();
+  const row = page
+    .getByRole('navigation', { name: 'Sessions', exact: true })
+    .getByRole('link', { name: /Session o1/ });
+  for (const close of ['Escape', 'Cancel']) {
+    await row.focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('menuitem', { name: 'Delete…' }).press('Enter');
+    const cancel = page.getByRole('dialog').getByRole('button', { name: 'Cancel' });
+    await expect.poll(() => focused(page)).toBe('Cancel');
+    if (close === 'Escape') await page.keyboard.press('Escape');
+    else await cancel.press('Enter');
+    await cancel.waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toMatch(/Session o1/);
+  }
+});
+
 it('a closed tab passes the focus to the tab that is shown next', async () => {
   const page = await stage.visitShared();
   await tabs(page).getByRole('link', { name: 'Fix the login' }).dblclick();
@@ -108,6 +126,17 @@ it('a session takes the focus once it is loaded, unless a person is typing elsew
   expect(await search.inputValue()).toBe('log');
 });
 
+it('on a computer without a mouse, an opened session takes the focus as with a mouse', async () => {
+  const page = await stage.visit({}, '/');
+  await page.addInitScript(() => {
+    const real = window.matchMedia.bind(window);
+    window.matchMedia = (query) => real(query.replaceAll('(pointer: fine)', 'not all'));
+  });
+  await page.goto(`http://127.0.0.1:${stage.port}/session/${sessionId}`);
+  await page.getByRole('log', { name: 'Conversation' }).waitFor();
+  await expect.poll(() => focused(page)).toBe('Message');
+});
+
 it('a request that is answered, or ends by itself, leaves the focus in its session', async () => {
   running();
   const page = await stage.visitShared();
@@ -144,6 +173,34 @@ it('a message removed from the queue passes the focus to the next message, the l
   stage.sendInfo({ queue: [queued('q2')] });
   await expect.poll(() => focused(page)).toMatch(/queued message$/);
   await remove.first().focus();
+  stage.sendInfo({ queue: [] });
+  await expect.poll(() => focused(page)).toBe('Message');
+});
+
+it('a removed message passes the focus to the same button of the next message, an edited one to its edit button', async () => {
+  running();
+  const queued = (turnId: string) => ({
+    turnId,
+    message: `Message ${turnId}`,
+    queuedAt: '2026-01-01T00:00:00.000Z',
+    state: 'queued' as const,
+  });
+  const queue = [queued('q1'), queued('q2'), queued('q3')];
+  stage.info = { ...stage.info, canSteer: true, queue };
+  const page = await stage.visitShared();
+  /** The focused control and its message. */
+  const place = async () => [
+    await focused(page),
+    await page.evaluate(() => document.activeElement?.closest('li')?.dataset['turnId']),
+  ];
+  await page.getByRole('button', { name: 'Edit queued message' }).nth(1).press('Enter');
+  await page.getByRole('textbox', { name: 'Queued message' }).press('Escape');
+  await expect.poll(place).toEqual(['Edit queued message', 'q2']);
+  await page.getByRole('button', { name: 'Remove queued message' }).nth(1).focus();
+  stage.sendInfo({ queue: [queued('q1'), queued('q3')] });
+  await expect.poll(place).toEqual(['Remove queued message', 'q3']);
+  stage.sendInfo({ queue: [queued('q1')] });
+  await expect.poll(place).toEqual(['Remove queued message', 'q1']);
   stage.sendInfo({ queue: [] });
   await expect.poll(() => focused(page)).toBe('Message');
 });

@@ -50,6 +50,23 @@ it('a click previews a session in one tab; after a double click or writing, the 
   await expect.poll(() => tabs(page).locator('bdi').allTextContents()).toEqual(names.slice(0, 3));
 });
 
+it('the active tab stays in sight when the bar of tabs gets narrower', async () => {
+  const page = await stage.visit();
+  await keepTabs(page, ['o1', 'o2', 'o3', 'o4']);
+  const active = tabs(page).locator('[data-active="true"]');
+  const isInSight = async () => {
+    const [shown, bar] = [(await active.boundingBox())!, (await tabs(page).boundingBox())!];
+    return shown.x >= bar.x && shown.x + shown.width <= bar.x + bar.width + 1;
+  };
+  await expect.poll(isInSight).toBe(true);
+  // A request elsewhere shows a button beside the tabs.
+  stage.change(otherSession('o7', { state: 'waiting' }));
+  await page.getByRole('button', { name: /need(s)? you/ }).waitFor();
+  await expect.poll(isInSight).toBe(true);
+  await page.setViewportSize({ width: 800, height: 700 });
+  await expect.poll(isInSight).toBe(true);
+});
+
 it('thirty tabs keep their titles: the bar scrolls by wheel and keys, and a menu lists all of them', async () => {
   const page = await stage.visit();
   const ids = Array.from({ length: 30 }, (_, index) => `o${index + 1}`);

@@ -71,3 +71,18 @@ it('Tab leaves the list for the next control', async () => {
   await page.getByRole('option').first().waitFor({ state: 'detached' });
   await page.getByRole('button', { name: '/code/shop' }).and(page.locator(':focus')).waitFor();
 });
+
+it('the focus ring of an agent lies within the list of agents, which scrolls', async () => {
+  const page = await visit();
+  await page.getByRole('radio', { name: /Demo/ }).focus();
+  const cutOff = await page.getByRole('radio', { name: /Demo/ }).evaluate((radio) => {
+    const row = radio.closest('label')!;
+    const list = [row.getBoundingClientRect(), row.parentElement!.getBoundingClientRect()] as const;
+    const { outlineWidth, outlineOffset } = getComputedStyle(row);
+    const reach = Number.parseFloat(outlineWidth) + Number.parseFloat(outlineOffset);
+    return { reach, left: list[0].left - list[1].left, right: list[1].right - list[0].right };
+  });
+  expect(cutOff.reach).toBeGreaterThan(0);
+  expect(cutOff.left).toBeGreaterThanOrEqual(cutOff.reach);
+  expect(cutOff.right).toBeGreaterThanOrEqual(cutOff.reach);
+});

@@ -68,6 +68,19 @@ it('a rejected edit is shown as rejected, without a count of lines', async () =>
   expect(await card.getByRole('img', { name: 'failed' }).count()).toBe(0);
 });
 
+it('a skipped question is shown as skipped, not as a failure', async () => {
+  const form = { type: 'object', properties: { day: { type: 'string' } } } as const;
+  const outcome = { outcome: 'selected', optionId: 'no' } as const;
+  const page = await visit([
+    tool('q', { toolName: 'AskUserQuestion', kind: 'other', toolOutputIsError: true }),
+    approval('p', { callId: 'q', title: 'Which day?', form, status: 'complete', outcome }),
+    message('m', 'Then any day.', { status: 'complete' }),
+  ]);
+  const card = page.getByRole('group', { name: /Which day/ });
+  await card.getByText('Skipped').waitFor();
+  expect(await card.getByRole('img', { name: 'failed' }).count()).toBe(0);
+});
+
 it('a failed edit has no count of lines, a successful edit has', async () => {
   const page = await visit([
     edit('a', { toolOutput: 'No such text in the file.' }),

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { phone } from './controls/ways.ts';
 import { message, turn } from './items.ts';
-import { shareStage, stage } from './stage.ts';
+import { otherSession, shareStage, stage } from './stage.ts';
 
 shareStage();
 
@@ -56,4 +56,26 @@ it('a failure before a later message is a line without its code', async () => {
   expect(await codes.filter({ visible: true }).count()).toBe(1);
   const heights = await failures.evaluateAll((all) => all.map((one) => one.clientHeight));
   expect(heights[0]).toBeLessThan(heights[1] ?? 0);
+});
+
+it('the header shows a title of twenty letters whole, also while another session waits', async () => {
+  stage.others = [otherSession('o1', { state: 'waiting' })];
+  stage.info = {
+    ...stage.info,
+    session: { ...stage.info.session, state: 'idle', title: 'Round totals by half' },
+  };
+  const page = await stage.visit(phone);
+  await page.getByRole('button', { name: '1 needs you: Session o1' }).waitFor();
+  const title = page.getByRole('banner').getByText('Round totals by half');
+  expect(await title.evaluate((shown) => shown.scrollWidth - shown.clientWidth)).toBe(0);
+});
+
+it('a menu shows keyboard shortcuts, except on a touch screen', async () => {
+  for (const options of [{}, phone]) {
+    const page = await stage.visit(options);
+    await page.getByRole('button', { name: 'Session', exact: true }).click();
+    await page.getByRole('menuitem', { name: /^Find in this session/ }).waitFor();
+    const keys = page.getByRole('menu').getByText('Ctrl+F');
+    expect(await keys.isVisible()).toBe(options !== phone);
+  }
 });

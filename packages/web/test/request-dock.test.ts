@@ -139,6 +139,20 @@ testAtLength('a key that is pressed twice answers once', async () => {
   expect(answers()).toHaveLength(1);
 });
 
+it('the buttons show that an answer by key is on its way, until the server answers', async () => {
+  ask(...wanted(1, 'npm test'));
+  const page = await stage.visitShared();
+  const arrived = Promise.withResolvers<object>();
+  stage.answer = (_, path) => (path.includes('/approval/') ? arrived.promise : undefined);
+  const allow = dock(page).getByRole('button', { name: 'Allow', exact: true });
+  await expect.poll(() => allow.getAttribute('aria-disabled')).toBe('false');
+  await until(page, 'Enter', 1);
+  await expect.poll(() => allow.getAttribute('aria-disabled')).toBe('true');
+  arrived.resolve({});
+  settle(1, 'npm test', 'yes');
+  await expect.poll(() => dock(page).count()).toBe(0);
+});
+
 it('a key can answer again after its answer was refused', async () => {
   ask(...wanted(1, 'one'));
   let refuses = true;

@@ -23,15 +23,37 @@ function device(storage: FileStorage = memoryFiles()) {
 const text = async (file: Promise<Blob>) => (await file).text();
 
 describe('an attached file', () => {
-  it('is read from this device, and from the server once it is no longer on this device', async () => {
+  it('is read from this device, also once its message was sent, and from the server on another device', async () => {
     const { files } = device();
     const uri = await files.store(new Blob(['here']));
     expect(await text(files.read(uri))).toBe('here');
     const block = { type: 'image', mimeType: 'image/png', uri } as const;
     expect(await files.uploadAll([block])).toEqual([{ ...block, uri: `blob:${hash}` }]);
     files.forget([block]);
-    expect(await text(files.read(uri))).toBe(`on the server: ${hash}`);
-    expect(await text(files.read(`blob:${hash}`))).toBe(`on the server: ${hash}`);
+    expect(await text(files.read(uri))).toBe('here');
+    expect(await text(files.read(`blob:${hash}`))).toBe('here');
+    expect(await text(device().files.read(`blob:${hash}`))).toBe(`on the server: ${hash}`);
+  });
+
+  it('stays in memory after its upload only while there is room', async () => {
+    const { files, server } = device();
+    let uploads = 0;
+    server.putBlob = async (file) => {
+      uploads += 1;
+      return { uri: `blob:${String(uploads).repeat(64)}`, mimeType: file.type, size: file.size };
+    };
+    const send = async (bytes: string): Promise<void> => {
+      const uri = await files.store(new Blob([bytes]));
+      const block = { type: 'image', mimeType: 'image/png', uri } as const;
+      await files.uploadAll([block]);
+      files.forget([block]);
+    };
+    await send('first');
+    await send('second');
+    expect(await text(files.read(`blob:${'1'.repeat(64)}`))).toBe('first');
+    await send('x'.repeat(15_999_990));
+    expect(await text(files.read(`blob:${'1'.repeat(64)}`))).toMatch(/^on the server/);
+    expect(await text(files.read(`blob:${'2'.repeat(64)}`))).toBe('second');
   });
 
   it('is uploaded once, however often it is requested', async () => {

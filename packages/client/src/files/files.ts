@@ -1,4 +1,4 @@
-import { blobHash, type ContentBlock, LiminalError } from '@liminal/protocol';
+import { blobHash, type ContentBlock, LiminalError, type UploadedBlob } from '@liminal/protocol';
 import { describeError, isRetryable } from '../http/api-error.ts';
 import type { Requests } from '../http/requests.ts';
 import { RetryTimer } from '../socket/retry-timer.ts';
@@ -10,6 +10,9 @@ import type { FileStorage } from './storage.ts';
 export type Upload =
   | { readonly state: 'uploading' | 'uploaded' | 'waiting' }
   | { readonly state: 'failed'; readonly problem: { code: string; message: string } };
+
+/** The most bytes of uploaded files that stay in memory. */
+const mostRecent = 16_000_000;
 
 interface FilesDeps {
   requests: Pick<Requests, 'putBlob' | 'getBlob'>;
@@ -31,6 +34,11 @@ export class Files {
   readonly #serverUris = new Map<string, Promise<string>>();
   /** Files that the storage refused, by local name. */
   readonly #unstored = new Map<string, Blob>();
+  /**
+   * The last uploaded files by their names on the server: a message that has just been sent shows its pictures without
+   * fetching them.
+   */
+  readonly #recent = new Map<string, Blob>();
   readonly #retryTimer = new RetryTimer(() => this.flush());
 
   constructor(deps: FilesDeps) {
@@ -57,7 +65,10 @@ export class Files {
   async read(uri: string): Promise<Blob> {
     const local = await this.#local(uri);
     if (local !== undefined) return local;
-    const hash = blobHash(await (this.#serverUris.get(uri) ?? uri));
+    const named = await (this.#serverUris.get(uri) ?? uri);
+    const recent = this.#recent.get(named);
+    if (recent !== undefined) return recent;
+    const hash = blobHash(named);
     if (hash === undefined) throw lost();
     return this.#deps.requests.getBlob(hash);
   }
@@ -130,7 +141,18 @@ export class Files {
     const uploaded = await this.#deps.requests.putBlob(bytes);
     this.#setUpload(uri, { state: 'uploaded' });
     this.#retryTimer.reset();
+    this.#remember(uploaded, bytes);
     return uploaded.uri;
+  }
+
+  #remember({ uri, mimeType }: UploadedBlob, bytes: Blob): void {
+    // The server decides the type.
+    this.#recent.set(uri, bytes.slice(0, bytes.size, mimeType));
+    let total = 0;
+    for (const [name, { size }] of [...this.#recent].toReversed()) {
+      total += size;
+      if (total > mostRecent) this.#recent.delete(name);
+    }
   }
 
   #failed(uri: string, error: unknown): void {

@@ -52,7 +52,7 @@ export async function call(
     return readAnswer(response, `${method} ${path}`);
   };
   const line = options.aborter?.signal;
-  const suspect = setTimeout(() => options.aborter?.slowRequest.emit(), slowAfter);
+  const suspect = setTimeout(() => options.aborter?.requestTrouble.emit(), slowAfter);
   try {
     return await attempt();
   } catch (error) {
@@ -151,12 +151,13 @@ async function sendRequest(
   const key = options.key?.();
   if (key !== undefined) headers.set('x-liminal-key', key);
   if (options.traceparent !== undefined) headers.set('traceparent', options.traceparent);
-  const signals = [init.signal, options.aborter?.signal].filter((signal) => signal != null);
+  const ends = [init.signal, options.aborter?.signal].filter((signal) => signal != null);
+  const signal = AbortSignal.any(ends);
   try {
     const url = `${options.baseUrl}${path}`;
-    const signal = AbortSignal.any(signals);
     return await fetch(url, { ...init, signal, headers, credentials: 'same-origin' });
   } catch (cause) {
+    if (!signal.aborted) options.aborter?.requestTrouble.emit();
     throw unreachable(cause);
   }
 }

@@ -5,8 +5,8 @@ import { Emitter } from '../emitter.ts';
  * for an answer on a silent connection, and sends new requests over silent connections that it keeps open.
  */
 export class RequestAborter {
-  /** Emitted when a request has had no answer for some seconds: the connection may be dead. */
-  readonly slowRequest = new Emitter<void>();
+  /** Emitted when a request failed, or has had no answer for some seconds: the connection may be dead. */
+  readonly requestTrouble = new Emitter<void>();
   #controller = new AbortController();
 
   /** Aborts when the requests that have begun until then must be given up. */

@@ -72,7 +72,7 @@ export class LiveSocket {
     if (state === 'waiting' || state === 'refused') this.#connect();
   }
 
-  /** Asks the server for a sign of life, because a slow request suggests that the connection is dead. */
+  /** Asks the server for a sign of life, because a failed or slow request suggests that the connection is dead. */
   check(): void {
     if (this.#status.state === 'open') this.#liveness.check();
   }

@@ -1,6 +1,6 @@
 /**
- * Calls back when the connection should be checked or retried: the network is back, or the page is visible again or
- * restored from the browser's back-forward cache. Never outside browsers. Returns a function that removes the callback.
+ * Calls back when the connection should be checked or retried: the network is gone or back (a server on this computer
+ * needs no network), or the page is visible again or restored from the browser's back-forward cache. Never outside browsers. Returns a function that removes the callback.
  */
 export function onWake(callback: () => void): () => void {
   if (typeof document === 'undefined') return () => undefined;
@@ -11,10 +11,12 @@ export function onWake(callback: () => void): () => void {
     if (persisted) callback();
   };
   window.addEventListener('online', callback);
+  window.addEventListener('offline', callback);
   window.addEventListener('pageshow', whenShown);
   document.addEventListener('visibilitychange', whenVisible);
   return () => {
     window.removeEventListener('online', callback);
+    window.removeEventListener('offline', callback);
     window.removeEventListener('pageshow', whenShown);
     document.removeEventListener('visibilitychange', whenVisible);
   };

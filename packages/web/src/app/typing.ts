@@ -26,7 +26,10 @@ export function leaveKeysToInputMethods(): void {
   );
 }
 
-/** Whether Enter on this device begins a new line of a message: a phone's keyboard has no Shift+Enter. */
+/**
+ * Whether the device is used by touch. A focused field then opens the on-screen keyboard, and Enter begins a new line of
+ * a message, since that keyboard has no Shift+Enter. A computer without a mouse is not a touch device.
+ */
 export function isTouch(): boolean {
   return matchMedia('(pointer: coarse)').matches;
 }

@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { isTouch } from './typing.ts';
 
 /** Elements that can have the focus. */
 const focusable =
@@ -7,22 +8,23 @@ const focusable =
 /**
  * Keeps the focus on the page. The focused element can disappear: an answered request, a closed tab, a message taken
  * out of the queue. Browsers then move the focus to the body, and the Tab key starts at the top again. This hook moves
- * the focus as near as possible: to the same list, else to the same part of the page.
+ * the focus as near as possible: to the same control of the next row of a list, else to the same list, else to the same
+ * part of the page.
  */
 export function useFocusKeeper(): void {
   useEffect(() => {
-    let last: { element: HTMLElement; around: HTMLElement[] } | undefined;
+    let last: Held | undefined;
     let due = 0;
     const remember = ({ target }: FocusEvent) => {
-      if (target instanceof HTMLElement) last = { element: target, around: ancestorsOf(target) };
+      if (!(target instanceof HTMLElement)) return;
+      last = { element: target, around: ancestorsOf(target), row: rowOf(target) };
     };
     const check = () => {
       due = 0;
       if (last === undefined || !isFocusLost()) return;
-      const { element, around } = last;
       // The element is still there: the person clicked on something that takes no focus.
-      if (canFocus(element)) last = undefined;
-      else focusNext(around);
+      if (canFocus(last.element)) last = undefined;
+      else focusNext(last);
     };
     // Two frames later, since an element that disappears is often replaced at once.
     const look = () => {
@@ -51,7 +53,7 @@ export function focusMain(): void {
   const main = [...document.querySelectorAll<HTMLElement>('main')].find((one) => isVisible(one));
   const field = main?.querySelector<HTMLElement>('[data-composer]');
   // On a phone, a focused field opens the on-screen keyboard.
-  if (field && matchMedia('(pointer: fine)').matches) return field.focus();
+  if (field && !isTouch()) return field.focus();
   if (main === undefined) return;
   main.tabIndex = -1;
   main.focus({ preventScroll: true });
@@ -68,13 +70,40 @@ function ancestorsOf(element: HTMLElement): HTMLElement[] {
     : [parentElement, ...ancestorsOf(parentElement)];
 }
 
-function focusNext(around: readonly HTMLElement[]): void {
+/** Where the focus was last. */
+interface Held {
+  element: HTMLElement;
+  around: readonly HTMLElement[];
+  /** The row of a list with the element: the list, and the row's index from 0. */
+  row: { list: HTMLElement; index: number } | undefined;
+}
+
+function rowOf(element: HTMLElement): Held['row'] {
+  const row = element.closest('li');
+  const list = row?.parentElement;
+  return row && list ? { list, index: [...list.children].indexOf(row) } : undefined;
+}
+
+/** The control with the same name in the row that took the place of the element's row, or in the last row. */
+function sameInNextRow({ element, row }: Held): HTMLElement | undefined {
+  if (row === undefined) return undefined;
+  const next = row.list.children[Math.min(row.index, row.list.childElementCount - 1)];
+  return [...(next?.querySelectorAll<HTMLElement>(focusable) ?? [])].find(
+    (one) => nameOf(one) === nameOf(element) && canFocus(one) && isInSight(one),
+  );
+}
+
+const nameOf = (element: HTMLElement): string | null => element.ariaLabel ?? element.textContent;
+
+function focusNext(held: Held): void {
   const dialog = document.querySelector<HTMLElement>('dialog[open]');
-  const candidates = dialog === null ? around : around.filter((place) => dialog.contains(place));
-  for (const place of candidates) {
+  const places =
+    dialog === null ? held.around : held.around.filter((place) => dialog.contains(place));
+  for (const place of places) {
     if (!place.isConnected || !isVisible(place)) continue;
     if (place.tagName === 'MAIN' || place.querySelector('main') !== null) break;
-    const next = firstFocusable(place);
+    const next =
+      (place === held.row?.list ? sameInNextRow(held) : undefined) ?? firstFocusable(place);
     if (next !== undefined) return next.focus({ preventScroll: true });
   }
   if (dialog === null) focusMain();
@@ -89,9 +118,7 @@ function firstFocusable(place: HTMLElement): HTMLElement | undefined {
   const all = [...place.querySelectorAll<HTMLElement>(focusable)].filter(
     (one) => canFocus(one) && isInSight(one),
   );
-  const usable = matchMedia('(pointer: fine)').matches
-    ? all
-    : all.filter((one) => !one.matches('input, textarea, select'));
+  const usable = isTouch() ? all.filter((one) => !one.matches('input, textarea, select')) : all;
   return usable.find((one) => one.ariaCurrent !== null) ?? usable.find((one) => one.tabIndex >= 0);
 }
 

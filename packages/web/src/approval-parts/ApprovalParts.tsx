@@ -146,10 +146,10 @@ function ArgumentList({ of, label }: { of: readonly Argument[]; label: string })
   return (
     <dl className={joinClasses(details.arguments, css.arguments)} aria-label={label}>
       <InPieces of={of} most={100} name="arguments">
-        {([name, value]) => (
+        {([name, value, word = name]) => (
           <div key={name}>
             <dt>
-              <ShownText text={name} />
+              <ShownText text={word} />
             </dt>
             <dd>
               <Value of={value} />

@@ -53,6 +53,20 @@ describe('the parts of a request', () => {
     });
   });
 
+  it('have words for the arguments that describe a command', () => {
+    const { arguments: args } = partsOf(
+      shell({ command: 'ls', description: 'List files', run_in_background: true, constructor: 1 }),
+    );
+    expect(args).toEqual([
+      ['description', 'List files', 'Purpose'],
+      ['run_in_background', true, 'In the background'],
+      ['constructor', 1],
+    ]);
+    // Another tool's argument keeps the name that the tool gave it.
+    const other = { toolName: 'Note', kind: 'other', toolArguments: { description: 'x' } } as const;
+    expect(partsOf(other)['arguments']).toEqual([['description', 'x']]);
+  });
+
   it.each([
     [['bash', '-lc', 'npm test'], 'npm test', [['command', ['bash', '-lc']]]],
     [['/tmp/evil/sh', '-c', 'ls'], 'ls', [['command', ['/tmp/evil/sh', '-c']]]],

@@ -45,7 +45,8 @@ export interface PartContent {
   form: true;
 }
 
-export type Argument = readonly [name: string, value: unknown];
+/** An argument of a call, with a word for its name if there is one. */
+export type Argument = readonly [name: string, value: unknown, word?: string];
 
 export type ApprovalPart = {
   [K in PartKind]: { readonly kind: K; readonly content: PartContent[K] };
@@ -166,8 +167,19 @@ type ShownPredicate = (name: string, text: string) => boolean;
 function remainingArguments(asked: ShownCall): Argument[] | undefined {
   const left = withoutShown(asked.toolArguments, '', shownElsewhere(asked));
   const rest = Object.entries(left ?? {});
-  return rest.length === 0 ? undefined : rest;
+  if (rest.length === 0) return undefined;
+  if (commandOf(asked) === undefined) return rest;
+  return rest.map(([name, value]) => {
+    const word = Object.hasOwn(commandArguments, name) ? commandArguments[name] : undefined;
+    return word === undefined ? [name, value] : [name, value, word];
+  });
 }
+
+/** Words for the arguments of agents' tools that run commands; any other name is shown as it is. */
+const commandArguments: Partial<Record<string, string>> = {
+  description: 'Purpose',
+  run_in_background: 'In the background',
+};
 
 /** Names of arguments that are shown as a change: its file, its whole text, its old or new text, its diff. */
 const fileName = /^(?:path|file_?path|notebook_path|file)$/i;

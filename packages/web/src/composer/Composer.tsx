@@ -10,7 +10,6 @@ import { type Completion, useCompletion } from '../completion/use-completion.ts'
 import { MentionMenu } from '../mentions/MentionMenu.tsx';
 import { useMentions } from '../mentions/use-mentions.ts';
 import spoken from '../look/spoken.module.css';
-import { useMediaQuery } from '../look/use-media-query.ts';
 import { CommandMenu } from './CommandMenu.tsx';
 import { commandHint, commandPrefix, isNamed, matchCommands } from './command-matches.ts';
 import css from './Composer.module.css';
@@ -21,6 +20,7 @@ import { giveFocusBack } from './focus-composer.ts';
 import { LongDraftNote, useLongDraft } from './LongDraft.tsx';
 import { PastedTexts, usePasted } from './PastedTexts.tsx';
 import { UsageMeter } from './UsageMeter.tsx';
+import { type BarWidth, useBarWidth } from './use-bar-width.ts';
 
 const none: readonly never[] = [];
 
@@ -56,7 +56,7 @@ interface ComposerProps {
  */
 export function Composer(props: ComposerProps) {
   const { draft, onDraft, attachments, onSend, onSteer, onConfig } = props;
-  const { info, agentName, onRecall, onTakeBack, running } = props;
+  const { info, agentName, running } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const pasted = usePasted(props.sessionId);
   const { isCut, shown, onPaste } = useLongDraft(draft, onDraft, pasted.onPaste);
@@ -72,7 +72,7 @@ export function Composer(props: ComposerProps) {
   const mode = useModeKey(info?.configOptions ?? none, onConfig);
   const hasOptions = menu.isOpen && menu.matches.length > 0;
   const hintId = useId();
-  const isNarrow = useMediaQuery('(max-width: 560px)');
+  const { bar, width } = useBarWidth();
   const hint = commandHint(info?.commands ?? [], draft);
   const hasWords = draft.trim() !== '' || pasted.texts.length > 0;
   const hasFiles = attachments.list.length + attachments.incoming.length > 0;
@@ -100,14 +100,12 @@ export function Composer(props: ComposerProps) {
     if (isDue) sendDue();
   }, [isDue]);
   const keys = useComposerKeys({
+    ...props,
     field,
     menu,
     cycleMode: mode.cycle,
     isEmpty,
     canStep: isBare,
-    running,
-    onRecall,
-    onTakeBack,
     send,
   });
 
@@ -140,7 +138,7 @@ export function Composer(props: ComposerProps) {
           data-composer
           className={css.text}
           aria-label="Message"
-          placeholder={isNarrow ? `Message ${agentName}` : placeholderFor(agentName, info)}
+          placeholder={placeholderFor(agentName, info, width)}
           enterKeyHint={isTouch() ? 'enter' : 'send'}
           aria-describedby={hint === undefined ? undefined : hintId}
           rows={1}
@@ -161,10 +159,11 @@ export function Composer(props: ComposerProps) {
         />
       </div>
       {isCut && <LongDraftNote length={draft.length} onClear={() => onDraft('')} />}
-      <div className={css.bar}>
+      <div ref={bar} className={css.bar} data-width={width}>
         <AttachButton onFiles={(files) => addFiles(attachments, files)} />
         <ConfigSelects
           options={mode.options}
+          width={width}
           isBusy={running}
           isLastKnown={info?.lastKnown === true}
           onChange={onConfig}
@@ -257,7 +256,8 @@ function sendTitle(running: boolean, { list }: Attachments): string {
   return running ? 'Queue (Enter)' : 'Send (Enter)';
 }
 
-function placeholderFor(agentName: string, info: SessionInfo | undefined): string {
+function placeholderFor(agentName: string, info: SessionInfo | undefined, width: BarWidth): string {
+  if (width === 'tiny' || width === 'narrow') return `Message ${agentName}`;
   const hasCommands = info !== undefined && info.commands.length > 0;
   const offers = ['@ for files', ...(hasCommands ? ['/ for commands'] : [])];
   return `Message ${agentName}, ${offers.join(', ')}`;

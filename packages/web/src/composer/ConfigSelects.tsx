@@ -3,14 +3,16 @@ import type { ConfigOption } from '@liminal/protocol';
 import { SlidersHorizontal } from 'lucide-react';
 import { memo, useCallback } from 'react';
 import { useMenuLayer } from '../app/history.ts';
-import { useMediaQuery } from '../look/use-media-query.ts';
 import { ConfigSelect } from './ConfigSelect.tsx';
 import css from './ConfigSelects.module.css';
 import { shownOptions } from './config-options.ts';
 import { useOpener } from './open-setting.ts';
+import type { BarWidth } from './use-bar-width.ts';
 
 interface ConfigSelectsProps {
   options: readonly ConfigOption[];
+  /** The width of the bar. */
+  width: BarWidth;
   /** Whether the bar also has the buttons for a running turn. */
   isBusy: boolean;
   /** Whether the agent reported these options before the server was restarted. */
@@ -19,10 +21,11 @@ interface ConfigSelectsProps {
   onChange: (id: string, value: string) => Promise<void>;
 }
 
-/** How many options fit into the bar, by the width of the page; one button opens the others. */
-function roomFor({ isNarrow, isMiddling, isBusy }: Record<string, boolean>): number {
-  if (isNarrow) return isBusy ? 0 : 1;
-  return isMiddling || isBusy ? 2 : 3;
+/** How many options fit into the bar; one button opens the others. */
+function roomFor(width: BarWidth, isBusy: boolean): number {
+  if (width === 'tiny' && isBusy) return 0;
+  if (width === 'tiny' || width === 'narrow') return 1;
+  return width === 'middling' || isBusy ? 2 : 3;
 }
 
 /** Splits the options into those in the bar and the others. If only one fits, it is the mode. */
@@ -41,12 +44,10 @@ function divide(
  * does not render them again.
  */
 export const ConfigSelects = memo(function ConfigSelects(props: ConfigSelectsProps) {
-  const { options, isBusy, isLastKnown, onChange } = props;
+  const { options, width, isBusy, isLastKnown, onChange } = props;
   const layer = useMenuLayer();
-  const isNarrow = useMediaQuery('(max-width: 560px)');
-  const isMiddling = useMediaQuery('(max-width: 900px)');
   const shown = shownOptions(options);
-  const [direct, more] = divide(shown, roomFor({ isNarrow, isMiddling, isBusy }));
+  const [direct, more] = divide(shown, roomFor(width, isBusy));
   const { onOpenChange } = layer;
   const openMore = useCallback(() => onOpenChange(true), [onOpenChange]);
   useOpener(more.map(({ id }) => id).join(' '), openMore);

@@ -128,6 +128,7 @@ interface QueuedProps {
 
 function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, now }: QueuedProps) {
   const [editing, setEditing] = useState(false);
+  const [edited, setEdited] = useState(false);
   const others = useUnmentioned(queued.message, queued.blocks);
   const sending = queued.state === 'sending';
   if (editing && !sending) {
@@ -138,6 +139,7 @@ function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, now }: QueuedPr
           mayBeEmpty={others.length > 0}
           onDone={(message) => {
             setEditing(false);
+            setEdited(true);
             if (message !== undefined && message !== queued.message) onEdit(message);
           }}
         />
@@ -191,6 +193,10 @@ function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, now }: QueuedPr
           )}
           <IconButton
             label="Edit queued message"
+            // The editor, which had the focus, has just been closed.
+            // oxlint-disable-next-line jsx-a11y/no-autofocus
+            autoFocus={edited}
+            onFocus={() => setEdited(false)}
             disabled={isSlowBlock(queued.message, slowLettersToEdit)}
             onClick={() => setEditing(true)}
           >

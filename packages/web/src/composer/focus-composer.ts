@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
+import { isTouch } from '../app/typing.ts';
 
 /** The page of the active session. */
 const page = 'main:not([style*="none"])';
@@ -10,8 +11,8 @@ export function focusComposer(): void {
 
 /** Moves the focus to the composer; on a phone, where that would open the keyboard, to the page. */
 export function giveFocusBack(): void {
-  if (matchMedia('(pointer: fine)').matches) focusComposer();
-  else document.querySelector<HTMLElement>(page)?.focus();
+  if (isTouch()) document.querySelector<HTMLElement>(page)?.focus();
+  else focusComposer();
 }
 
 /** Moves the focus to the composer when the element disappears, so that the focus is not lost. */
@@ -45,7 +46,6 @@ export function useFocusWhenReady(isReady: boolean): void {
     const { activeElement: held } = document;
     const isElsewhere = held !== by && held !== document.body && held?.matches('main') === false;
     const isDialogOpen = document.querySelector('dialog[open]') !== null;
-    const hasKeyboard = matchMedia('(pointer: fine)').matches;
-    if (hasKeyboard && !isDialogOpen && !(hasActed && isElsewhere)) focusComposer();
+    if (!isTouch() && !isDialogOpen && !(hasActed && isElsewhere)) focusComposer();
   }, [isReady]);
 }

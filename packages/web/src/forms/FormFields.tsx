@@ -48,12 +48,13 @@ function FieldRow({ field, value, problem, onChange }: FieldRowProps) {
           <ShownText text={field.description} />
         </p>
       )}
-      {control(field, shared)}
+      {/* Above the control, since the focus goes to the control's beginning, and a control can be long. */}
       {problem !== undefined && (
         <p id={`${id}-problem`} className={css.problem}>
           {problem}
         </p>
       )}
+      {control(field, shared)}
     </div>
   );
 }

@@ -8,15 +8,18 @@ interface MenuItemProps {
   onClick: () => void;
   disabled?: boolean;
   hint?: string | undefined;
+  /** The entry's keyboard shortcut; hidden on a touch screen. */
+  keys?: string | undefined;
 }
 
 /** An entry of a menu with a picture, and a hint at its end. */
-export function MenuItem({ icon, children, hint, ...rest }: MenuItemProps) {
+export function MenuItem({ icon, children, hint, keys, ...rest }: MenuItemProps) {
   return (
     <Menu.Item className={menu.item} {...rest}>
       {icon}
       <span>{children}</span>
       {hint !== undefined && <small>{hint}</small>}
+      {keys !== undefined && <small className={menu.keys}>{keys}</small>}
     </Menu.Item>
   );
 }

@@ -61,6 +61,7 @@ export function RequestDock(props: RequestDockProps) {
   const isSeen = useSeen(dock, approval?.approvalId);
   const progress = useReadProgress(approval?.approvalId);
   const { word, answeredHere } = useAnswerFromElsewhere(turns, approval);
+  const [sentByKey, setSentByKey] = useState<string>();
   useAnswerKeys({
     approval,
     isSeen,
@@ -69,7 +70,10 @@ export function RequestDock(props: RequestDockProps) {
     isWriting: draft.trim() !== '',
     answer: (approvalId, optionId) => {
       answeredHere(approvalId);
-      return answer(approvalId, optionId);
+      setSentByKey(approvalId);
+      const answering = answer(approvalId, optionId);
+      answering.catch(() => setSentByKey(undefined));
+      return answering;
     },
     stop,
   });
@@ -93,6 +97,7 @@ export function RequestDock(props: RequestDockProps) {
             }}
             actions={{
               isSeen,
+              isSent: sentByKey === request.approval.approvalId,
               progress,
               draft,
               onNoted: () => onDraft(''),
@@ -113,7 +118,7 @@ interface DockedProps {
   onStep: (step: 1 | -1) => void;
   actions: Pick<
     Parameters<typeof ApprovalActions>[0],
-    'isSeen' | 'progress' | 'draft' | 'onNoted' | 'onAnswered'
+    'isSeen' | 'isSent' | 'progress' | 'draft' | 'onNoted' | 'onAnswered'
   >;
 }
 

@@ -22,8 +22,14 @@ interface RowMenuProps {
 export default function RowMenu({ session, anchor: { element, at }, onClose }: RowMenuProps) {
   useLayer(true, onClose);
   const anchor = at ? { getBoundingClientRect: () => new DOMRect(at.x, at.y, 0, 0) } : element;
+  const close = (isOpen: boolean) => {
+    if (isOpen) return;
+    // At once, so that a dialog that an entry opens returns the focus to this element.
+    element.focus();
+    onClose();
+  };
   return (
-    <Menu.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
+    <Menu.Root open onOpenChange={close}>
       {/* Inside an open dialog, because nothing outside of it can be used. */}
       <Menu.Portal container={element.closest('dialog') ?? document.body}>
         <Menu.Positioner

@@ -25,6 +25,7 @@ export function NeedsYou({ isShort }: { isShort: boolean }) {
   return (
     <Button
       className={css.button}
+      data-short={isShort}
       aria-label={`${words}: ${labelOf(first.title)}`}
       title={others.map(({ title }) => labelOf(title)).join('\n')}
       onClick={() => show(first.sessionId)}

@@ -53,7 +53,7 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
         <Menu.Portal>
           <Menu.Positioner className={menu.positioner} align="end" sideOffset={6}>
             <Menu.Popup className={menu.popup}>
-              <MenuItem icon={<Search size={14} />} onClick={openFind} hint={commandKey('F')}>
+              <MenuItem icon={<Search size={14} />} onClick={openFind} keys={commandKey('F')}>
                 Find in this session
               </MenuItem>
               {session !== undefined && (
@@ -80,7 +80,7 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
                   Pin tab
                 </MenuItem>
               )}
-              <MenuItem icon={<X size={14} />} onClick={() => close(sessionId)} hint={altKey('W')}>
+              <MenuItem icon={<X size={14} />} onClick={() => close(sessionId)} keys={altKey('W')}>
                 Close tab
               </MenuItem>
               <Menu.Separator className={menu.separator} />

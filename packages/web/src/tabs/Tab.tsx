@@ -1,7 +1,7 @@
 import { findSession } from '@liminal/client';
 import { useSessions } from '@liminal/client/react';
 import { X } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { AgentMark } from '../app/AgentMark.tsx';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
@@ -13,10 +13,9 @@ import { SessionMark } from '../app/SessionMark.tsx';
 
 /** The tab of one session. A preview has a slanted title; a double click keeps it. */
 export function Tab({ sessionId }: { sessionId: string }) {
-  const { tabs, active, preview, close, move } = useNavigation();
+  const { active, preview, close, move } = useNavigation();
   const session = findSession(useSessions().projects, sessionId);
   const [dragOver, setDragOver] = useState(false);
-  const element = useRef<HTMLLIElement>(null);
   const isActive = active === sessionId;
   const isPreview = preview === sessionId;
   const isUnseen = useIsUnseen(sessionId);
@@ -28,13 +27,8 @@ export function Tab({ sessionId }: { sessionId: string }) {
     isPreview ? 'Double-click to keep this tab' : '',
   ];
 
-  useEffect(() => {
-    if (isActive) element.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [isActive, tabs.length]);
-
   return (
     <li
-      ref={element}
       className={css.tab}
       data-session-id={sessionId}
       data-active={isActive}

@@ -12,9 +12,10 @@ const TabsMenu = lazyComponent(
 
 /** The tabs. If they do not fit, they scroll sideways, and a menu lists every tab. */
 export function TabList() {
-  const { tabs, close } = useNavigation();
+  const { tabs, active, close } = useNavigation();
   const { ref, onKeyDown } = useRoving<HTMLElement>('row');
   const overflows = useOverflow(ref, tabs.length);
+  useActiveInSight(ref, active, tabs.length);
   useSidewaysWheel(ref);
 
   const onKey = (event: KeyboardEvent<HTMLElement>) => {
@@ -53,6 +54,26 @@ function useOverflow(ref: RefObject<HTMLElement | null>, count: number): boolean
     if (bar !== null) setOverflows(bar.scrollWidth > bar.clientWidth + 1);
   }, [ref, count]);
   return overflows;
+}
+
+/** Scrolls to the active tab when another one becomes active, and when the bar gets another width. */
+function useActiveInSight(
+  ref: RefObject<HTMLElement | null>,
+  active: string | undefined,
+  count: number,
+): void {
+  useEffect(() => {
+    const bar = ref.current;
+    if (bar === null) return undefined;
+    const show = () =>
+      bar
+        .querySelector('[data-active="true"]')
+        ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    show();
+    const sizes = new ResizeObserver(show);
+    sizes.observe(bar);
+    return () => sizes.disconnect();
+  }, [ref, active, count]);
 }
 
 /** Makes a vertical wheel scroll the tabs sideways. */

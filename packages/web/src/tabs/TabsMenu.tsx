@@ -33,7 +33,8 @@ export default function TabsMenu({ look }: TabsMenuProps) {
         <Menu.Trigger className={css.switcher}>
           {shown !== undefined && <SessionMark session={shown} />}
           <bdi className={css.title}>{shown?.title ?? 'Open sessions'}</bdi>
-          <span className={css.count}>
+          {/* A single tab leaves this room to its title. */}
+          <span className={tabs.length > 1 ? css.count : spoken.only}>
             {tabs.length}
             <span className={spoken.only}>{tabs.length === 1 ? ' tab' : ' tabs'}</span>
           </span>

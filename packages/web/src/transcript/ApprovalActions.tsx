@@ -14,7 +14,7 @@ import { ShownText } from '../look/ShownText.tsx';
 import type { ReadProgress } from '../session/use-read-progress.ts';
 import { AnswerButtons } from './AnswerButtons.tsx';
 import css from './ApprovalActions.module.css';
-import { asksSomething, isAllowing, keyAnswers, outcomeWords, wasAllowed } from './answering.ts';
+import { asksSomething, decisionWords, isAllowing, keyAnswers, wasAllowed } from './answering.ts';
 import { useReadOnly } from './read-only.ts';
 import { useSessionActions } from './session-actions.ts';
 
@@ -28,6 +28,8 @@ interface ApprovalActionsProps extends ApprovalProps {
   folder: string | undefined;
   /** Whether there was time to read the request: only then does a key answer. */
   isSeen: () => boolean;
+  /** Whether an answer was given by a key and is on its way. */
+  isSent: boolean;
   /** Whether the request has been shown in full: only then can it be allowed. */
   progress: ReadProgress;
   /** The composer's draft, which can be sent with the answer as a note. */
@@ -40,7 +42,7 @@ interface ApprovalActionsProps extends ApprovalProps {
 
 /** The possible answers to a permission request, and its form, if it has one. */
 export function ApprovalActions(props: ApprovalActionsProps) {
-  const { approval, parts, folder, isSeen, progress, draft, onNoted, onAnswered } = props;
+  const { approval, parts, folder, isSeen, isSent, progress, draft, onNoted, onAnswered } = props;
   const { scroller, isOpen, isFullyShown, isSettled } = progress;
   const form = useAnswers(approval.form);
   const asks = form.fields.length > 0;
@@ -112,7 +114,7 @@ export function ApprovalActions(props: ApprovalActionsProps) {
       <AnswerButtons
         approval={approval}
         progress={progress}
-        sent={sent}
+        sent={sent || isSent}
         note={note}
         choose={choose}
         chooseWithNote={chooseWithNote}
@@ -196,13 +198,13 @@ function useSending(approvalId: string, onAnswered: () => void) {
   return { sent, problem, send };
 }
 
-/** Escape first leaves a field, so that no input is lost; the next Escape answers. */
+/** Escape first leaves a field for the whole request, so that no input is lost; the next Escape answers. */
 function leaveField(event: KeyboardEvent): void {
   const { target } = event;
   if (event.key !== 'Escape' || !(target instanceof HTMLElement)) return;
   if (!target.matches('input, select, textarea')) return;
   event.stopPropagation();
-  target.blur();
+  target.closest<HTMLElement>('[role="group"][tabindex]')?.focus({ preventScroll: true });
 }
 
 function focusField(form: HTMLFormElement | null, name: string | undefined): void {
@@ -268,7 +270,7 @@ export function ApprovalOutcomeNote({ approval }: ApprovalProps) {
         {asksSomething(approval) && <ShownText text={approval.title} />}
         {asksSomething(approval) && content === undefined && ': '}
         {(content === undefined || approval.editable !== undefined) && (
-          <ShownText text={outcomeWords(approval)} />
+          <ShownText text={decisionWords(approval)} />
         )}
         {note !== undefined && <span className={css.given}>. “{note}”</span>}
       </p>

@@ -6,7 +6,7 @@ import { LinkedText } from '../look/LinkedText.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import { WaitingLink } from './ApprovalActions.tsx';
 import actions from './ApprovalActions.module.css';
-import { asksSomething, outcomeWords, wasAllowed } from './answering.ts';
+import { asksSomething, decisionWords, wasAllowed } from './answering.ts';
 import { isWaiting } from './arrange.ts';
 import css from './ToolCard.module.css';
 import { labelOf } from '../words/label.ts';
@@ -44,7 +44,7 @@ export function ApprovalCard({ item, turnEnded }: ApprovalCardProps) {
           <WaitingLink approval={item} />
         ) : (
           <span className={css.subject}>
-            <ShownText text={isAnswer ? 'answered' : outcomeWords(item)} />
+            <ShownText text={isAnswer ? 'answered' : decisionWords(item)} />
           </span>
         )}
       </div>

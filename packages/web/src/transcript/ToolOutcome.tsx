@@ -4,7 +4,7 @@ import { ChangeCount } from '../diff/ChangeCount.tsx';
 import { duration } from '../words/time.ts';
 import { Elapsed } from './Elapsed.tsx';
 import { isNotMade, type ToolPhase, toolTook } from './tool-outcome.ts';
-import { notMadeReason } from './tool-words.ts';
+import { isQuestion, notMadeReason } from './tool-words.ts';
 import css from './ToolOutcome.module.css';
 import { serverRestarted, useTurnError } from './turn-error.ts';
 
@@ -64,7 +64,7 @@ function PhaseMark({ call, phase, since, isUnrun }: PhaseMarkProps) {
     case 'failed':
       return <X size={14} className={css.bad} role="img" aria-label="failed" aria-hidden={false} />;
     case 'rejected':
-      return <span className={css.time}>Rejected</span>;
+      return <span className={css.time}>{isQuestion(call) ? 'Skipped' : 'Rejected'}</span>;
     case 'stopped':
       if (call.kind === 'edit' || isUnrun) {
         const why = wasInterrupted && isUnrun ? serverRestarted : 'stopped';

@@ -1,5 +1,7 @@
+import type { ApprovalOption } from '@liminal/protocol';
 import { expect, it } from 'vitest';
 import {
+  decisionWords,
   keyAnswers,
   outcomeWords,
   approvalAnswerText,
@@ -58,6 +60,23 @@ it('an outcome is shown with the option’s name', () => {
   expect([outcomeWords(gone), wasAllowed(gone)]).toEqual(['The agent ended.', false]);
   const ended = approval('p', { outcome: { outcome: 'cancelled', reason: 'turn_ended' } });
   expect(outcomeWords(ended)).toBe('Not answered: the turn ended');
+});
+
+it('a plain answer is shown by its kind, a special answer is quoted', () => {
+  const decision = (name: string, kind: ApprovalOption['kind']) =>
+    decisionWords(
+      approval('p', {
+        options: [{ optionId: 'o', name, kind }],
+        outcome: { outcome: 'selected', optionId: 'o' },
+      }),
+    );
+  expect(decision('Allow', 'allow_once')).toBe('Allowed once');
+  expect(decision('Always allow', 'allow_always')).toBe('Always allowed');
+  expect(decision('Deny', 'reject_once')).toBe('Rejected');
+  expect(decision('Skip', 'reject_once')).toBe('Skipped');
+  expect(decision('Allow for this turn', 'allow_once')).toBe('Answered “Allow for this turn”');
+  const gone = approval('p', { outcome: { outcome: 'cancelled', reason: 'turn_ended' } });
+  expect(decisionWords(gone)).toBe('Not answered: the turn ended');
 });
 
 it('short texts of an answer share a line; an edited plan and the note are separate paragraphs', () => {

@@ -41,6 +41,29 @@ export function outcomeWords(approval: ApprovalUpsert): string {
   return why === undefined ? reason : `Not answered: ${why}`;
 }
 
+/** The decision in words, for example “Allowed once”; a special answer is quoted. */
+export function decisionWords(approval: ApprovalUpsert): string {
+  const { options, outcome } = approval;
+  if (outcome?.outcome !== 'selected') return outcomeWords(approval);
+  const chosen = options.find((option) => option.optionId === outcome.optionId);
+  if (chosen === undefined) return outcomeWords(approval);
+  if (/^skip$/i.test(chosen.name)) return 'Skipped';
+  return isPlain(chosen.name) ? decided[chosen.kind] : `Answered “${chosen.name}”`;
+}
+
+/** Whether a name says no more than the kind of the option. */
+const isPlain = (name: string): boolean =>
+  /^(?:always )?(?:accept|allow|approve|decline|deny|no|ok|reject|yes)(?: always| once)?$/i.test(
+    name,
+  );
+
+const decided: Record<ApprovalOption['kind'], string> = {
+  allow_once: 'Allowed once',
+  allow_always: 'Always allowed',
+  reject_once: 'Rejected',
+  reject_always: 'Always rejected',
+};
+
 /** Labels for requests without an answer, by the reason in the log. */
 const unanswered: Partial<Record<string, string>> = {
   deadline: 'the agent went on without an answer',

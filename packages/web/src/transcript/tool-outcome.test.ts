@@ -33,6 +33,14 @@ it('a call that a person rejected counts as rejected, whatever the agent reports
   expect(toolPhase(failed, false, false, answered('yes', 1, 2))).toBe('failed');
 });
 
+it('a skipped question counts as rejected; a call continues after a form that was declined', () => {
+  const form = { type: 'object', properties: { day: { type: 'string' } } } as const;
+  const skipped = approval('p', { form, outcome: { outcome: 'selected', optionId: 'no' } });
+  const asked = tool('a', { toolName: 'AskUserQuestion', toolOutputIsError: true });
+  expect(toolPhase(asked, false, false, skipped)).toBe('rejected');
+  expect(toolPhase(tool('a', { toolName: 'Deploy' }), false, false, skipped)).toBe('done');
+});
+
 it('the agent’s text for its model about a stopped call is not a failure', () => {
   const toolOutput =
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, " +

@@ -2,8 +2,9 @@ import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import { between } from '../words/time.ts';
 import { asksSomething, isAllowing } from './answering.ts';
 import { isForModel } from './model-text.ts';
+import { isQuestion } from './tool-words.ts';
 
-/** The state of a tool call: `waiting` for a permission, `rejected` by a person, `stopped` without a result. */
+/** The state of a tool call: `waiting` for a permission, `rejected` (a question: skipped) by a person, `stopped` without a result. */
 export type ToolPhase = 'running' | 'waiting' | 'rejected' | 'done' | 'failed' | 'stopped';
 
 /**
@@ -17,7 +18,7 @@ export function toolPhase(
   approval?: ApprovalUpsert,
   script?: ToolCallUpsert,
 ): ToolPhase {
-  if (approval !== undefined && wasRejected(approval)) return 'rejected';
+  if (approval !== undefined && wasRejected(call, approval)) return 'rejected';
   if (turnEnded && neverRan(call, approval)) return 'stopped';
   if (call.errorCode === 'CANCELLED' || script?.errorCode === 'SCRIPT_CANCELLED') return 'stopped';
   if (call.toolOutputIsError === true && isForModel(call.toolOutput ?? '')) return 'stopped';
@@ -38,9 +39,11 @@ export function isNotMade(phase: ToolPhase): boolean {
   return phase === 'rejected' || phase === 'stopped';
 }
 
-function wasRejected(approval: ApprovalUpsert): boolean {
+function wasRejected(call: ToolCallUpsert, approval: ApprovalUpsert): boolean {
   const { outcome } = approval;
-  if (outcome?.outcome !== 'selected' || asksSomething(approval)) return false;
+  if (outcome?.outcome !== 'selected') return false;
+  // A call continues after a form that was declined, unless the call is itself the question.
+  if (asksSomething(approval) && !isQuestion(call)) return false;
   return !isAllowing(approval, outcome.optionId);
 }
 
