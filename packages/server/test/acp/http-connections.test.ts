@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import WebSocket from 'ws';
+import type { Limits } from '../../src/limits.ts';
 import { bearer, eventually, startServer, type TestServer } from '../harness.ts';
 import { head, RawConnection } from '../raw-connection.ts';
 import { rawRequest, upgradeHeaders } from '../raw-request.ts';
@@ -15,7 +16,7 @@ afterEach(() => server.close());
 
 const path = '/acp?agent=demo';
 
-async function startAgain(limits: Parameters<typeof startServer>[0]['limits']): Promise<void> {
+async function startAgain(limits: Partial<Limits>): Promise<void> {
   const started = await startServer({ limits });
   [server] = [started, await server.close()];
 }
@@ -110,9 +111,8 @@ test('SAFE: a connection’s responses have the headers that protect all respons
 
 test('a server that closes ends the streams of its connections', async () => {
   const stream = await openStream(await openConnection());
-  const closing = server.app.close();
-  await stream.closed;
-  await closing;
+  await Promise.all([server.app.close(), stream.closed]);
+  expect(stream.isClosed).toBe(true);
 });
 
 test('on a full server, a new client is rejected and the requests of a connection are answered', async () => {
