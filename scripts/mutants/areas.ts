@@ -70,8 +70,8 @@ export const areas: Readonly<Record<string, Area>> = {
     tests: [
       'packages/server/src/acp/**/*.test.ts',
       'packages/server/test/{acp,editor}/*.test.ts',
-      // ACP over HTTP, with and without browsers.
-      'packages/server/test/signed-out.test.ts',
+      // ACP over HTTP, with and without browsers, and the memory that its messages use.
+      'packages/server/test/{held-bytes,signed-out}.test.ts',
     ],
   },
 };

@@ -123,13 +123,26 @@ test('on a full server, a new client is rejected and the requests of a connectio
   expect(await listSessions(id)).toBe(202);
   const headers = { ...bearer, ...upgradeHeaders };
   const full = { status: 503, code: 'TOO_MANY_CONNECTIONS' };
-  expect(await rawRequest(server.port, { path, headers })).toMatchObject(full);
+  const rejected = await rawRequest(server.port, { path, headers });
+  expect(rejected).toMatchObject(full);
+  expect(rejected.text).toContain('Too many streams are open; close some first.');
   // An upgrade is a new connection, whatever it names.
   expect(
     await rawRequest(server.port, { path, headers: { ...headers, 'acp-connection-id': id } }),
   ).toMatchObject(full);
   expect(await post(initialize)).toMatchObject(full);
   socket.terminate();
+});
+
+test('a first request must name an agent', async () => {
+  const answer = await rawRequest(server.port, {
+    method: 'POST',
+    path: '/acp',
+    headers: { ...bearer, 'content-type': 'application/json' },
+    body: initialize,
+  });
+  expect(answer).toMatchObject({ status: 400, code: 'INVALID_REQUEST' });
+  expect(answer.text).toContain('Name the agent in the URL');
 });
 
 test('HEAD is not a method of ACP', async () => {
