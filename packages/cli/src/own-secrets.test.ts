@@ -14,6 +14,7 @@ test.each([
   ['each URL of a Redis Cluster', `rediss://127.0.0.1:1,rediss://:p%40ss%2Fword@b:1`, database],
   ['a database’s URL', redis, 'postgres://me:p%40ss%2Fword@127.0.0.1:1/x'],
   ['the query of a URL', redis, `${database}?user=me&password=p%40ss%2Fword`],
+  ['the first value of a URL’s query', redis, 'https://127.0.0.1:1/?key=p%40ss%2Fword&a=b'],
   ['a Convex deployment’s URL', redis, 'https://127.0.0.1:1/?a=b&key=p%40ss%2Fword'],
 ])('SAFE: the password in %s is known as written and decoded', (_, redisUrl, url) => {
   const secrets = secretsOf({

@@ -336,6 +336,19 @@ test('SAFE: a secret continues in deltas after new arguments of a call, although
   expect(fold(redacted).outputItems).toEqual([expect.objectContaining({ arguments: mark })]);
 });
 
+test('SAFE: a secret that begins in an item’s start continues in its deltas, although text came before the start', () => {
+  const begin: EventPayload = {
+    type: 'item_start',
+    itemId: 'i',
+    itemType: 'message',
+    initialContent: head,
+  };
+  const events = runOf([start, delta('i', 'early '), begin, delta('i', tail), completed]);
+  expect(fold(events).outputItems).toEqual([expect.objectContaining({ content: whole })]);
+  const redacted = fold(new Redactor([]).events(events));
+  expect(redacted.outputItems).toEqual([expect.objectContaining({ content: mark })]);
+});
+
 test('a secret may end with a piece, and another may begin with the next piece', () => {
   const aws = 'AKIAQ7DPX2LMZR9TKB4V';
   const events = runOf([start, delta('i', `${head}`), delta('i', `${tail} `), delta('i', aws)]);
