@@ -12,6 +12,7 @@ import {
 } from '@liminal/agents';
 import { createDemoProvider } from '@liminal/agents/demo';
 import type { ConfigOption, EventPayload } from '@liminal/protocol';
+import type { Runtime } from '@liminal/runtime';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Editor, type EditorOptions, stage } from './editor.ts';
 
@@ -33,7 +34,7 @@ class ChoosyProvider extends DriverProvider {
         name: 'Choosy',
         description: 'Has a mode.',
         available: true,
-        mcpTransports: ['http'],
+        mcpTransports: ['http', 'sse'],
       }),
       open: async (opening) => this.#open(opening),
     });
@@ -50,6 +51,7 @@ class ChoosyProvider extends DriverProvider {
     output.update({ configOptions: options(), commands });
     return {
       isAlive: true,
+      accepts: { image: ['image/*'], audio: [], resource: [] },
       send: async (content, turnId) => {
         this.#turns.set(sessionId, turnId);
         this.say(sessionId, { type: 'response_start', modelId: 'm', providerId: 'choosy' });
@@ -116,6 +118,10 @@ async function withDemo() {
 const updatesOf = ({ updates }: Editor, kind: string) =>
   updates.filter(({ sessionUpdate }) => sessionUpdate === kind);
 
+async function running(runtime: Runtime, sessionId: string): Promise<void> {
+  await expect.poll(async () => (await runtime.info(sessionId)).session.state).toBe('running');
+}
+
 const valuesOf = (options: readonly SessionConfigOption[] | null | undefined) =>
   (options ?? []).map(({ id, currentValue }) => [id, currentValue]);
 
@@ -127,12 +133,14 @@ test('an editor is told Liminal’s name, version and capabilities, and needs no
     authMethods: [],
     agentCapabilities: {
       loadSession: true,
-      mcpCapabilities: { http: true, sse: false },
+      mcpCapabilities: { http: true, sse: true },
       promptCapabilities: { image: true, audio: true, embeddedContext: true },
       sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, fork: {} },
     },
   });
   expect(await zed.agent.request(methods.agent.authenticate, { methodId: 'none' })).toEqual({});
+  const { agentCapabilities } = await (await withDemo()).zed.hello();
+  expect(agentCapabilities?.mcpCapabilities).toEqual({ http: false, sse: false });
 });
 
 test('a new session’s response has the settings, which are not sent again, and its commands follow', async () => {
@@ -210,12 +218,24 @@ test('sessions are listed with their titles, the last changed first, and without
   ]);
 });
 
+test('a prompt may be only an image; an additional folder must be an absolute path', async () => {
+  const { zed, sessionId, agent, runtime, workspace } = await opened();
+  const image = { type: 'image' as const, data: 'iVBORw0KGgo=', mimeType: 'image/png' };
+  const answered = zed.agent.request(session.prompt, { sessionId, prompt: [image] });
+  await running(runtime, sessionId);
+  agent.answer(sessionId, 'It is black.');
+  expect(await answered).toMatchObject({ stopReason: 'end_turn' });
+  const cwd = workspace.projectDir;
+  const relative = { cwd, mcpServers: [], additionalDirectories: ['lib'] };
+  await expect(zed.agent.request(session.new, relative)).rejects.toThrow(
+    '“lib” is not an absolute path: ACP requires one in additionalDirectories.',
+  );
+});
+
 test('closing a session cancels its prompt, ends its agent, and detaches the editor', async () => {
   const { zed, sessionId, runtime } = await opened();
   const answered = zed.prompt(sessionId, 'Wait.');
-  await vi.waitFor(async () =>
-    expect((await runtime.info(sessionId)).session.state).toBe('running'),
-  );
+  await running(runtime, sessionId);
   await zed.agent.request(session.close, { sessionId });
   expect(await answered).toMatchObject({ stopReason: 'cancelled' });
   expect((await runtime.info(sessionId)).session.isAlive).toBe(false);
@@ -285,9 +305,7 @@ test('an editor that leaves during its prompt loses the turn’s updates, and th
   const { zed, editor, sessionId, agent, runtime, problems } = await opened();
   const answered = zed.prompt(sessionId, 'Wait.').catch(() => 'cut');
   await zed.until((all) => all.find((one) => one.sessionUpdate === 'available_commands_update'));
-  await vi.waitFor(async () =>
-    expect((await runtime.info(sessionId)).session.state).toBe('running'),
-  );
+  await running(runtime, sessionId);
   zed.leave();
   expect(await answered).toBe('cut');
   agent.answer(sessionId, 'Late.');
@@ -302,9 +320,7 @@ test('an error of the session reaches editors that show notices, with its senten
   const plain = await editor();
   await plain.load(sessionId);
   void zed.prompt(sessionId, 'Wait.').catch(() => {});
-  await vi.waitFor(async () =>
-    expect((await runtime.info(sessionId)).session.state).toBe('running'),
-  );
+  await running(runtime, sessionId);
   agent.outputs
     .get(sessionId)!
     .update({ notices: [{ level: 'warning', text: 'Low on fuel.\nFill up.' }] });
