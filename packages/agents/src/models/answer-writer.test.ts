@@ -12,7 +12,7 @@ function writing(taken: string[] = [], held?: Map<string, OutputItem>) {
   const drafts: EventDraft[] = [];
   const turn = new TurnWriter('t', (draft) => void drafts.push(draft));
   turn.at(time);
-  turn.begin({ modelId: 'm', providerId: 'p' }, undefined);
+  turn.begin({ modelId: 'm', providerId: 'p', trigger: 'user' }, undefined);
   const ids = new Set(taken);
   const writer = new AnswerWriter(turn, ids, () => time, held);
   /** Each item of the turn: its type, id and text. */
@@ -130,7 +130,7 @@ test('a call is held for its runner, and ends at once if the server sends its ou
   const held = new Map<string, OutputItem>();
   const { writer, turn } = writing([], held);
   const [mine, theirs] = [writer.start(call('a', 'x')), writer.start(call('b', 'y'))];
-  for (const id of [mine, theirs]) writer.done(id, { arguments: '{"text":"hi"}' } as never);
+  for (const id of [mine, theirs]) writer.done(id, { arguments: '{"text":"hi"}' });
   expect([...held.keys()]).toEqual(['a', 'b']);
   expect(held.get('a')).toMatchObject({ arguments: '{"text":"hi"}' });
   expect(turn.open).toEqual(['a', 'b']);
