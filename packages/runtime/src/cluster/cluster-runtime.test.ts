@@ -36,6 +36,7 @@ test.each([
   'listProjects',
   'listSessions',
   'findFiles',
+  'diff',
   'listGrants',
   'removeGrant',
   'putBlob',
@@ -203,4 +204,45 @@ test('a slow subscriber is counted on the server that it is connected to', async
   await expect.poll(async () => (await runtime.gauges()).slowReaders).toBe(1);
   expect(await runtime.gauges()).toMatchObject({ readers: 2 });
   for (const subscription of [fast, slow]) subscription.close();
+});
+
+test('a message’s bytes are replaced with references before the owner gets it from another server', async () => {
+  const storage = openSharedMemoryStorage();
+  const [one, other] = [await openServer(storage), await openServer(storage)];
+  const session = await one.runtime.createSession({ cliType: 'demo', projectDir: tmpdir() });
+  const sent = vi.spyOn(storage.coordination.inboxes, 'send');
+  const data = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64');
+  const blocks = [{ type: 'image' as const, data, mimeType: 'image/png' }];
+  const { turnId } = await other.runtime.send(session.sessionId, 'Look.', undefined, { blocks });
+  const asked = sent.mock.calls.map(([, text]) => text).find((text) => text.includes('"ask"'));
+  expect(JSON.parse(asked ?? '')).toMatchObject({
+    question: { command: 'send', sessionId: session.sessionId, args: ['Look.', turnId, {}] },
+  });
+  expect(asked).toContain('"mimeType":"image/png"');
+  expect(asked).not.toContain(data);
+  await expect
+    .poll(async () => JSON.stringify(await other.runtime.history(session.sessionId)))
+    .toContain('"mimeType":"image/png"');
+});
+
+test('a fork that another server requests is a new session, created once although the request is repeated', async () => {
+  const storage = openSharedMemoryStorage();
+  const [one, other] = [await openServer(storage), await openServer(storage)];
+  const { sessionId: original } = await one.runtime.createSession({
+    cliType: 'demo',
+    projectDir: tmpdir(),
+  });
+  await one.runtime.send(original, 'explain');
+  await expect
+    .poll(async () => (await other.runtime.history(original)).turns)
+    .toMatchObject([{ status: 'complete' }]);
+  const forkId = '00000000-0000-4000-8000-000000000001';
+  const fork = async () => other.runtime.fork(original, { sessionId: forkId });
+  expect([await fork(), await fork()]).toMatchObject([
+    { sessionId: forkId },
+    { sessionId: forkId },
+  ]);
+  const unnamed = await other.runtime.fork(original);
+  expect(new Set([original, forkId, unnamed.sessionId]).size).toBe(3);
+  expect(await one.runtime.status(unnamed.sessionId)).toMatchObject({ cliType: 'demo' });
 });
