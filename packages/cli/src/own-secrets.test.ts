@@ -44,7 +44,7 @@ test('SAFE: the token, keys of models, and variables with secret names are known
   expect([...secrets].sort()).toEqual(['hush-mine', 'hush-openai', 'hush-token']);
 });
 
-test('a variable that names a folder is no secret, a password in a variable with a similar name is', () => {
+test('a folder in a variable such as OLD_PWD is not a secret, a password in a similar variable is', () => {
   const secrets = secretsOf({
     OLD_PWD: '/home/ada',
     MYSQL_PWD: 'hush-mysql',
@@ -102,7 +102,7 @@ test('SAFE: secrets in the variables and headers of agents and MCP servers are k
 test.each<[about: string, name: string, value: string, known: string[]]>([
   ['with a secret name', 'X-Token', 'hush', ['hush']],
   ['with a scheme', 'X-Token', 'Bearer hush', ['Bearer hush', 'hush']],
-  ['with words that are no scheme', 'X-Token', 'of=our team', ['of=our team']],
+  ['whose first word is not a scheme', 'X-Token', 'of=our team', ['of=our team']],
   ['of 16 characters or more', 'X-Team', 'hush-1234.+/=~_abc', ['hush-1234.+/=~_abc']],
   [
     'of 16 characters or more after a scheme',
@@ -126,6 +126,6 @@ test('SAFE: the key of a model server is known', () => {
   expect([...ownSecrets({ ...config, models: [model] }, {})]).toEqual(['hush-key']);
 });
 
-test('nothing is known as a secret where nothing is configured', () => {
+test('an empty configuration has no secrets', () => {
   expect([...secretsOf({ HTTP_PROXY: '', UNSET_TOKEN: undefined })]).toEqual([]);
 });

@@ -18,7 +18,7 @@ const instructions = (projectDir: string, hidden: string[] = [], additional?: st
     new HiddenFolders(hidden),
   );
 
-test('a model is told its project’s folder, and further folders if there are any', async () => {
+test('the instructions name the project’s folder, and further folders if there are any', async () => {
   const projectDir = await project({});
   const alone = await instructions(projectDir);
   expect(alone).toContain(`\nThe project’s folder is ${projectDir}. Paths are relative to it.\n`);

@@ -125,7 +125,7 @@ async function running(runtime: Runtime, sessionId: string): Promise<void> {
 const valuesOf = (options: readonly SessionConfigOption[] | null | undefined) =>
   (options ?? []).map(({ id, currentValue }) => [id, currentValue]);
 
-test('an editor is told Liminal’s name, version and capabilities, and needs no sign-in', async () => {
+test('initialize returns Liminal’s name, version and capabilities, and no sign-in is needed', async () => {
   const { zed } = await opened();
   expect(await zed.hello()).toEqual({
     protocolVersion: 1,
