@@ -177,6 +177,8 @@ test('a mode that one editor sets is sent to the other editors of the session, o
   ]);
   expect(updatesOf(other, 'config_option_update')).toHaveLength(1);
   expect(updatesOf(other, 'available_commands_update')).toHaveLength(1);
+  const titles = updatesOf(other, 'session_info_update').map((one) => 'title' in one && one.title);
+  expect(new Set(titles).size).toBe(titles.length);
 });
 
 test('an option that an editor sets is in the response; a mode is rejected if the agent has none', async () => {
@@ -284,6 +286,22 @@ test('an editor that resumes a session gets none of its earlier turns, and all l
   await zed.prompt(sessionId, 'Answer again.');
   await other.until(() => other.said.includes('again') || undefined);
   expect(other.said).toBe('Answer again. Yes.');
+  expect(updatesOf(other, 'user_message_chunk')).toHaveLength(1);
+  // An editor shows its own prompts itself.
+  expect(updatesOf(zed, 'user_message_chunk')).toEqual([]);
+});
+
+test('a prompt whose turn cannot be read rejects with the reason, which is also reported as a problem', async () => {
+  const { zed, sessionId, runtime, problems } = await opened();
+  const error = new Error('The log is away.');
+  vi.spyOn(runtime, 'getRun').mockRejectedValueOnce(error);
+  onTestFinished(() => void vi.restoreAllMocks());
+  await expect(zed.prompt(sessionId, 'Answer.')).rejects.toMatchObject({
+    code: -32_603,
+    message: 'The log is away.',
+  });
+  expect(problems).toEqual([error]);
+  expect(await zed.prompt(sessionId, 'Answer again.')).toMatchObject({ stopReason: 'end_turn' });
 });
 
 test('an editor that loads a session gets every turn of it, also those of older pages', async () => {
@@ -336,4 +354,42 @@ test('an error of the session reaches editors that show notices, with its senten
   );
   expect(updatesOf(zed, 'notice')).toHaveLength(1);
   expect(updatesOf(plain, 'notice')).toEqual([]);
+});
+
+test('compactions and terminal output are sent in the form that the editor’s capabilities name', async () => {
+  const able = { session: { compaction: {} }, _meta: { terminal_output: true } };
+  const { zed, editor, sessionId, agent } = await opened({ capabilities: able });
+  const plain = await editor();
+  await plain.load(sessionId);
+  const answered = zed.prompt(sessionId, 'Wait.');
+  await zed.until((all) => all.find((one) => one.sessionUpdate === 'available_commands_update'));
+  await plain.until((all) => all.find((one) => one.sessionUpdate === 'user_message_chunk'));
+  const compacted = { type: 'message', origin: 'system', compaction: 'completed' } as const;
+  const note = { ...compacted, id: 'k', content: 'Done so far.' } as const;
+  agent.say(sessionId, { type: 'item_done', itemId: 'k', finalItem: note });
+  const call = {
+    type: 'function_call',
+    id: 'c',
+    callId: 'c',
+    name: 'Bash',
+    origin: 'agent',
+  } as const;
+  const made = { ...call, arguments: '{"command":"ls"}', kind: 'execute' } as const;
+  agent.say(sessionId, { type: 'item_done', itemId: 'c', finalItem: made });
+  const printed = { type: 'function_call_output', id: 'o', callId: 'c', output: 'a.txt' } as const;
+  const output = { ...printed, success: true, origin: 'tool_harness' } as const;
+  agent.say(sessionId, { type: 'item_done', itemId: 'o', finalItem: output });
+  agent.answer(sessionId, 'Yes.');
+  await answered;
+  await plain.until(() => plain.said.includes('Yes.') || undefined);
+  const [rich, poor] = [zed, plain].map(({ updates }) => JSON.stringify(updates));
+  expect([rich?.includes('compaction_update'), poor?.includes('compaction_update')]).toEqual([
+    true,
+    false,
+  ]);
+  expect([rich?.includes('terminal_output'), poor?.includes('terminal_output')]).toEqual([
+    true,
+    false,
+  ]);
+  expect(poor).toContain('a.txt');
 });
