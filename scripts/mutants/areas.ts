@@ -67,6 +67,11 @@ export const areas: Readonly<Record<string, Area>> = {
   /** The ACP agent that editors start. */
   editors: {
     files: ['packages/server/src/acp/**/*.ts'],
-    tests: ['packages/server/src/acp/**/*.test.ts', 'packages/server/test/{acp,editor}/*.test.ts'],
+    tests: [
+      'packages/server/src/acp/**/*.test.ts',
+      'packages/server/test/{acp,editor}/*.test.ts',
+      // ACP over HTTP, with and without browsers, and the memory that its messages use.
+      'packages/server/test/{held-bytes,signed-out}.test.ts',
+    ],
   },
 };

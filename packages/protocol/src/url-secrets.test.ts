@@ -16,6 +16,8 @@ describe('SAFE: a printed URL shows no secret', () => {
     ['http://calm-cat-1.convex.cloud?key=k&x', 'http://calm-cat-1.convex.cloud?***'],
     ['HTTPS://pass@calm-cat-1.convex.cloud', 'HTTPS://***@calm-cat-1.convex.cloud'],
     ['http://h/@scope?x=1', 'http://h/@scope?x=***'],
+    ['http://h/?next=http://b/?key=k', 'http://h/?next=***'],
+    ['http://h/http://b/c#d', 'http://h/http://b/c#***'],
     ['xhttp://pa/ss@h', 'xhttp://***@h'],
     ['httpx://pa/ss@h', 'httpx://***@h'],
     ['https://h/?key=prod:calm-cat-1|eyJ2MiI6Ij0123456789', 'https://h/?key=***'],

@@ -1,7 +1,10 @@
 /** Tests the bound on the memory of all clients together. */
+import { once } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
+import WebSocket from 'ws';
 import { bearer, startServer, type TestServer } from './harness.ts';
 import { head, RawConnection } from './raw-connection.ts';
+import { upgradeHeaders } from './raw-request.ts';
 
 const MiB = 1024 * 1024;
 const upload = { 'content-type': 'application/octet-stream', 'content-length': MiB };
@@ -34,6 +37,36 @@ test('SAFE: when request bodies exceed their total bound, the connection that ha
   expect([other.isClosed, third.isClosed]).toEqual([false, false]);
   other.send(Buffer.alloc(MiB - most.length));
   expect(await other.answer()).toMatchObject({ status: 201 });
+});
+
+test('SAFE: unfinished messages of ACP WebSockets count toward the total bound, finished ones do not', async () => {
+  server = await startServer({ limits: { heldBytes: 2 * MiB } });
+  const address = `${server.url.replace('http', 'ws')}/acp?agent=demo`;
+  const busy = new WebSocket(address, { headers: bearer });
+  await once(busy, 'open');
+  const padding = 'x'.repeat(0.9 * MiB);
+  for (const [id, method] of ['initialize', 'session/list', 'session/list'].entries()) {
+    const params = { protocolVersion: 1, _meta: { padding } };
+    busy.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    const [answer] = (await once(busy, 'message')) as [Buffer];
+    expect(JSON.parse(answer.toString())).toMatchObject({ id, result: {} });
+  }
+  const sendPart = async (): Promise<RawConnection> => {
+    const connection = await begin('GET /acp?agent=demo', upgradeHeaders);
+    await vi.waitFor(() => expect(connection.received).toContain('HTTP/1.1 101'), {
+      timeout: 60_000,
+    });
+    // The head of a text of 16 MiB, with its mask.
+    connection.send(Buffer.from('81ff000000000100000000000000', 'hex'));
+    connection.send(Buffer.alloc(1.2 * MiB));
+    return connection;
+  };
+  const silent = await sendPart();
+  const other = await sendPart();
+  await silent.closed;
+  expect(other.isClosed).toBe(false);
+  expect(busy.readyState).toBe(WebSocket.OPEN);
+  busy.terminate();
 });
 
 test('SAFE: when unread responses exceed their total bound, their connections end', async () => {

@@ -44,10 +44,10 @@ export class SecretFinder {
   /**
    * @param known - Secrets to find anywhere; those shorter than 8 characters are ignored, since they could be words.
    */
-  constructor(known: readonly string[] = []) {
+  constructor(known: readonly string[]) {
     const written = known.filter(({ length }) => length >= 8);
     const inJson = written.map((secret) => JSON.stringify(secret).slice(1, -1));
-    this.#known = [...new Set([...written, ...inJson])].toSorted((a, b) => b.length - a.length);
+    this.#known = [...new Set([...written, ...inJson])];
   }
 
   /** Yields the secrets in order, without overlaps: overlapping finds of several rules are one secret. */

@@ -153,13 +153,13 @@ export class Redactor {
       const { itemId } = payload;
       const text = eventText(payload);
       const isStart = payload.type !== 'item_delta';
-      if (!isStart && payload.patch?.arguments !== undefined) close(itemId);
-      const known = open.get(itemId);
+      const hasStarted = open.get(itemId)?.hasStarted === true;
       // As in the fold: an item starts once, and text before its start is dropped.
-      if (isStart && known?.hasStarted === true && text !== undefined) continue;
-      if (isStart) close(itemId);
+      if (isStart && hasStarted && text !== undefined) continue;
+      // New arguments replace the text so far.
+      if (isStart || payload.patch?.arguments !== undefined) close(itemId);
       if (text === undefined) continue;
-      const item = open.get(itemId) ?? { hasStarted: isStart, pieces: [] };
+      const item = open.get(itemId) ?? { hasStarted: isStart || hasStarted, pieces: [] };
       item.pieces.push({ at, text });
       open.set(itemId, item);
     }

@@ -38,6 +38,31 @@ test.each([
   expect(new Redactor([]).text(around)).toBe(redacted);
 });
 
+test('SAFE: a quote that is not closed hides only the first word after another secret in quotes', () => {
+  const redact = (text: string) => new Redactor([]).text(text);
+  expect(redact('token: "hunter2"\npassword: "correct horse\nand "more"')).toBe(
+    'token: "[secret: assignment]"\npassword: "[secret: assignment] horse\nand "more"',
+  );
+});
+
+test.each([2, 15, 60_000])(
+  'SAFE: a secret that begins %i characters before a part of a large text is removed alone',
+  (before) => {
+    const blanks = ' '.repeat(256 * 1024 - before);
+    expect(new Redactor([]).text(`${blanks}npm_${'a1'.repeat(20)}) and words`)).toBe(
+      `${blanks}[secret: npm-token]) and words`,
+    );
+  },
+);
+
+test('SAFE: a secret that is longer than a pattern may repeat is removed up to the end of its word', () => {
+  const secret = `npm_${'a1'.repeat(60_000)}`;
+  const redact = (text: string) => new Redactor([]).text(text);
+  expect(redact(`${secret}-more and words`)).toBe('[secret: npm-token] and words');
+  expect(redact(`"${secret}", "words"`)).toBe('"[secret: npm-token]", "words"');
+  expect(redact(secret)).toBe('[secret: npm-token]');
+});
+
 test('nothing is removed from empty quotes or after a secret’s closing quote', () => {
   const redact = (text: string) => new Redactor([]).text(text);
   expect(redact('password: "" or token: ``')).toBe('password: "" or token: ``');
@@ -226,6 +251,27 @@ test.each<[field: string, begin: EventPayload]>([
     { type: 'item_start', itemId: 'i', itemType: 'function_call', arguments: `one ${head}` },
   ],
   ['code', { type: 'item_start', itemId: 'i', itemType: 'script_execution', code: `one ${head}` }],
+  [
+    'initialContent',
+    {
+      type: 'item_start',
+      itemId: 'i',
+      itemType: 'script_execution',
+      initialContent: `one ${head}`,
+    },
+  ],
+  [
+    'initialContent',
+    {
+      type: 'item_start',
+      itemId: 'i',
+      itemType: 'message',
+      initialContent: `one ${head}`,
+      // Fields of other types.
+      arguments: '{}',
+      code: 'x',
+    },
+  ],
   ['code', { type: 'script_execution_start', itemId: 'i', code: `one ${head}` }],
 ])('a secret that begins in the %s of an item’s start continues in its deltas', (field, begin) => {
   const events = runOf([start, begin, delta('i', tail), delta('i', ' two'), completed]);
@@ -247,8 +293,15 @@ test('text of another item, or of the same item after its end or new start, is a
     itemType: 'message',
     initialContent: head,
   };
+  const again: EventPayload = {
+    type: 'item_delta',
+    itemId: 'i',
+    deltaContent: '',
+    patch: { arguments: tail },
+  };
   const apart = [
     [delta('i', head), delta('other', tail)],
+    [call('i', 'Bash', 'c1'), delta('i', head), again],
     [delta('i', head), messageDone('i', 'Done.'), delta('i', tail)],
     [delta('i', head), { type: 'item_cancelled', itemId: 'i' } as const, delta('i', tail)],
     [delta('i', head), { ...begin, initialContent: tail }],
@@ -256,16 +309,44 @@ test('text of another item, or of the same item after its end or new start, is a
   ];
   for (const payloads of apart) {
     const events = runOf([start, ...payloads, completed]);
-    expect(new Redactor([]).events(events)).toEqual(events);
+    expect(new Redactor([]).events(events)).toStrictEqual(events);
   }
   // The second start is ignored, and the item's text continues.
-  const again = runOf([start, begin, { ...begin, initialContent: 'x' }, delta('i', tail)]);
-  const [, first, second, last] = new Redactor([]).events(again);
+  const twice = runOf([start, begin, { ...begin, initialContent: 'x' }, delta('i', tail)]);
+  const [, first, second, last] = new Redactor([]).events(twice);
   expect([first, second, last].map((event) => event?.payload)).toEqual([
     { ...begin, initialContent: mark },
     { ...begin, initialContent: 'x' },
     delta('i', ''),
   ]);
+});
+
+test('SAFE: a secret continues in deltas after new arguments of a call, although its start is repeated', () => {
+  const begin = call('i', 'Bash', 'c1');
+  const events = runOf([
+    start,
+    begin,
+    { type: 'item_delta', itemId: 'i', deltaContent: '', patch: { arguments: head } },
+    begin,
+    delta('i', tail),
+    completed,
+  ]);
+  expect(fold(events).outputItems).toEqual([expect.objectContaining({ arguments: whole })]);
+  const redacted = new Redactor([]).events(events);
+  expect(fold(redacted).outputItems).toEqual([expect.objectContaining({ arguments: mark })]);
+});
+
+test('SAFE: a secret that begins in an item’s start continues in its deltas, although text came before the start', () => {
+  const begin: EventPayload = {
+    type: 'item_start',
+    itemId: 'i',
+    itemType: 'message',
+    initialContent: head,
+  };
+  const events = runOf([start, delta('i', 'early '), begin, delta('i', tail), completed]);
+  expect(fold(events).outputItems).toEqual([expect.objectContaining({ content: whole })]);
+  const redacted = fold(new Redactor([]).events(events));
+  expect(redacted.outputItems).toEqual([expect.objectContaining({ content: mark })]);
 });
 
 test('a secret may end with a piece, and another may begin with the next piece', () => {
@@ -343,6 +424,10 @@ test.each([
     const redacted = new Redactor([]).text(`${around.replace('¤', () => secret)}\nand words`);
     expect(redacted).toBe(`${around.replace('¤', () => '[secret: assignment]')}\nand words`);
   }
+});
+
+test('a short text is searched in one step', () => {
+  expect([...new Redactor(['12345678']).textInSteps(`token="12345678" ${whole}`)]).toEqual([]);
 });
 
 test('secrets of a large run are removed in many steps, with the same result', () => {

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { ProviderRegistry } from '@liminal/agents';
+import { createDemoProvider } from '@liminal/agents/demo';
 import { openSharedMemoryStorage } from '@liminal/storage/memory';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createRuntime } from '../create-runtime.ts';
@@ -9,12 +10,13 @@ import { sessionRecord } from './testing/session-record.ts';
 const { sessionId } = sessionRecord;
 
 /** A server of a cluster; `own` is what it does itself, without the other servers. */
-async function openServer() {
-  const storage = openSharedMemoryStorage();
+async function openServer(storage = openSharedMemoryStorage()) {
   const warnings: string[] = [];
+  const providers = new ProviderRegistry();
+  providers.register(createDemoProvider({ speed: 500 }));
   const runtime = await createRuntime({
     storage,
-    providers: new ProviderRegistry(),
+    providers,
     roots: [tmpdir()],
     logger: { info: () => {}, error: () => {}, warn: (_, text) => void warnings.push(text) },
   });
@@ -34,6 +36,7 @@ test.each([
   'listProjects',
   'listSessions',
   'findFiles',
+  'diff',
   'listGrants',
   'removeGrant',
   'putBlob',
@@ -126,4 +129,124 @@ test('a new session whose id another server has is not created', async () => {
   const creating = runtime.createSession({ cliType: 'demo', projectDir: tmpdir() });
   await expect(creating).rejects.toThrow('Another server owns a session that does not exist yet.');
   expect(create).not.toHaveBeenCalled();
+});
+
+test('a server that may have missed postings sends the whole list of sessions again, until that succeeds', async () => {
+  const storage = openSharedMemoryStorage();
+  const { board } = storage.coordination;
+  const gaps: (() => void)[] = [];
+  const watch = board.watch.bind(board);
+  vi.spyOn(board, 'watch').mockImplementation(async (prefix, listener) => {
+    gaps.push(listener.onGap);
+    return watch(prefix, listener);
+  });
+  const { own, warnings } = await openServer(storage);
+  const publishAll = vi
+    .spyOn(own, 'publishAllSessions')
+    .mockRejectedValueOnce(new Error('The store is away.'));
+  for (const gap of gaps) gap();
+  await expect
+    .poll(() => publishAll.mock.settledResults.map(({ type }) => type))
+    .toEqual(['rejected', 'fulfilled']);
+  expect(warnings).toEqual(['cluster coordination failed']);
+});
+
+test('the postings of a session are listed on the other servers, and not again on its owner', async () => {
+  const storage = openSharedMemoryStorage();
+  const [one, other] = [await openServer(storage), await openServer(storage)];
+  const troubles = vi.spyOn(other.own, 'troubles').mockResolvedValue([]);
+  await other.runtime.troubles();
+  const publish = vi.spyOn(one.own, 'publishSessions');
+  const created = await one.runtime.createSession({ cliType: 'demo', projectDir: tmpdir() });
+  await expect.poll(() => publish.mock.calls.length).toBeGreaterThan(0);
+  for (const runtime of publish.mock.contexts) expect(runtime).toBe(troubles.mock.contexts[0]);
+  expect(publish.mock.calls[0]).toMatchObject([
+    [{ sessionId: created.sessionId, cliType: 'demo' }],
+  ]);
+  expect(await other.runtime.status(created.sessionId)).toMatchObject({ cliType: 'demo' });
+});
+
+test('a closed server gets no commands and no postings, and has released its sessions', async () => {
+  const storage = openSharedMemoryStorage();
+  const { inboxes, board, leases } = storage.coordination;
+  const open = vi.spyOn(inboxes, 'open');
+  const { runtime, own } = await openServer(storage);
+  const [inbox = ''] = open.mock.calls.map(([name]) => name);
+  const session = await runtime.createSession({ cliType: 'demo', projectDir: tmpdir() });
+  expect(await inboxes.send(inbox, '{}')).toBe(true);
+  const name = `session:${session.sessionId}`;
+  expect((await leases.holders([name])).size).toBe(1);
+  await runtime.close();
+  expect(await inboxes.send(inbox, '{}')).toBe(false);
+  expect((await leases.holders([name])).size).toBe(0);
+  const drop = vi.spyOn(own, 'dropDeleted');
+  await board.post(`deleted:${session.sessionId}`, '', 1_000);
+  expect(drop).not.toHaveBeenCalled();
+});
+
+test('a server that finishes waits for its own turns, at most until it must hurry', async () => {
+  const { runtime, own } = await openServer();
+  const finished = vi.spyOn(own, 'finish').mockResolvedValue();
+  const hurry = new AbortController().signal;
+  await runtime.finish(hurry);
+  expect(finished).toHaveBeenCalledWith(hurry);
+});
+
+test('a page of a session’s history is limited as requested, and its session is no longer followed', async () => {
+  const { runtime, store } = await openServer();
+  await store.saveSession(sessionRecord);
+  expect(await runtime.history(sessionId)).toMatchObject({ turns: [], hasMore: false });
+  expect(await runtime.gauges()).toMatchObject({ subscribers: 0 });
+  await expect(runtime.history('none')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+});
+
+test('a slow subscriber is counted on the server that it is connected to', async () => {
+  const { runtime, store } = await openServer();
+  await store.saveSession(sessionRecord);
+  const fast = runtime.subscribe(sessionId, {}, { send: () => true });
+  const slow = runtime.subscribe(sessionId, {}, { send: () => false });
+  await expect.poll(async () => (await runtime.gauges()).slowSubscribers).toBe(1);
+  expect(await runtime.gauges()).toMatchObject({ subscribers: 2 });
+  for (const subscription of [fast, slow]) subscription.close();
+});
+
+test('a message’s bytes are replaced with references before the owner gets it from another server', async () => {
+  const storage = openSharedMemoryStorage();
+  const [one, other] = [await openServer(storage), await openServer(storage)];
+  const session = await one.runtime.createSession({ cliType: 'demo', projectDir: tmpdir() });
+  const sent = vi.spyOn(storage.coordination.inboxes, 'send');
+  const data = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64');
+  const blocks = [{ type: 'image' as const, data, mimeType: 'image/png' }];
+  const { turnId } = await other.runtime.send(session.sessionId, 'Look.', undefined, { blocks });
+  const asked = sent.mock.calls.map(([, text]) => text).find((text) => text.includes('"ask"'));
+  expect(JSON.parse(asked ?? '')).toMatchObject({
+    question: { command: 'send', sessionId: session.sessionId, args: ['Look.', turnId, {}] },
+  });
+  expect(asked).toContain('"mimeType":"image/png"');
+  expect(asked).not.toContain(data);
+  await expect
+    .poll(async () => JSON.stringify(await other.runtime.history(session.sessionId)))
+    .toContain('"mimeType":"image/png"');
+});
+
+test('a fork that another server requests is a new session, created once although the request is repeated', async () => {
+  const storage = openSharedMemoryStorage();
+  const [one, other] = [await openServer(storage), await openServer(storage)];
+  const { sessionId: original } = await one.runtime.createSession({
+    cliType: 'demo',
+    projectDir: tmpdir(),
+  });
+  await one.runtime.send(original, 'explain');
+  await expect
+    .poll(async () => (await other.runtime.history(original)).turns)
+    .toMatchObject([{ status: 'complete' }]);
+  const forkId = '00000000-0000-4000-8000-000000000001';
+  const fork = async () => other.runtime.fork(original, { sessionId: forkId });
+  expect([await fork(), await fork()]).toMatchObject([
+    { sessionId: forkId },
+    { sessionId: forkId },
+  ]);
+  const unnamed = await other.runtime.fork(original);
+  expect(new Set([original, forkId, unnamed.sessionId]).size).toBe(3);
+  expect(await one.runtime.status(unnamed.sessionId)).toMatchObject({ cliType: 'demo' });
 });

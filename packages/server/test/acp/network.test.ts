@@ -178,8 +178,41 @@ test.each([
 test('a server that closes ends its clients’ connections', async () => {
   const socket = new WebSocket(address('ws'), { headers: bearer });
   await once(socket, 'open');
-  const closed = once(socket, 'close');
+  const lines = await byLines();
+  const closed = Promise.all([once(socket, 'close'), once(lines, 'close')]);
   await server.app.close();
   await closed;
   expect(socket.readyState).toBe(WebSocket.CLOSED);
+});
+
+test('a WebSocket’s ping is answered once, with the same data', async () => {
+  const socket = new WebSocket(address('ws'), { headers: bearer });
+  await once(socket, 'open');
+  const pongs: string[] = [];
+  socket.on('pong', (data: Buffer) => pongs.push(data.toString()));
+  const params = { protocolVersion: 1, clientCapabilities: {} };
+  socket.ping('one');
+  socket.send(JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params }));
+  await once(socket, 'message');
+  expect(pongs).toEqual(['one']);
+  socket.terminate();
+});
+
+test('a WebSocket whose client answers nothing is ended', async () => {
+  await server.close();
+  server = await startServer({ limits: { heartbeatMs: 50 } });
+  const socket = new WebSocket(address('ws'), { headers: bearer, autoPong: false });
+  await once(socket, 'open');
+  expect((await once(socket, 'close'))[0]).toBe(1006);
+});
+
+test('a client by lines that cuts its connection ends only that', async () => {
+  const [cut, kept] = [await byLines(), await byLines()];
+  cut.write('{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}}\n');
+  cut.resetAndDestroy();
+  await eventually(async () => openStreams()).toBe(1);
+  const answer = once(kept, 'data') as Promise<[Buffer]>;
+  kept.write('{"jsonrpc":"2.0","id":2,"method":"session/list","params":{}}\n');
+  expect(String(await answer)).toContain('"id":2');
+  kept.destroy();
 });

@@ -35,8 +35,18 @@ test('an unlisted model can be chosen and is then an option; a model of an unusa
   expect(chosen.model).toBe('library/new:7b');
   expect(catalog.option(chosen, 'a').options[0]).toMatchObject({ value: 'a:library/new:7b' });
   expect(catalog.choose('one', 'a')).toMatchObject({ model: 'one', server: { name: 'a' } });
+  expect(catalog.option(undefined, 'a')).toMatchObject({ currentValue: '', options: [] });
   for (const wrong of ['', 'a:']) expect(() => catalog.choose(wrong, 'a')).toThrow(/SERVER:MODEL/);
   expect(() => catalog.choose('c:one', 'a')).toThrow(/Set C_KEY/);
+});
+
+test('an unlisted model stands before the listed ones, a listed model only in its place', async () => {
+  const catalog = new ModelCatalog([server('a')]);
+  await catalog.refresh('a');
+  const values = (name: string) =>
+    catalog.option(catalog.choose(name, 'a'), 'a').options.map(({ value }) => value);
+  expect(values('a:one')).toEqual(['a:one']);
+  expect(values('a:new')).toEqual(['a:new', 'a:one']);
 });
 
 test('a list is fetched once for all sessions, and again when it is old; only a session’s own server is reported as missing', async () => {

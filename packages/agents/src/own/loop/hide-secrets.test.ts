@@ -11,13 +11,15 @@ test('SAFE: a server’s secrets are its key and its header values without their
     'hush-123',
     'key',
   ]);
+  // Only a first word is a scheme.
+  expect(secretsOf('', { 'x-team': 'name=our team' })).toEqual(['name=our team', 'name=our team']);
   expect(secretsOf()).toEqual([]);
 });
 
 test('SAFE: in an error that repeats a secret, a mark replaces each occurrence, and the details are removed', () => {
   const about = { isPassing: true, retryAfterMs: 7, details: { key: 'hush-1' } };
   const error = new ModelError('MODEL_UNAVAILABLE', 'No hush-1: hush-1, hush-2.', about);
-  const shown = withoutSecrets(error, ['hush-1', 'hush-2'], '***');
+  const shown = withoutSecrets(error, ['hush-1', 'hush-2', 'hush-3'], '***');
   expect(shown).toMatchObject({
     code: 'MODEL_UNAVAILABLE',
     message: 'No ***: ***, ***.',

@@ -9,7 +9,7 @@ import { expectWholeTurn, Watch } from '../../testing/watch.ts';
 import type { ModelServer } from './catalog.ts';
 import { conversationOf, itemsOf } from './conversation.ts';
 import type { ListedModel } from './model-client.ts';
-import { ModelError } from './model-error.ts';
+import { ModelError, type ModelErrorCode } from './model-error.ts';
 import { createModelProviders } from './model-driver.ts';
 import { cutOff } from './testing/cut-off.ts';
 import { loudEcho } from './testing/echo.ts';
@@ -400,6 +400,31 @@ test('a failure that persists, or is not temporary, ends the turn with its code 
   expect(client.requests).toHaveLength(3);
   expect(await runTurn('Hi')).toMatchObject({ status: 'error', error: { code: 'CONTENT_FILTER' } });
 });
+
+const [compact, larger] = [
+  'No. If that happens with each message, send /compact to continue from a summary.',
+  'No. Send /compact to continue from a summary, or choose a model with a larger context.',
+];
+
+test.each<[code: ModelErrorCode, status: number | undefined, first: string, later: string]>([
+  ['CONTENT_FILTER', undefined, 'No.', compact],
+  ['MODEL_ERROR', 400, 'No.', compact],
+  ['MODEL_ERROR', 404, 'No.', 'No.'],
+  ['AUTHENTICATION', 400, 'No.', 'No.'],
+  ['CONTEXT_LENGTH', undefined, larger, larger],
+])(
+  'an error advises /compact if it may be of the conversation: %s, status %s',
+  async (...given) => {
+    const [code, status, first, later] = given;
+    const fails: Act = () => {
+      throw new ModelError(code, 'No.', { details: { status } });
+    };
+    const { runTurn } = await open([fails, repliesWith('Well.'), fails]);
+    expect((await runTurn('One')).error).toMatchObject({ code, message: first });
+    await runTurn('Two');
+    expect((await runTurn('Three')).error).toMatchObject({ code, message: later });
+  },
+);
 
 test('cancel stops the request, and the text so far is kept', async () => {
   const { provider, watch, runTurn, client } = await open([

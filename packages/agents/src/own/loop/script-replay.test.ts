@@ -10,8 +10,10 @@ import { foldTurn } from '../../testing/folding.ts';
 import { expectWholeTurn, Watch } from '../../testing/watch.ts';
 import type { Tool } from '../tools/index.ts';
 import { createModelProviders } from './model-driver.ts';
+import { ScriptReplay } from './script-replay.ts';
 import { cutOff } from './testing/cut-off.ts';
 import { type Act, calls, repliesWith, ScriptedClient } from './testing/scripted-client.ts';
+import type { RecordedCall } from './waiting-calls.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -329,4 +331,86 @@ test('a script with an incomplete record, or without an open question, is not re
     const { watch } = await serve([], [stored]);
     expect(watch.events).toEqual([]);
   }
+});
+
+/** A recorded call. @param endedAt - When the call ended; undefined if it was still running. */
+function recorded(name: string, input: string, endedAt?: string): RecordedCall {
+  const call = { id: name, callId: name, name, arguments: input, origin: 'agent' } as const;
+  const answer = { id: `${name}:o`, callId: name, output: '', success: true } as const;
+  const output = { type: 'function_call_output', ...answer, origin: 'tool_harness' } as const;
+  return {
+    item: { type: 'function_call', ...call },
+    ...(endedAt !== undefined && { output: { ...output, endedAt } }),
+  };
+}
+
+function replaying(...calls: RecordedCall[]) {
+  const departures: string[] = [];
+  const replay = new ScriptReplay(calls, ({ message }) => void departures.push(message));
+  return { replay, departures };
+}
+
+test('a script that calls another tool with the same input, or the same tool with another input, departs', () => {
+  for (const made of [
+    { name: 'write', arguments: '{}' },
+    { name: 'read', arguments: '{"a":1}' },
+  ]) {
+    const { replay, departures } = replaying(recorded('read', '{}'));
+    expect(replay.place(made)).toBe(1);
+    const how = `it calls ${made.name}(${made.arguments}) in place of read({})`;
+    expect(departures).toEqual([expect.stringContaining(`the same as before: ${how}. It was`)]);
+  }
+});
+
+test('of a long input, an error shows the first 200 characters', () => {
+  const [fits, long] = ['x'.repeat(200), 'y'.repeat(201)];
+  const { replay, departures } = replaying(recorded('read', fits));
+  replay.place({ name: 'read', arguments: long });
+  expect(departures[0]).toContain(`in place of read(${fits})`);
+  expect(departures[0]).not.toContain(long);
+  expect(departures[0]).toContain('yyyyy');
+});
+
+test('recorded answers are given one after another, in the order in which their calls ended', async () => {
+  const { replay, departures } = replaying(
+    recorded('late', '1', '2026-01-01T00:00:03.000Z'),
+    recorded('early', '2', '2026-01-01T00:00:01.000Z'),
+    recorded('middle', '3', '2026-01-01T00:00:02.000Z'),
+    recorded('open', '4'),
+  );
+  const { signal } = new AbortController();
+  const given: string[] = [];
+  for (const [name, input] of ['late', 'early', 'middle', 'open'].entries()) {
+    const place = replay.place({ name: input, arguments: String(name + 1) });
+    void replay.turnOf(place, signal).then((call) => given.push(call?.item.name ?? ''));
+  }
+  for (const soFar of [1, 2, 3]) {
+    replay.waits();
+    await expect.poll(() => given.length).toBe(soFar);
+  }
+  replay.waits();
+  await expect.poll(() => given).toEqual(['early', 'middle', 'late', 'open']);
+  expect(departures).toEqual([]);
+});
+
+test('a call that waits for its turn rejects with the reason of a script that ends, also if it has ended already', async () => {
+  const { replay } = replaying(recorded('read', '{}'));
+  const ended = AbortSignal.abort(new Error('It ended.'));
+  await expect(
+    replay.turnOf(replay.place({ name: 'read', arguments: '{}' }), ended),
+  ).rejects.toThrow('It ended.');
+});
+
+test('a script that waits without a recorded call, or ends before it, departs', () => {
+  const waiting = replaying(recorded('read', '{}', '2026-01-01T00:00:01.000Z'));
+  waiting.replay.waits();
+  waiting.replay.ends();
+  expect(waiting.departures).toEqual([expect.stringContaining('it does not call read({})')]);
+  const ending = replaying(recorded('read', '{}'));
+  ending.replay.ends();
+  expect(ending.departures).toEqual([expect.stringContaining('it ended earlier')]);
+  const fresh = replaying();
+  fresh.replay.waits();
+  fresh.replay.ends();
+  expect(fresh.departures).toEqual([]);
 });

@@ -1,0 +1,395 @@
+/** The methods of ACP, with an agent that has a mode, a model and commands. */
+import {
+  methods,
+  type SessionConfigOption,
+  type SetSessionConfigOptionRequest,
+} from '@agentclientprotocol/sdk/unstable';
+import {
+  type AgentSession,
+  DriverProvider,
+  type SessionOpening,
+  type SessionOutput,
+} from '@liminal/agents';
+import { createDemoProvider } from '@liminal/agents/demo';
+import type { ConfigOption, EventPayload } from '@liminal/protocol';
+import type { Runtime } from '@liminal/runtime';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { type Editor, type EditorOptions, stage } from './editor.ts';
+
+const choices = ['one', 'two'].map((value) => ({ value, name: value }));
+
+/** An agent whose turns end when the test says so. */
+class ChoosyProvider extends DriverProvider {
+  readonly outputs = new Map<string, SessionOutput>();
+  readonly #turns = new Map<string, string>();
+
+  constructor() {
+    super({
+      cliType: 'choosy',
+      name: 'Choosy',
+      prewarms: true,
+      fork: async () => ({ copies: new Map(), left: new Set() }),
+      describe: async () => ({
+        cliType: 'choosy',
+        name: 'Choosy',
+        description: 'Has a mode.',
+        available: true,
+        mcpTransports: ['http', 'sse'],
+      }),
+      open: async (opening) => this.#open(opening),
+    });
+  }
+
+  #open({ sessionId, output }: SessionOpening): AgentSession {
+    this.outputs.set(sessionId, output);
+    const chosen: Record<string, string> = { permissions: 'one', model: 'one' };
+    const options = (): ConfigOption[] => [
+      option('permissions', chosen['permissions']!, 'mode'),
+      option('model', chosen['model']!, 'model'),
+    ];
+    const commands = [{ name: 'review', description: 'Looks at changes.' }];
+    output.update({ configOptions: options(), commands });
+    return {
+      isAlive: true,
+      accepts: { image: ['image/*'], audio: [], resource: [] },
+      send: async (content, turnId) => {
+        this.#turns.set(sessionId, turnId);
+        this.say(sessionId, { type: 'response_start', modelId: 'm', providerId: 'choosy' });
+        const message = { id: 'user', type: 'message', content, origin: 'user' } as const;
+        this.say(sessionId, { type: 'item_done', itemId: 'user', finalItem: message });
+        if (content.startsWith('Answer')) this.answer(sessionId, `${content} Yes.`);
+      },
+      cancel: async () => this.#end(sessionId, 'cancelled'),
+      close: async () => {
+        this.#end(sessionId, 'cancelled');
+        output.exit({ expected: true });
+      },
+      setConfigOption: async (id, value) => {
+        chosen[id] = value;
+        output.update({ configOptions: options() });
+      },
+    };
+  }
+
+  say(sessionId: string, payload: EventPayload): void {
+    const turnId = this.#turns.get(sessionId)!;
+    const timestamp = new Date().toISOString();
+    this.outputs.get(sessionId)?.emit({ turnId, timestamp, payload });
+  }
+
+  answer(sessionId: string, content: string): void {
+    const message = { id: 'answer', type: 'message', content, origin: 'agent' } as const;
+    this.say(sessionId, { type: 'item_done', itemId: 'answer', finalItem: message });
+    this.#end(sessionId, 'completed');
+  }
+
+  #end(sessionId: string, status: 'completed' | 'cancelled'): void {
+    if (!this.#turns.has(sessionId)) return;
+    this.say(sessionId, { type: 'response_done', status, finishReason: null });
+    this.#turns.delete(sessionId);
+  }
+}
+
+const option = (id: string, currentValue: string, category: string): ConfigOption => ({
+  id,
+  name: id,
+  category,
+  currentValue,
+  options: choices,
+});
+
+const { session } = methods.agent;
+const notices: EditorOptions = { capabilities: { session: { notices: {} } } };
+
+async function opened(options?: EditorOptions) {
+  const agent = new ChoosyProvider();
+  const staged = await stage({ provide: () => agent });
+  const zed = await staged.editor(options);
+  return { ...staged, agent, zed, sessionId: await zed.create() };
+}
+
+async function withDemo() {
+  const staged = await stage({ provide: () => createDemoProvider({ speed: 500 }) });
+  const zed = await staged.editor();
+  return { ...staged, zed };
+}
+
+/** The updates of one kind that an editor got. */
+const updatesOf = ({ updates }: Editor, kind: string) =>
+  updates.filter(({ sessionUpdate }) => sessionUpdate === kind);
+
+async function running(runtime: Runtime, sessionId: string): Promise<void> {
+  await expect.poll(async () => (await runtime.info(sessionId)).session.state).toBe('running');
+}
+
+const valuesOf = (options: readonly SessionConfigOption[] | null | undefined) =>
+  (options ?? []).map(({ id, currentValue }) => [id, currentValue]);
+
+test('initialize returns Liminal’s name, version and capabilities, and no sign-in is needed', async () => {
+  const { zed } = await opened();
+  expect(await zed.hello()).toEqual({
+    protocolVersion: 1,
+    agentInfo: { name: 'liminal', title: 'Liminal', version: '1.2.3' },
+    authMethods: [],
+    agentCapabilities: {
+      loadSession: true,
+      mcpCapabilities: { http: true, sse: true },
+      promptCapabilities: { image: true, audio: true, embeddedContext: true },
+      sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, fork: {} },
+    },
+  });
+  expect(await zed.agent.request(methods.agent.authenticate, { methodId: 'none' })).toEqual({});
+  const { agentCapabilities } = await (await withDemo()).zed.hello();
+  expect(agentCapabilities?.mcpCapabilities).toEqual({ http: false, sse: false });
+});
+
+test('a new session’s response has the settings, which are not sent again, and its commands follow', async () => {
+  const { zed, workspace } = await opened();
+  zed.updates.length = 0;
+  const cwd = workspace.projectDir;
+  const created = await zed.agent.request(session.new, { cwd, mcpServers: [] });
+  expect(valuesOf(created.configOptions)).toEqual([
+    ['permissions', 'one'],
+    ['model', 'one'],
+  ]);
+  expect(created.modes).toMatchObject({ currentModeId: 'one' });
+  await zed.until((all) => all.find((one) => one.sessionUpdate === 'available_commands_update'));
+  expect(updatesOf(zed, 'config_option_update')).toEqual([]);
+  expect(updatesOf(zed, 'current_mode_update')).toEqual([]);
+});
+
+test('a mode that one editor sets is sent to the other editors of the session, once', async () => {
+  const { zed, editor, sessionId, runtime } = await opened();
+  const other = await editor();
+  await other.load(sessionId);
+  await zed.agent.request(session.setMode, { sessionId, modeId: 'two' });
+  expect(valuesOf((await runtime.info(sessionId)).configOptions as never)).toContainEqual([
+    'permissions',
+    'two',
+  ]);
+  await other.until((all) => all.find((one) => one.sessionUpdate === 'current_mode_update'));
+  await runtime.rename(sessionId, 'A later title');
+  await other.until((all) =>
+    all.find((one) => one.sessionUpdate === 'session_info_update' && one.title === 'A later title'),
+  );
+  expect(updatesOf(other, 'current_mode_update')).toEqual([
+    { sessionUpdate: 'current_mode_update', currentModeId: 'two' },
+  ]);
+  expect(updatesOf(other, 'config_option_update')).toHaveLength(1);
+  expect(updatesOf(other, 'available_commands_update')).toHaveLength(1);
+  const titles = updatesOf(other, 'session_info_update').map((one) => 'title' in one && one.title);
+  expect(new Set(titles).size).toBe(titles.length);
+});
+
+test('an option that an editor sets is in the response; a mode is rejected if the agent has none', async () => {
+  const { zed, sessionId } = await opened();
+  const set: SetSessionConfigOptionRequest = { sessionId, configId: 'model', value: 'two' };
+  const { configOptions } = await zed.agent.request(session.setConfigOption, set);
+  expect(valuesOf(configOptions)).toEqual([
+    ['permissions', 'one'],
+    ['model', 'two'],
+  ]);
+  const demo = await withDemo();
+  const mode = { sessionId: await demo.zed.create(), modeId: 'one' };
+  await expect(demo.zed.agent.request(session.setMode, mode)).rejects.toMatchObject({
+    code: -32_602,
+    message: 'This agent has no modes.',
+  });
+});
+
+test('sessions are listed with their titles, the last changed first, and without those of other agents', async () => {
+  const { zed, sessionId, runtime, workspace } = await opened();
+  const newer = await zed.create();
+  const project = (await runtime.listProjects())[0]!;
+  vi.spyOn(runtime, 'listProjects').mockResolvedValue([
+    {
+      ...project,
+      sessions: project.sessions.flatMap((one) => {
+        const isOlder = one.sessionId === sessionId;
+        const updatedAt = `2026-01-0${isOlder ? 1 : 2}T00:00:00.000Z`;
+        const other = { ...one, sessionId: `other-${one.sessionId}`, cliType: 'demo' };
+        return [{ ...one, updatedAt, title: isOlder ? 'Older' : 'Newer' }, other];
+      }),
+    },
+  ]);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const cwd = workspace.projectDir;
+  expect((await zed.agent.request(session.list, {})).sessions).toEqual([
+    { sessionId: newer, cwd, title: 'Newer', updatedAt: '2026-01-02T00:00:00.000Z' },
+    { sessionId, cwd, title: 'Older', updatedAt: '2026-01-01T00:00:00.000Z' },
+  ]);
+});
+
+test('a prompt may be only an image; an additional folder must be an absolute path', async () => {
+  const { zed, sessionId, agent, runtime, workspace } = await opened();
+  const image = { type: 'image' as const, data: 'iVBORw0KGgo=', mimeType: 'image/png' };
+  const answered = zed.agent.request(session.prompt, { sessionId, prompt: [image] });
+  await running(runtime, sessionId);
+  agent.answer(sessionId, 'It is black.');
+  expect(await answered).toMatchObject({ stopReason: 'end_turn' });
+  const cwd = workspace.projectDir;
+  const relative = { cwd, mcpServers: [], additionalDirectories: ['lib'] };
+  await expect(zed.agent.request(session.new, relative)).rejects.toThrow(
+    '“lib” is not an absolute path: ACP requires one in additionalDirectories.',
+  );
+});
+
+test('closing a session cancels its prompt, ends its agent, and detaches the editor', async () => {
+  const { zed, sessionId, runtime } = await opened();
+  const answered = zed.prompt(sessionId, 'Wait.');
+  await running(runtime, sessionId);
+  await zed.agent.request(session.close, { sessionId });
+  expect(await answered).toMatchObject({ stopReason: 'cancelled' });
+  expect((await runtime.info(sessionId)).session.isAlive).toBe(false);
+  await expect(zed.prompt(sessionId, 'Answer.')).rejects.toMatchObject({
+    code: -32_602,
+    message: `This connection has not opened the session ${sessionId}: send session/load or session/resume first.`,
+  });
+});
+
+test('a deleted session is not listed, and its prompt ends as cancelled for every editor', async () => {
+  const { zed, editor, sessionId } = await opened();
+  const other = await editor();
+  await other.load(sessionId);
+  const answered = [zed, other].map(async (one) => one.prompt(sessionId, 'Wait.'));
+  await other.until((all) => all.find((one) => one.sessionUpdate === 'user_message_chunk'));
+  await zed.agent.request(session.delete, { sessionId });
+  for (const one of answered) expect(await one).toMatchObject({ stopReason: 'cancelled' });
+  expect(await zed.agent.request(session.list, {})).toEqual({ sessions: [] });
+  await expect(zed.prompt(sessionId, 'Answer.')).rejects.toThrow('has not opened the session');
+  await expect(other.load(sessionId)).rejects.toMatchObject({ code: -32_002 });
+});
+
+test('a fork is another session, in which the editor can prompt at once', async () => {
+  const { zed, sessionId, workspace } = await opened();
+  await zed.prompt(sessionId, 'Answer.');
+  const cwd = workspace.projectDir;
+  const fork = await zed.agent.request(session.fork, { sessionId, cwd, mcpServers: [] });
+  expect(fork.sessionId).not.toBe(sessionId);
+  expect(valuesOf(fork.configOptions)).toContainEqual(['permissions', 'one']);
+  expect(await zed.prompt(fork.sessionId, 'Answer again.')).toMatchObject({
+    stopReason: 'end_turn',
+  });
+  expect(zed.agentText).toBe('Answer. Yes.Answer again. Yes.');
+  const relative = zed.agent.request(session.fork, { sessionId, cwd: 'src', mcpServers: [] });
+  await expect(relative).rejects.toThrow('“src” is not an absolute path: ACP requires one in cwd.');
+});
+
+test('an editor that resumes a session gets none of its earlier turns, and all later ones', async () => {
+  const { zed, editor, sessionId, workspace } = await opened();
+  await zed.prompt(sessionId, 'Answer.');
+  const other = await editor();
+  const cwd = workspace.projectDir;
+  const resumed = await other.agent.request(session.resume, { sessionId, cwd });
+  expect(valuesOf(resumed.configOptions)).toContainEqual(['model', 'one']);
+  expect(other.agentText).toBe('');
+  await zed.prompt(sessionId, 'Answer again.');
+  await other.until(() => other.agentText.includes('again') || undefined);
+  expect(other.agentText).toBe('Answer again. Yes.');
+  expect(updatesOf(other, 'user_message_chunk')).toHaveLength(1);
+  // An editor shows its own prompts itself.
+  expect(updatesOf(zed, 'user_message_chunk')).toEqual([]);
+});
+
+test('a prompt whose turn cannot be read rejects with the reason, which is also reported as a problem', async () => {
+  const { zed, sessionId, runtime, problems } = await opened();
+  const error = new Error('The log is away.');
+  vi.spyOn(runtime, 'getRun').mockRejectedValueOnce(error);
+  onTestFinished(() => void vi.restoreAllMocks());
+  await expect(zed.prompt(sessionId, 'Answer.')).rejects.toMatchObject({
+    code: -32_603,
+    message: 'The log is away.',
+  });
+  expect(problems).toEqual([error]);
+  expect(await zed.prompt(sessionId, 'Answer again.')).toMatchObject({ stopReason: 'end_turn' });
+});
+
+test('an editor that loads a session gets every turn of it, also those of older pages', async () => {
+  const { zed, editor, sessionId, runtime } = await opened();
+  const history = runtime.history.bind(runtime);
+  for (let count = 0; count < 120; count += 1) await zed.prompt(sessionId, `Answer ${count}.`);
+  const pages = vi.spyOn(runtime, 'history').mockImplementation(async (id, options) => {
+    return history(id, { ...options, limit: 30 });
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const other = await editor();
+  await other.load(sessionId);
+  expect(pages.mock.calls.length).toBeGreaterThan(1);
+  const expected = Array.from({ length: 120 }, (_, count) => `Answer ${count}. Yes.`);
+  expect(other.agentText).toBe(expected.join(''));
+});
+
+test('an editor that leaves during its prompt loses the turn’s updates, and the turn continues', async () => {
+  const { zed, editor, sessionId, agent, runtime, problems } = await opened();
+  const answered = zed.prompt(sessionId, 'Wait.').catch(() => 'cut');
+  await zed.until((all) => all.find((one) => one.sessionUpdate === 'available_commands_update'));
+  await running(runtime, sessionId);
+  zed.leave();
+  expect(await answered).toBe('cut');
+  agent.answer(sessionId, 'Late.');
+  const other = await editor();
+  await other.load(sessionId);
+  await other.until(() => other.agentText === 'Late.' || undefined);
+  expect(problems).toEqual([]);
+});
+
+test('an error of the session reaches editors that show notices, with its sentence', async () => {
+  const { zed, editor, sessionId, agent, runtime } = await opened(notices);
+  const plain = await editor();
+  await plain.load(sessionId);
+  void zed.prompt(sessionId, 'Wait.').catch(() => {});
+  await running(runtime, sessionId);
+  agent.outputs
+    .get(sessionId)!
+    .update({ notices: [{ level: 'warning', text: 'Low on fuel.\nFill up.' }] });
+  expect(await zed.until((all) => all.find((one) => one.sessionUpdate === 'notice'))).toEqual({
+    sessionUpdate: 'notice',
+    severity: 'warning',
+    title: 'Low on fuel.',
+    description: 'Fill up.',
+  });
+  await runtime.rename(sessionId, 'Later');
+  await zed.until((all) =>
+    all.find((one) => one.sessionUpdate === 'session_info_update' && one.title === 'Later'),
+  );
+  expect(updatesOf(zed, 'notice')).toHaveLength(1);
+  expect(updatesOf(plain, 'notice')).toEqual([]);
+});
+
+test('compactions and terminal output are sent in the form that the editor’s capabilities name', async () => {
+  const able = { session: { compaction: {} }, _meta: { terminal_output: true } };
+  const { zed, editor, sessionId, agent } = await opened({ capabilities: able });
+  const plain = await editor();
+  await plain.load(sessionId);
+  const answered = zed.prompt(sessionId, 'Wait.');
+  await zed.until((all) => all.find((one) => one.sessionUpdate === 'available_commands_update'));
+  await plain.until((all) => all.find((one) => one.sessionUpdate === 'user_message_chunk'));
+  const compacted = { type: 'message', origin: 'system', compaction: 'completed' } as const;
+  const note = { ...compacted, id: 'k', content: 'Done so far.' } as const;
+  agent.say(sessionId, { type: 'item_done', itemId: 'k', finalItem: note });
+  const call = {
+    type: 'function_call',
+    id: 'c',
+    callId: 'c',
+    name: 'Bash',
+    origin: 'agent',
+  } as const;
+  const made = { ...call, arguments: '{"command":"ls"}', kind: 'execute' } as const;
+  agent.say(sessionId, { type: 'item_done', itemId: 'c', finalItem: made });
+  const printed = { type: 'function_call_output', id: 'o', callId: 'c', output: 'a.txt' } as const;
+  const output = { ...printed, success: true, origin: 'tool_harness' } as const;
+  agent.say(sessionId, { type: 'item_done', itemId: 'o', finalItem: output });
+  agent.answer(sessionId, 'Yes.');
+  await answered;
+  await plain.until(() => plain.agentText.includes('Yes.') || undefined);
+  const [rich, poor] = [zed, plain].map(({ updates }) => JSON.stringify(updates));
+  expect([rich?.includes('compaction_update'), poor?.includes('compaction_update')]).toEqual([
+    true,
+    false,
+  ]);
+  expect([rich?.includes('terminal_output'), poor?.includes('terminal_output')]).toEqual([
+    true,
+    false,
+  ]);
+  expect(poor).toContain('a.txt');
+});
