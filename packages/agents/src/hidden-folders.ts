@@ -39,7 +39,7 @@ export class HiddenFolders {
     return this.paths.some((folder) => contains(real, folder));
   }
 
-  /** Whether a file, under whatever path, is also a file of one of the folders. */
+  /** Whether the file has another name (a hard link) in one of the folders. */
   async hasFile({ dev, ino, nlink, ctimeMs }: Stats): Promise<boolean> {
     if (nlink < 2 || this.#folders.length === 0) return false;
     // A new name changes the file's `ctime`: a scan that began later has seen all of the file's present names.

@@ -1,4 +1,4 @@
-/** Settings in a project folder that would make an agent run or permit something, besides the user's own settings. */
+/** Settings in a project folder, not the user's own settings, that would make an agent run or permit something. */
 export interface ProjectSettings {
   /** SHA-256 in hex of the paths and whole texts of all `files`. */
   hash: string;
@@ -24,6 +24,6 @@ export interface ProjectTrust {
    * @param isReading - Whether the agent uses project settings; if false, it runs without `settings`.
    */
   started(settings: ProjectSettings | undefined, isReading: boolean): void;
-  /** Reports that a permanent permission, given in this session, has changed the settings in use into these. */
+  /** Reports the new settings after a permanent permission, given in this session, has changed the settings files. */
   changed(settings: ProjectSettings): Promise<void>;
 }

@@ -30,7 +30,7 @@ export interface HostedSession {
   onUpdate(update: unknown): void;
   /** Whether a turn runs. */
   readonly isBusy?: boolean;
-  /** Whether the agent has reported that session as a subagent's of this session. */
+  /** Whether the agent has reported that the session `sessionId` belongs to a subagent of this session. */
   hasChild?(sessionId: string): boolean;
   /** Handles `params.update` of a `session/update` of a subagent's session. */
   onChildUpdate?(sessionId: string, update: unknown): void;
@@ -75,7 +75,10 @@ type Initialised = z.infer<typeof Initialised>;
 export type Capabilities = Initialised['agentCapabilities'];
 
 const protocolVersion = 1;
-/** Agents, by their own names, that ask between tool calls for messages to the running turn: Qwen Code 0.24. */
+/**
+ * The names, as the agents report them, of agents that ask between tool calls for messages to the running turn: Qwen
+ * Code 0.24.
+ */
 const messagePollingAgents = new Set(['qwen-code']);
 /** How long an agent may take to close a session, ms. */
 const closeLimitMs = 500;
@@ -222,7 +225,10 @@ export class AcpAgent {
     for (const update of this.#early.take(sessionId)) session.onUpdate(update);
   }
 
-  /** Forgets a session and asks the agent to close it, if the agent can. Resolves to whether the agent did. */
+  /**
+   * Forgets a session and asks the agent to close it, if the agent can. Resolves to true if the agent closed the
+   * session.
+   */
   async leave(sessionId: string): Promise<boolean> {
     this.#sessions.delete(sessionId);
     this.#left.set(sessionId, true);
@@ -271,7 +277,7 @@ export class AcpAgent {
         subagents: {},
         session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
         elicitation: { form: {}, url: {} },
-        // Not part of the protocol, but makes several agents stream a command's output.
+        // This field is not part of the protocol, but makes several agents stream a command's output.
         _meta: { terminal_output: true },
       },
     });
@@ -327,7 +333,7 @@ export class AcpAgent {
       this.#process.note(`An update of the unknown session ${sessionId}: ${updateType(update)}\n`);
   }
 
-  /** The session whose subagent, by the agent's report, has that session. */
+  /** Returns the session with the subagent that, as the agent has reported, has the session `sessionId`. */
   #parentOf(sessionId: unknown): HostedSession | undefined {
     if (typeof sessionId !== 'string') return undefined;
     return [...this.#sessions.values()].find((session) => session.hasChild?.(sessionId) === true);

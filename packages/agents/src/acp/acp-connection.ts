@@ -99,7 +99,8 @@ export class AcpConnection {
   }
 
   /**
-   * Whether the library may see the message: it prints complaints about non-messages, unexpected and second answers.
+   * Whether the library gets the message. The library would print an error for a non-message, an unexpected answer or a
+   * second answer.
    */
   #admits(message: unknown): boolean {
     if (!isRecord(message)) return false;

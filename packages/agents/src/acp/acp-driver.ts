@@ -73,7 +73,8 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   /** As reported by the process that was started last. */
   #version: string | undefined;
   /**
-   * As reported by that process. Before the first start all are assumed: sessions report servers that are out of reach.
+   * The MCP transports that the process started last has reported. Before the first start all are assumed to work:
+   * sessions report servers that the agent cannot reach.
    */
   #mcpTransports: AgentInfo['mcpTransports'] = ['stdio', 'http', 'sse'];
 

@@ -72,7 +72,10 @@ export class AcpSettings {
   }
 }
 
-/** Returns the option `id`, which has this value. Throws ProviderError `INVALID_OPTION`, with the possible values. */
+/**
+ * Returns the option `id` if it offers `value`. Otherwise throws ProviderError `INVALID_OPTION`, with the possible
+ * values.
+ */
 export function findChoice(
   offered: readonly ConfigOption[],
   id: string,

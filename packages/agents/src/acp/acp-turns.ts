@@ -30,7 +30,7 @@ interface Prompt {
   isCancelled: boolean;
   /** Of a cancelled turn: resolves when all programs that the turn started in our terminals have ended. */
   stopped?: Promise<void>;
-  /** Whether its turn was ended before the answer, which is then ignored. */
+  /** Whether the prompt's turn was ended before the agent answered; the answer is then ignored. */
   isOver: boolean;
   answered: PromiseWithResolvers<void>;
   timer?: NodeJS.Timeout;
@@ -240,7 +240,8 @@ export class AcpTurns {
   }
 
   /**
-   * Begins a turn for each message that the agent did not request. After a stop, the queue keeps the messages instead.
+   * Begins a turn for each message to the ended turn that the agent did not request. If a person stopped the turn, the
+   * messages stay in the session's queue instead.
    */
   #leaveOver({ isCancelled }: Prompt): void {
     const steered = this.#steered.splice(0);

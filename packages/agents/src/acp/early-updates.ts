@@ -39,7 +39,7 @@ export class EarlyUpdates {
     for (const one of this.#updates.take()) {
       if (isRecord(one) && one['sessionId'] === sessionId) updates.push(one['update']);
       else if (isRecord(one) && 'update' in one) this.#updates.add(one);
-      // The count of dropped updates: some may have been this session's.
+      // `one` is the count of dropped updates. Some of these may have been this session's, so return the count, too.
       else updates.push(one);
     }
     return updates;

@@ -19,7 +19,7 @@ const RpcError = z.looseObject({
 });
 export type RpcError = z.infer<typeof RpcError>;
 
-/** Returns an agent's error answer; undefined for other errors. */
+/** Returns the JSON-RPC error with which an agent answered; undefined for other errors. */
 export const readRpcError = (error: unknown): RpcError | undefined =>
   RpcError.safeParse(error).data;
 
@@ -68,7 +68,7 @@ export function describeRpcError({ code, message, data }: RpcError): string {
   return detail === message || message.trim() === '' ? detail : `${message}: ${detail}`;
 }
 
-/** The error's text, extracted from a model's JSON answer if the detail is one. */
+/** Returns the error's text. If the detail is the JSON answer of a model's API, extracts the text from it. */
 export function readableDetail(detail: string): string {
   if (!detail.startsWith('{')) return detail;
   try {

@@ -20,7 +20,7 @@ const leaveOutPrograms = new Set(['copilot', 'cline']);
 export function mcpTransports(mcpCapabilities: unknown): McpServer['type'][] {
   const can = Capabilities.parse(mcpCapabilities ?? {});
   const more = (['http', 'sse'] as const).filter((type) => can[type] === true);
-  // `stdio: false` is not part of the protocol, but an agent may report it.
+  // By the protocol `stdio` is always supported, but an agent may report `stdio: false`.
   return can.stdio === false ? more : ['stdio', ...more];
 }
 
@@ -30,7 +30,10 @@ export const mayBeLeftOut = (servers: McpServers, agentName = ''): string[] =>
     ? Object.keys(servers).filter((name) => servers[name]?.type === 'stdio')
     : [];
 
-/** The MCP servers that an agent supports, in ACP's shape (`taken`), and the names of the others (`refused`). */
+/**
+ * Returns the MCP servers that an agent supports, in ACP's shape (`taken`), and the names of the servers that it does
+ * not support (`refused`).
+ */
 export function admitMcpServers(
   servers: McpServers,
   mcpCapabilities: unknown,

@@ -106,7 +106,7 @@ async function reopen(
   if (canLoad === true || canResume) {
     const id = agentSessionId ?? sessionId;
     const mark = canLoad && canResume ? await storedMark(agent, id, projectDir) : undefined;
-    // A replay costs time: request one only if it may contain something new.
+    // A replay costs time: request it only if it may contain new turns.
     const isKnown = mark === undefined || mark === earlier.storedMark;
     session = await resume(opening, agent, id, canResume && isKnown ? undefined : earlier);
   } else if (agentSessionId !== undefined) {
@@ -120,8 +120,9 @@ async function reopen(
 }
 
 /**
- * Whether the agent has lost its earlier session. Not lost: a missing sign-in can be fixed, another client that has the
- * session open can be ended, and a session that never had an answer is not worth a replacement.
+ * Whether the agent has lost its earlier session. False if the sign-in is missing, or another client has the session
+ * open: people can mend both. Also false if the agent has never answered in the session: then nothing needs a
+ * replacement.
  */
 async function isLostForGood(
   { signal }: Opening,
@@ -135,7 +136,10 @@ async function isLostForGood(
   return !mayNotExist || (await hasAnswered?.()) === true;
 }
 
-/** Whether an error counts as “not found”, which few agents answer: any refusal of a session unknown to Liminal. */
+/**
+ * Whether an error counts as “session not found”. Few agents report that error, so every refusal counts if Liminal does
+ * not know the agent's session id.
+ */
 function isUnknown({ agentSessionId }: Continuation, error: unknown): boolean {
   const code = readRpcError(error)?.code;
   return agentSessionId === undefined && code !== undefined && code !== rpc.authRequired;
@@ -244,7 +248,7 @@ async function withAgent(
   try {
     return await agent.within(limitMs, opened, signal, tooSlow(limitMs));
   } catch (error) {
-    // The session may still open later, in a shared process: leave it then.
+    // In a shared process, the session may still open later: close it then.
     opened.then(
       (late) => agent.leave(late.agentSessionId),
       () => undefined,

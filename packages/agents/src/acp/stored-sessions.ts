@@ -110,8 +110,8 @@ export class StoredSessions {
   }
 
   /**
-   * Ends the process if it has loaded this session, which is about to be opened in another process: Codex keeps loaded
-   * sessions to itself, even closed ones.
+   * Ends the process if it has loaded this session. Call this before another process opens the session: a process of
+   * Codex locks the sessions that it has loaded, even after it has closed them.
    */
   async release(agentSessionId: string): Promise<void> {
     if (!this.#loaded.has(agentSessionId)) return;
@@ -139,7 +139,7 @@ export class StoredSessions {
       const found = await listSessions(agent, folders);
       return found.map(storedSession).toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
     } catch (error) {
-      // The list is empty before a sign-in; beginning a session explains how to sign in.
+      // Before a sign-in, show an empty list instead of an error: a new session explains how to sign in.
       if (readRpcError(error)?.code === rpc.authRequired) return [];
       throw error;
     }
@@ -209,7 +209,7 @@ const notForked = 'did not fork the session';
 
 const Forked = z.looseObject({ sessionId: z.string().min(1) });
 
-/** Forks a session and closes the copy at once, because its settings are chosen when it is opened. */
+/** Forks a session and closes the copy at once: the copy gets its settings when it is opened. */
 async function fork(agent: AcpAgent, sessionId: string, cwd: string): Promise<string> {
   const answer = await agent.open('session/fork', { sessionId, cwd, mcpServers: [] });
   const copy = Forked.safeParse(answer).data?.sessionId;

@@ -30,7 +30,10 @@ import { SessionFeed } from './session-feed.ts';
 import { Semaphore } from './semaphore.ts';
 import { stat } from 'node:fs/promises';
 
-/** How many ended sessions are remembered; to open others, the caller must pass everything needed. */
+/**
+ * How many ended sessions are remembered; to open an older session again, the caller must pass its folder and its
+ * agent's id.
+ */
 const maxEnded = 1_000;
 const defaultStarts = 2;
 
@@ -47,7 +50,7 @@ interface SessionEntry {
 interface RunningSession {
   session: AgentSession;
   projectDir: string;
-  /** Not alive, even if the session still says so: listeners may ask while its end is being reported. */
+  /** Set once the session is being closed: `isAlive` must be false even if the driver's session still reports true. */
   isClosing?: true;
 }
 

@@ -69,7 +69,7 @@ export class FairSemaphore {
     this.#startNext();
   }
 
-  /** Resolves with a place taken. */
+  /** Waits for a place, and resolves once this owner has taken it. */
   #turn(owner: object, signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = (): void => {

@@ -8,7 +8,9 @@ import { unknownFields } from '../translate/tool-call.ts';
 import { readToolContent } from '../translate/tool-content.ts';
 import { invalidParams } from './client-error.ts';
 
-/** An unknown kind counts as a refusal, so that nothing is allowed by mistake. Such an option is never the default. */
+/**
+ * An option of an unknown kind counts as a refusal, so that nothing is allowed by mistake, and is never the default.
+ */
 const Option = z
   .looseObject({
     optionId: z.string(),
@@ -34,8 +36,8 @@ export interface PermissionAnswer {
 }
 
 /**
- * Serves `session/request_permission`. `showCall` gets all fields of the tool call, shows the call and returns what the
- * request asks for. Throws ClientError.
+ * Serves `session/request_permission`. `showCall` gets all fields of the tool call, shows the call, and returns its
+ * description for the request. Throws ClientError.
  */
 export async function requestPermission(
   params: unknown,

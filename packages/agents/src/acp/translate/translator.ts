@@ -45,13 +45,13 @@ const shownOfChildren = new Set([
   'subagent_update',
 ]);
 
-/** How many calls of past turns are remembered: late updates are about the newest ones. */
+/** How many calls of past turns are remembered, to recognise late updates, which are about the newest calls. */
 const maxEndedCalls = 1_000;
 
 /**
- * Translates an ACP agent's session updates into canonical events. Any JSON is accepted: values that are not understood
- * are kept with the nearest item. Times are ISO 8601 UTC. A conversation update outside a turn begins a turn of the
- * agent's own, which the next `begin`, `finish` or `end` closes.
+ * Translates an ACP agent's session updates into canonical events. An update may be any JSON: values that cannot be
+ * translated are kept with the nearest item. Times are ISO 8601 UTC. A conversation update that arrives while no turn
+ * runs begins a turn without a user's message, which the next `begin`, `finish` or `end` ends.
  */
 export class AcpTranslator {
   readonly #options: AcpTranslatorOptions;
@@ -119,8 +119,8 @@ export class AcpTranslator {
   }
 
   /**
-   * Reads the call in a permission request of the session `sessionId`, which may be a subagent's. Returns what the
-   * request asks for and who asks, with the call's id, if it has one.
+   * Reads the call in a permission request of the session `sessionId`, which may be a subagent's. Returns the request's
+   * description of the call, the subagent that asks, and the call's id if the request has one.
    */
   toolCall(update: unknown, timestamp: string, sessionId?: string): PermissionRequestInfo {
     const known = sessionId === undefined ? undefined : this.#subagents.get(sessionId);
@@ -204,7 +204,7 @@ export class AcpTranslator {
     this.#end((turn) => turn.end(end), timestamp);
   }
 
-  /** Reads an update about the session rather than the conversation; false if its type is unknown. */
+  /** Reads an update about the session rather than the conversation. Returns false if the update's type is unknown. */
   #readSession(type: string, update: unknown, timestamp: string): boolean {
     switch (type) {
       case 'usage_update':
