@@ -33,8 +33,8 @@ const Title = z.looseObject({ type: z.literal('summary'), summary: z.string() })
 
 export interface RawTranscript {
   /**
-   * In the order in which all processes wrote them. Each entry has a unique id and names an earlier entry as its
-   * parent, except the first. Where the file is unreadable or incomplete, there are notes.
+   * The entries in the order in which they were written, by whatever process. Each entry has a unique id and names an
+   * earlier entry as its parent, except the first. Where the file is unreadable or incomplete, there are notes.
    */
   entries: RawEntry[];
   /** Subagents' entries in this file (older versions of Claude Code), by conversation. */
@@ -45,7 +45,10 @@ export interface RawTranscript {
   rewoundTo: string | undefined;
 }
 
-/** How long a last line without a line end may still be in the process of being written, in ms. */
+/**
+ * If a file's last line has no line end and the file changed less than this long ago (ms), the line is assumed to be
+ * unfinished.
+ */
 const writingMs = 5_000;
 
 /** Reads a session's file; undefined if it does not exist. */
@@ -90,7 +93,7 @@ class TranscriptBuilder {
     if (parsed === undefined) return;
     const entry = slim(parsed);
     const earlier = this.#known.get(entry.uuid);
-    // Some versions rewrite an entry after a compaction.
+    // Some versions write an entry again after a compaction.
     if (earlier !== undefined && contentKey(earlier) === contentKey(entry)) return;
     const id = earlier === undefined ? {} : { uuid: `${entry.uuid}:${++this.#made}` };
     if (entry.isSidechain === true) {
@@ -129,7 +132,7 @@ class TranscriptBuilder {
     const isOfCompaction = isBoundary || isSummary(entry);
     const isBeginning = !this.#hasSpoken;
     if (isOfCompaction) this.#isSummaryAlone = isBeginning || named !== undefined;
-    // A note already reports the missing part.
+    // The last entry is a note that already reports the missing part.
     if (this.#last?.['subtype'] === note) return this.#last.uuid;
     if (isBeginning && (named !== undefined || isOfCompaction)) this.#note(noBeginning);
     else if (named !== undefined) this.#note(gap);
@@ -189,7 +192,7 @@ const isQueued = (attachment: unknown): boolean =>
 const contentKey = ({ type, message, content, attachment }: RawEntry): string =>
   JSON.stringify([type, message, content, attachment]);
 
-/** Groups entries that are linked as parents. */
+/** Groups entries by conversation: an entry belongs to the conversation of its parent. */
 function conversationsOf(entries: readonly RawEntry[]): RawEntry[][] {
   const found = new Map<string, RawEntry[]>();
   for (const entry of entries) {
@@ -205,7 +208,7 @@ export function mainEntries({ entries, leaf, rewoundTo }: RawTranscript): Set<st
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
   const tip = entries.findLast(isSpoken) ?? entries.at(-1);
   const newest = pathTo(byId, tip?.uuid);
-  // Claude Code uses the recorded position and the entries after it.
+  // Claude Code resumes at the recorded position, and uses the entries that were written after it.
   const isNoted = leaf !== undefined && !newest.has(leaf);
   const place = rewoundTo ?? (isNoted ? endAfter(entries, leaf) : undefined);
   const main = place === undefined ? newest : pathTo(byId, place);
@@ -255,8 +258,8 @@ const messageId = ({ message }: RawEntry): unknown =>
   z.looseObject({ id: z.string() }).safeParse(message).data?.id;
 
 /**
- * The branches of a conversation outside its main part, each with its entries from the main part to its end, oldest
- * first. Each entry is in exactly one branch.
+ * Returns the branches of a conversation that are not part of `main`. Each branch has its entries from the point where
+ * it leaves `main`, oldest first. Each entry is in exactly one branch.
  */
 export function branchesOf(entries: readonly RawEntry[], main: ReadonlySet<string>): RawEntry[][] {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));

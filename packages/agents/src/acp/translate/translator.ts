@@ -33,7 +33,7 @@ export interface AcpTranslatorOptions {
 
 const sessionInfo = { sessionUpdate: z.string(), title: z.string(), updatedAt: z.string() };
 
-/** What a permission request asks for, the id of its call, and the subagent that asks. */
+/** A permission request's description of its call, the call's id, and the subagent that asks. */
 type PermissionRequestInfo = Partial<AskedCallInfo> & { callId?: string; askedBy?: string };
 
 /** The updates of a subagent's session that are shown; the others are kept. */
@@ -63,7 +63,7 @@ export class AcpTranslator {
   /** The ids of the newest calls of past turns. */
   readonly #endedCalls = new LruMap<string, true>(maxEndedCalls);
   #turn: AcpTurn | undefined;
-  /** Usage that was reported while no turn ran: counted in the next turn. */
+  /** Usage that the agent reported while no turn ran; the next turn counts it. */
   #usage: Usage | undefined;
 
   constructor(options: AcpTranslatorOptions) {
@@ -75,7 +75,7 @@ export class AcpTranslator {
     return turn === undefined ? undefined : { turnId: turn.turnId, trigger: turn.trigger };
   }
 
-  /** Whether a turn is running that shows nothing of the agent yet. */
+  /** Whether a turn is running in which the agent has shown nothing yet. */
   get isSilent(): boolean {
     return this.#turn?.isSilent === true;
   }
@@ -245,7 +245,10 @@ export class AcpTranslator {
     this.#options.update({ configOptions: this.#settings.options });
   }
 
-  /** Whether an update is about a call of a past turn; keeps it then: the call no longer changes. */
+  /**
+   * Whether an update is about a call of a past turn. If so, keeps the update for the next turn, because the call
+   * itself no longer changes.
+   */
   #isLate(type: string, update: unknown): boolean {
     const callId = callIdOf(update);
     if (type !== 'tool_call_update' || callId === undefined) return false;
