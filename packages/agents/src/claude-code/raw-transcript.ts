@@ -13,7 +13,7 @@ const RawEntry = z.looseObject({
   type: z.string(),
   uuid: z.string(),
   parentUuid: Id,
-  /** The entry that precedes a summary; a summary has no parent. */
+  /** In a summary, which has no parent: the entry that precedes it. */
   logicalParentUuid: Id,
   isSidechain: Flag,
   /** A message in the user's name that is only for the model. */
@@ -41,7 +41,10 @@ export interface RawTranscript {
   sidechains: RawEntry[][];
   /** The last entry that a process recorded as its position: a resumed Claude Code continues there. */
   leaf: string | undefined;
-  /** The entry to which the conversation was rewound, empty for its beginning; undefined if messages followed. */
+  /**
+   * The entry to which the conversation was last rewound; empty if it was rewound to its beginning. Undefined if there
+   * was no rewind, or if messages followed the rewind.
+   */
   rewoundTo: string | undefined;
 }
 
@@ -81,7 +84,7 @@ class TranscriptBuilder {
   #title: string | undefined;
   #made = 0;
   #hasSpoken = false;
-  /** The file lacks the entries that the next summary replaces. */
+  /** Whether the file lacks the entries that the next summary replaces. */
   #isSummaryAlone = false;
 
   add(value: unknown): void {
@@ -123,7 +126,10 @@ class TranscriptBuilder {
     return { entries: this.#entries, sidechains, leaf, rewoundTo };
   }
 
-  /** The id of an entry's parent; the previously written entry if the file names no parent or lacks it. */
+  /**
+   * Returns the id of an entry's parent. If the entry names no parent, or the file lacks the parent, returns the id of
+   * the entry that was written before.
+   */
   #parentOf(entry: RawEntry): string | undefined {
     const named = entry.parentUuid ?? entry.logicalParentUuid ?? undefined;
     const parent = this.#known.get(named ?? '');
@@ -228,7 +234,7 @@ function pathTo(byId: ReadonlyMap<string, RawEntry>, uuid: string | undefined): 
   return path;
 }
 
-/** The last message among the descendants of an entry. */
+/** Returns the id of the last message among the descendants of an entry. */
 function endAfter(entries: readonly RawEntry[], place: string): string {
   const after = new Set([place]);
   let end = place;
@@ -241,8 +247,8 @@ function endAfter(entries: readonly RawEntry[], place: string): string {
 }
 
 /**
- * Whether an entry without successors belongs to the path: the result of a parallel call, a note, or a command's
- * output.
+ * Whether an entry without children belongs to the path although it is not on it. This is so for the result of a
+ * parallel call, a note, and a command's output.
  */
 function isBeside(
   entry: RawEntry,

@@ -19,14 +19,14 @@ const progressMs = 1_000;
  * Reports what runs, and can stop it.
  */
 export class BackgroundWork {
-  /** Also used by the turns, which show the items of tasks. */
+  /** The session's turns also use the tasks: they show the tasks' items. */
   readonly tasks = new Tasks();
   readonly #server: AppServer;
   readonly #output: Pick<SessionOutput, 'update'>;
   readonly #commands = new BackgroundCommands();
   /** The session's turns by Codex' own ids. */
   readonly #turns = new Map<string, { isStopped: boolean }>();
-  /** Codex' own id for the running turn: work for this turn is not in the background. */
+  /** Codex' own id for the running turn. Commands and tasks of this turn are not in the background. */
   #turnId: string | undefined;
   /** As last reported. */
   #reported: readonly BackgroundTask[] = [];
@@ -55,7 +55,7 @@ export class BackgroundWork {
     return this.tasks.find(threadId) !== undefined;
   }
 
-  /** Notes that a turn of the session begins. Codex' own id follows in `turnIs`. */
+  /** Records that a turn of the session begins. `turnIs` sets Codex' own id for the turn later. */
   turnBegins(): void {
     this.#turnId = undefined;
     this.#areTasksOld = true;
@@ -67,9 +67,9 @@ export class BackgroundWork {
     if (hasStarted) this.#turns.set(turnId, { isStopped: false });
   }
 
-  /** Notes that the turn has ended. @param left - Commands of the turn that still run. */
+  /** Records that the turn has ended. @param left - Commands of the turn that are still running. */
   turnEnds(left: readonly TurnCommand[]): void {
-    // Codex ends the commands of a stopped turn.
+    // Codex itself ends the commands of a stopped turn.
     const isStopped = this.#turns.get(this.#turnId ?? '')?.isStopped === true;
     if (!isStopped) this.#commands.adopt(left, now());
     this.#turnId = undefined;
@@ -94,12 +94,12 @@ export class BackgroundWork {
     return isEnd;
   }
 
-  /** Ends a turn in Codex with its tasks and running commands. Commands of earlier turns keep running. */
+  /** Stops a turn in Codex, the turn's tasks and its running commands. Commands of earlier turns keep running. */
   async stopTurn(
     own: { threadId: string; turnId: string },
     turn: Pick<CodexTurn, 'commands'>,
   ): Promise<void> {
-    // A task may have begun that Codex has not reported yet.
+    // Record the stop first: Codex may report a task of this turn only after this point.
     this.#turns.set(own.turnId, { isStopped: true });
     await this.#server.request('turn/interrupt', own);
     for (const task of this.tasks.of(own.turnId)) await this.#stopTask(task);
