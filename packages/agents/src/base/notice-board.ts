@@ -19,10 +19,10 @@ export class NoticeBoard {
   }
 
   /** Replaces the notices about a topic; an empty list removes them. */
-  put(matter: string, notices: readonly SessionNotice[]): void {
-    const before = JSON.stringify(this.#notices.get(matter) ?? []);
+  put(topic: string, notices: readonly SessionNotice[]): void {
+    const before = JSON.stringify(this.#notices.get(topic) ?? []);
     if (JSON.stringify(notices) === before) return;
-    this.#notices.set(matter, notices);
+    this.#notices.set(topic, notices);
     this.#onChange(this.all);
   }
 }

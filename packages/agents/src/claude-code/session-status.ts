@@ -108,8 +108,8 @@ export class SessionStatus {
     this.#setActivity(readActivity(message) ?? this.#activity);
     const limits = this.#limits.applyUpdate(readLimit(message));
     if (limits !== undefined) this.#options.update({ limits });
-    for (const { matter, notices } of readNotices(message, inTurn)) {
-      this.#notices.put(matter, notices);
+    for (const { topic, notices } of readNotices(message, inTurn)) {
+      this.#notices.put(topic, notices);
     }
     const goal = readGoal(message);
     if (goal !== undefined) this.#notices.put('goal', goal);

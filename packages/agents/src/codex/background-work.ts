@@ -15,8 +15,8 @@ type Params = Record<string, unknown>;
 const progressMs = 1_000;
 
 /**
- * The background work of a session: commands that have outlived their turns, and tasks, each in a thread of its own.
- * Reports what runs, and can stop it.
+ * The background work of a session: commands that are still running after their turn, and subagents' tasks, each in its
+ * own thread. Sends updates about the running work, and can stop it.
  */
 export class BackgroundWork {
   /** The session's turns also use the tasks: they show the tasks' items. */
@@ -138,7 +138,9 @@ export class BackgroundWork {
     return [...this.#commands.running, ...this.tasks.beside(this.#turnId)];
   }
 
-  /** Reports beginnings and ends at once, and output at intervals. */
+  /**
+   * Sends the list of background work: at once if something has begun or ended, and after an interval for new output.
+   */
   #report(): void {
     if (this.#commands.running === this.#reportedCommands && !this.#areTasksOld) return;
     if (this.#beside.length !== this.#reported.length) this.#reportNow();

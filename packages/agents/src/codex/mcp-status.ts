@@ -70,7 +70,7 @@ const states: Record<string, McpServerState['state']> = {
 
 const SignIn = z.looseObject({ authorizationUrl: z.string() });
 
-/** Signs in to a server, the only action that Codex has. Throws ProviderError `INVALID_OPTION`. */
+/** Signs in to an MCP server; Codex has no other action for its servers. Throws ProviderError `INVALID_OPTION`. */
 export async function changeMcpServer(
   server: AppServer,
   threadId: string,

@@ -49,7 +49,7 @@ describe('a usage limit', () => {
 
   test('is removed when the limit has reset', () => {
     expect(readNotices(event({ ...near, status: 'allowed' }), true)).toEqual([
-      { matter: 'limit', notices: [] },
+      { topic: 'limit', notices: [] },
     ]);
   });
 
@@ -85,12 +85,12 @@ test.each([
 
 test('a start removes earlier notices about servers and plugins', () => {
   expect(readNotices({ type: 'system', subtype: 'init' }, false)).toEqual([
-    { matter: 'mcp', notices: [] },
-    { matter: 'plugins', notices: [] },
+    { topic: 'mcp', notices: [] },
+    { topic: 'plugins', notices: [] },
   ]);
 });
 
-test('a warning has the matter of its tag, or otherwise its own', () => {
+test('the topic of a warning is its tag, or its text if it has no tag', () => {
   const banner = {
     type: 'system',
     subtype: 'informational',
@@ -98,8 +98,8 @@ test('a warning has the matter of its tag, or otherwise its own', () => {
     level: 'warning',
   };
   const notices = [{ level: 'warning', text: 'Careful.' }];
-  expect(readNotices(banner, false)).toEqual([{ matter: 'Careful.', notices }]);
-  expect(readNotices({ ...banner, tag: 'disk' }, false)).toEqual([{ matter: 'disk', notices }]);
+  expect(readNotices(banner, false)).toEqual([{ topic: 'Careful.', notices }]);
+  expect(readNotices({ ...banner, tag: 'disk' }, false)).toEqual([{ topic: 'disk', notices }]);
 });
 
 test.each([null, undefined, 'system', {}, { type: 'assistant' }, { type: 'rate_limit_event' }])(

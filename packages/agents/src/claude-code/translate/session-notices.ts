@@ -5,8 +5,8 @@ import { serverStarting } from '../../base/notice-board.ts';
 import { timeOfSeconds } from '../../base/usage-limits.ts';
 
 /** All notices about one topic; they replace the earlier notices about it. */
-interface Matter {
-  matter: string;
+interface TopicNotices {
+  topic: string;
   notices: SessionNotice[];
 }
 
@@ -50,19 +50,19 @@ export const isAboutSession = (tag: unknown): boolean => tag === 'settings_not_i
  * Returns a message's notices by topic; empty for most messages. Leaves out warnings during a turn (`inTurn`), because
  * they become items of the turn.
  */
-export function readNotices(message: unknown, inTurn: boolean): Matter[] {
+export function readNotices(message: unknown, inTurn: boolean): TopicNotices[] {
   if (typeof message !== 'object' || message === null || !('type' in message)) return [];
   if (!noticeTypes.has(message.type)) return [];
   const noticeMessage = NoticeMessage.safeParse(message).data;
   if (noticeMessage === undefined) return [];
   if (noticeMessage.type === 'rate_limit_event') {
-    return [{ matter: 'limit', notices: limitNotices(noticeMessage.rate_limit_info) }];
+    return [{ topic: 'limit', notices: limitNotices(noticeMessage.rate_limit_info) }];
   }
-  if (noticeMessage.subtype === 'init') return startMatters(noticeMessage);
+  if (noticeMessage.subtype === 'init') return startNotices(noticeMessage);
   if (inTurn && !isAboutSession(noticeMessage.tag)) return [];
   return [
     {
-      matter: noticeMessage.tag ?? noticeMessage.content,
+      topic: noticeMessage.tag ?? noticeMessage.content,
       notices: [warning(noticeMessage.content)],
     },
   ];
@@ -81,13 +81,13 @@ export const serverNotices = (servers: readonly McpServerState[]): SessionNotice
     return problem === undefined ? [] : [warning(`The MCP server “${name}” ${problem}`)];
   });
 
-function startMatters({ mcp_servers, plugin_errors }: z.infer<typeof Start>): Matter[] {
+function startNotices({ mcp_servers, plugin_errors }: z.infer<typeof Start>): TopicNotices[] {
   const plugins = plugin_errors.map(({ plugin, message }) =>
     warning(`The plugin “${plugin}” has a problem: ${message}`),
   );
   return [
-    { matter: 'mcp', notices: serverNotices(mcp_servers) },
-    { matter: 'plugins', notices: plugins },
+    { topic: 'mcp', notices: serverNotices(mcp_servers) },
+    { topic: 'plugins', notices: plugins },
   ];
 }
 
