@@ -29,7 +29,7 @@ test.each([
   expect(describeRpcError(error)).toBe(described);
 });
 
-test('the advice to try again appears once, even if the agent gives it', () => {
+test('the advice to try again appears once, even if the agent’s error has the same advice', () => {
   const message = 'Run “agent login”, then try again.';
   expect(authSentence('Agent', [], { code: -32_000, message })).toBe(
     `Agent wants you to sign in first. It says: ${message}`,

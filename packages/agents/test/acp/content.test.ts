@@ -16,7 +16,7 @@ const link = { type: 'resource_link', uri: 'file:///code/a.ts', name: 'a.ts' } a
 const kinds = Object.keys(blocks) as (keyof typeof blocks)[];
 
 test.each([undefined, ...kinds])(
-  'an agent that accepts %s gets only that and links; other content is refused before it reaches the agent',
+  'an agent that accepts %s gets only this content and links; other content is refused before it reaches the agent',
   async (taken) => {
     const promptCapabilities = taken === undefined ? {} : { [taken]: true };
     const agentCapabilities = { loadSession: true, promptCapabilities };

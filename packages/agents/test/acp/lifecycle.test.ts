@@ -153,7 +153,7 @@ testAtLength('an agent that does not answer initialize is ended at the limit', a
   ).gone;
 });
 
-test('an agent that is started with “acp” gets no hint to add it', async () => {
+test('an agent that is started with “acp” gets no hint to add “acp”', async () => {
   const { provider, projectDir } = await runAgent(
     { on: { initialize: [{ hang: true }] } },
     { provider: { startLimitMs: 500 }, nodeArgs: ['--title=agent-acp'] },
@@ -449,7 +449,7 @@ test('two callers that load a session at once get the same session', async () =>
   expect((await calls()).filter((method) => method === 'session/load')).toHaveLength(1);
 });
 
-test('killing a session that waits for its start frees its place', async () => {
+test('killing a session that waits to be started lets the next session start', async () => {
   const { provider, projectDir, control } = await runAgent(
     { on: { initialize: [{ hang: true }] } },
     { provider: { maxStarts: 1 } },

@@ -107,7 +107,7 @@ test('a conversation of an agent that lists only by folder can be read', async (
   expect(turns[0]?.events[0]?.timestamp).toBe('2026-01-01T00:00:00.000Z');
 });
 
-test('an agent that cannot list sessions is not asked to, and has none', async () => {
+test('an agent that cannot list sessions is not asked for a list, and the list is empty', async () => {
   const { provider, calls } = await runAgent({ offers: { list: false } });
   expect(await provider.listStoredSessions()).toEqual([]);
   expect(await calls()).toEqual(['initialize']);

@@ -124,7 +124,7 @@ const png =
 const toldTo = (claude: RunningClaude) =>
   leaves('messages', lastOf(claude).body.messages).filter((line) => !isAllowed(line));
 
-test('the model gets the same text as from a terminal, except for listed differences, including mentioned files; a restart does not change the prompt', async () => {
+test('the model gets the same text as from a terminal, also for mentioned files, except for the listed differences; a restart does not change the prompt', async () => {
   const claude = await runClaude(() => () => reply('Yes.'), {
     files: { ...files, ...mentioned, 'lib/plums.ts': '', ...later },
     config,

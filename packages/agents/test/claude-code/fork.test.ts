@@ -93,7 +93,7 @@ const conversation = ({ body }: MessagesRequest): string[] =>
     );
   });
 
-test('a fork after the second of four turns sends the model these two and the new message; the original continues', async () => {
+test('a fork after the second of four turns sends the model these two turns and the new message; the original continues', async () => {
   const { claude, listener } = afterFour(reply('And on.'), reply('Answer 6.'));
   const before = stored(claude, listener.sessionId);
 
@@ -120,7 +120,7 @@ test('a fork after the second of four turns sends the model these two and the ne
   expect(conversation(claude.api.requests.at(-1)!)).toContain('user text Question 4.');
   expect(conversation(claude.api.requests.at(-1)!)).not.toContain('user text Question 5.');
 
-  // A fork of the fork during its next turn, which continues.
+  // Fork the fork while its next turn runs; that turn continues.
   const silence = gate();
   claude.api.play([held(silence, reply('Answer 7.')), reply('Answer 8.')]);
   const { turnId: running } = await there.send('Question 7.');

@@ -72,7 +72,7 @@ test('a turn has the given id', async () => {
   expect((await listener.ended('my-turn')).status).toBe('complete');
 });
 
-test('an answer beyond all length limits ends with that reason; an unknown reason is passed on unchanged', async () => {
+test('a turn whose answers exceed the length limit again and again ends with that reason; an unknown reason is passed on unchanged', async () => {
   const stops = ['max_tokens', 'max_tokens', 'max_tokens', 'max_tokens', 'pause_turn'];
   const { listener } = share(() => stops.map((stopReason) => reply('Half.', { stopReason })));
   // Claude Code itself continues three times.

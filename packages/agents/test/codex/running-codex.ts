@@ -20,7 +20,7 @@ import { Listener } from '../acp/running-agent.ts';
 export interface CodexStage {
   api: ResponsesApi;
   workspace: Workspace;
-  /** Makes another provider for that home, as a new server does. */
+  /** Makes another provider for the same home, as a new server does. */
   provide(): CodexProvider;
   close(): Promise<void>;
 }

@@ -46,7 +46,7 @@ test('a compaction is a system message that streams its summary', () => {
 test.each([
   ['completed', 'completed'],
   ['failed', 'failed'],
-  // The field has no value for a cancelled compaction.
+  // The field “compaction” has no value for a cancelled compaction.
   ['cancelled', 'in_progress'],
 ])('the status %s sets the field “compaction” of the message', (status, compactionIs) => {
   expect(messages(compaction({ status }))).toMatchObject([{ compaction: compactionIs }]);

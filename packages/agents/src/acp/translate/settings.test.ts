@@ -204,7 +204,7 @@ test.each([
   },
 );
 
-test('the option with the listed models, not the list, has the current model', () => {
+test('if the models are listed separately, the option that offers these models has the current model', () => {
   const { translator, drafts } = startTranslator();
   const options = models.availableModels.map(({ modelId, name }) => ({ value: modelId, name }));
   const which = { id: 'which', name: 'Which', category: 'model', currentValue: 'small', options };
@@ -287,7 +287,7 @@ test('a current mode without a list of modes has no choices', () => {
   ]);
 });
 
-test('a change of mode without any mode reports the settings unchanged', () => {
+test('if there are no modes, a change of mode reports the settings unchanged', () => {
   const changed = { sessionUpdate: 'current_mode_update', currentModeId: 'code' };
   expect(optionsAfter({ configOptions: [effort] }, changed)).toMatchObject([
     { id: 'effort', currentValue: 'low' },

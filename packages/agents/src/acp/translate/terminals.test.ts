@@ -19,7 +19,7 @@ test('an unknown terminal has no output and no exit', () => {
   expect(terminals.text('nobody')).toBe('');
 });
 
-test('a forgotten terminal is gone', () => {
+test('a forgotten terminal has no output', () => {
   const terminals = new TerminalTexts();
   terminals.print('t', 'one');
   terminals.exit('t', { exitCode: 0 });

@@ -52,7 +52,7 @@ test('the reason is the agentâ€™s own last message, not a thought or a subagentâ
 });
 
 test.each([[[]], [[say(' \n')]]])(
-  'a failed turn without a reason gets a general one: %j',
+  'a failed turn without a reason gets a general reason: %j',
   (said) => {
     expect(hearTurn([failed, ...said]).end).toMatchObject({
       error: { code: 'AGENT_ERROR', message: 'The agent reported an error.' },

@@ -91,7 +91,7 @@ test.each(['hologram', 'toString', 'notification'])(
   },
 );
 
-test('only messages for Claude Code’s own screens are silent', () => {
+test('only messages for Claude Code’s own screens are not shown', () => {
   expect(isSilentType({ type: 'keep_alive' })).toBe(true);
   const others = [{ type: 'hologram' }, { type: 7 }, {}, null, undefined, 'keep_alive'];
   expect(others.filter((message) => isSilentType(message))).toEqual([]);

@@ -53,7 +53,7 @@ test.each([
   expect(describeOrigin(origin)).toBe(why);
 });
 
-test('another sender’s message is shown with its origin, but Claude Code’s text for its model is not', () => {
+test('another sender’s message is shown with its origin, but Claude Code’s text for its model is not shown', () => {
   expect(describeOrigin({ kind: 'coordinator' }, 'Hurry.')).toMatch(/\n\nHurry\.$/);
   expect(describeOrigin({ kind: 'eclipse' }, 'It is dark.')).toMatch(/\n\nIt is dark\.$/);
   expect(describeOrigin({ kind: 'peer', body: 'Hi.' }, '<peer>Hi.</peer>')).toMatch(/\n\nHi\.$/);
@@ -89,7 +89,7 @@ function told(...messages: unknown[]): unknown[] {
   return contents(all);
 }
 
-test('a turn that Claude Code begins by itself shows that at its beginning, and the origin when its result has one', () => {
+test('a turn that Claude Code begins by itself first shows only that, and then the origin if its result has one', () => {
   const { send, all } = startTranslator();
   send(requesting);
   expect(contents(all)).toEqual([[byItself]]);

@@ -62,7 +62,7 @@ test('an error’s tag is removed', () => {
   expect(read(`${tagged}!`).output).toBe(`${tagged}!`);
 });
 
-test('a wholly written file is a diff from its old text, or from nothing', () => {
+test('a file that is written whole has a diff from its old text, or from nothing if the file is new', () => {
   const written = { filePath: '/a', content: 'new', structuredPatch: [] };
   expect(read('ok', { structured: written }).diffs).toEqual([
     { path: '/a', oldText: null, newText: 'new' },

@@ -171,7 +171,7 @@ test('usage is counted once per answer, even if it has several entries', () => {
   expect(turn?.usage).toEqual({ inputTokens: 13, outputTokens: 25 });
 });
 
-test('a turn that people did not begin shows its origin, and so do such messages during a turn', () => {
+test('a turn that people did not begin shows its origin, and so does a message during a turn that no person sent', () => {
   const origin = { kind: 'peer', from: 's2' };
   const why = 'Another session sent a message: “s2”.';
   const queued = { type: 'queued_command', prompt: 'Psst.', origin };
@@ -267,7 +267,7 @@ test('a nested subagent’s messages also follow the call that started it', () =
   ]);
 });
 
-test('a to-do list lasts over turns', () => {
+test('a to-do list lasts longer than a turn', () => {
   const create = { type: 'tool_use', id: 'c', name: 'TaskCreate', input: {} };
   const done = { taskId: '1', status: 'completed' };
   const update = { type: 'tool_use', id: 'd', name: 'TaskUpdate', input: done };

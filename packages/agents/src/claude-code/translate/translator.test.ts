@@ -284,7 +284,7 @@ test('a to-do list is the plan of the turn, not a tool', async () => {
   ]);
 });
 
-test('a list that is changed entry by entry is a plan, and lasts over turns', async () => {
+test('a to-do list that is changed entry by entry is a plan, and lasts longer than a turn', async () => {
   expect(brief(await respond('task-list'))).toEqual([
     { plan: ['completed', 'in_progress'] },
     { message: 'Under way.' },
@@ -520,7 +520,7 @@ test('a message that replaces others withdraws them', () => {
   ]);
 });
 
-test('a message that the agent begins during its own turn starts the message’s turn at once', () => {
+test('if the agent begins to answer a user’s message during a turn of its own, the message’s turn starts at once', () => {
   const { translator, drafts } = startTranslator();
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Me too.' });
