@@ -58,7 +58,7 @@ export function cannotRewind(why: string, cause?: unknown): ProviderError {
 
 /** A message was sent into the running turn, but no turn runs, or the turn does not accept it. */
 export function nothingToSteer(why = 'No turn is running.', cause?: unknown): ProviderError {
-  const message = `${why} Send it as a message of its own instead.`;
+  const message = `${why} Send the text as a new message.`;
   return new ProviderError('NOTHING_TO_STEER', message, { cause });
 }
 

@@ -261,7 +261,7 @@ export class AcpAgent {
     limitMs: number,
     work: Promise<T>,
     signal?: AbortSignal,
-    tooLong = `It took longer than ${inSeconds(limitMs)}.`,
+    tooLong = `The agent took longer than ${inSeconds(limitMs)}.`,
   ): Promise<T> {
     return this.#life.withinLimit(work, limitMs, { tooLong, signal });
   }
@@ -282,10 +282,13 @@ export class AcpAgent {
       },
     });
     const initialised = Initialised.safeParse(answer).data;
-    if (initialised === undefined) throw new Error('Its answer to “initialize” is not valid.');
+    if (initialised === undefined)
+      throw new Error('The agent’s answer to “initialize” is not valid.');
     const { protocolVersion: version, agentCapabilities, agentInfo, authMethods } = initialised;
     if (version !== protocolVersion) {
-      throw new Error(`It speaks version ${version} of the protocol, not ${protocolVersion}.`);
+      throw new Error(
+        `The agent speaks version ${version} of the protocol, not ${protocolVersion}.`,
+      );
     }
     this.#capabilities = agentCapabilities;
     this.#info = agentInfo;
@@ -359,7 +362,7 @@ function silence({ command: { command, args }, limitMs, hasAnswered }: AgentStar
   const hint = speaksAcp
     ? ''
     : ' Many agents speak ACP only with an argument, such as --acp: check “args”.';
-  return `It did not answer within ${inSeconds(limitMs)}.${hint} If the agent is slow to start, raise “startLimitMs”.`;
+  return `The agent did not answer within ${inSeconds(limitMs)}.${hint} If the agent is slow to start, raise “startLimitMs”.`;
 }
 
 const timeout = (ms: number): Promise<false> =>

@@ -108,7 +108,9 @@ export class AcpConnection {
     if (method === undefined) return this.#pendingRequests.delete(id);
     if ('id' in message) this.#open += 1;
     if (this.#open <= maxOpenRequests) return true;
-    throw new ProtocolBreach(`It waits for answers to more than ${maxOpenRequests} requests.`);
+    throw new ProtocolBreach(
+      `The agent waits for answers to more than ${maxOpenRequests} requests.`,
+    );
   }
 
   #write(message: AnyMessage): void {

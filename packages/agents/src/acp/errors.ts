@@ -60,7 +60,7 @@ const maxDetail = 500;
 /** Describes the agent's error in a sentence or two. */
 export function describeRpcError({ code, message, data }: RpcError): string {
   if (data === undefined || data === null) {
-    return message.trim() === '' ? `It gave no reason, only the code ${code}.` : message;
+    return message.trim() === '' ? `The agent gave no reason, only the code ${code}.` : message;
   }
   const parsed = Detail.safeParse(data).data;
   const detail =

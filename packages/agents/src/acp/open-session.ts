@@ -155,7 +155,7 @@ async function requestNewSession(
   return agent.begin(params, (answer) => {
     const agentSessionId = Begun.safeParse(answer).data?.sessionId;
     if (agentSessionId === undefined)
-      throw new Error('Its answer to “session/new” names no session.');
+      throw new Error('The agent’s answer to “session/new” names no session.');
     const session = new AcpSession({ ...opening.session, agent, agentSessionId });
     session.open(answer, { how: 'begun' }, [...new Set([...notices, ...refusals])]);
     agent.admit(agentSessionId, session);
@@ -260,7 +260,7 @@ async function withAgent(
 }
 
 const tooSlow = (limitMs: number): string =>
-  `It opened no session within ${limitMs / 1_000} s. If the agent is slow, for example with many MCP servers, raise “openLimitMs”.`;
+  `The agent opened no session within ${limitMs / 1_000} s. If the agent is slow, for example with many MCP servers, raise “openLimitMs”.`;
 
 function readFailure(opening: Opening, agent: AcpAgent, error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;

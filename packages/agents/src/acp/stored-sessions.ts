@@ -213,7 +213,7 @@ const Forked = z.looseObject({ sessionId: z.string().min(1) });
 async function fork(agent: AcpAgent, sessionId: string, cwd: string): Promise<string> {
   const answer = await agent.open('session/fork', { sessionId, cwd, mcpServers: [] });
   const copy = Forked.safeParse(answer).data?.sessionId;
-  if (copy === undefined) throw new Error('Its answer to “session/fork” names no session.');
+  if (copy === undefined) throw new Error('The agent’s answer to “session/fork” names no session.');
   await agent.leave(copy);
   return copy;
 }

@@ -86,7 +86,9 @@ export class AgentProcess {
     if (this.#isGone || !this.#child.stdin.writable) return;
     this.#child.stdin.write(`${line}\n`);
     if (this.#child.stdin.writableLength > maxUnreadBytes) {
-      this.#exited.resolve(new ProtocolBreach('It sends requests and does not read the answers.'));
+      this.#exited.resolve(
+        new ProtocolBreach('The agent sends requests and does not read the answers.'),
+      );
     }
   }
 
@@ -143,7 +145,7 @@ export class AgentProcess {
     this.note(this.#lines.rest());
     // Prefer the exit code as the reason: the end of the output explains less.
     const exit = await Promise.race([this.#exited.promise, delay(lastLinesMs)]);
-    return exit ?? new Error('It closed its output.');
+    return exit ?? new Error('The process closed its output.');
   }
 }
 
@@ -163,5 +165,9 @@ function spawnProblem(error: Error, command: string): Error {
 }
 
 function exitReason(code: number | null, signal: NodeJS.Signals | null): Error {
-  return new Error(signal === null ? `It exited with code ${code}.` : `It was ended by ${signal}.`);
+  return new Error(
+    signal === null
+      ? `The process exited with code ${code}.`
+      : `The process was ended by ${signal}.`,
+  );
 }

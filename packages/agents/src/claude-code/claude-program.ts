@@ -65,7 +65,7 @@ export class ClaudeProgram {
     child.once('close', () => this.#closed.resolve());
     child.once('exit', (code, by) => {
       const how = by === null ? `exited with code ${code}` : `was ended by ${by}`;
-      this.#ending = new Error(`Its process ${how}.`);
+      this.#ending = new Error(`The process ${how}.`);
       this.#waitForSilence();
     });
     return Object.assign(child, { stdout: this.#output });

@@ -624,7 +624,9 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#translator.end(terminal, now());
     this.#taskOutput.watch([]);
     this.#approvals.cancelAll('process_ended');
-    this.#sending?.bound.reject(this.#crash(new Error('It was stopped before it answered.')));
+    this.#sending?.bound.reject(
+      this.#crash(new Error('The process was stopped before Claude Code answered.')),
+    );
     this.#turnEnd.resolve();
   }
 

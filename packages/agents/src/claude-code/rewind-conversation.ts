@@ -84,7 +84,7 @@ async function requestRewind(query: Query, { target, newest }: RewindTarget) {
   // Claude Code supports this request, though the SDK has no method for it.
   const request: unknown = Reflect.get(query, 'request');
   if (typeof request !== 'function')
-    throw cannotRewind('This version of the SDK does not support it.');
+    throw cannotRewind('This version of the SDK does not support rewinding.');
   const asked = {
     subtype: 'rewind_conversation',
     target_message_uuid: target,
@@ -92,7 +92,7 @@ async function requestRewind(query: Query, { target, newest }: RewindTarget) {
   };
   const answer: unknown = await Promise.resolve(request.call(query, asked)).catch(
     (error: unknown) => {
-      throw cannotRewind('Claude Code did not go back.', error);
+      throw cannotRewind('Claude Code did not rewind the conversation.', error);
     },
   );
   const parsed = RewindAnswer.safeParse(answer).data;

@@ -174,7 +174,7 @@ export class AppServer {
 
   /** Returns the result of `work`. Rejects if the limit passes, the process ends, or the signal aborts. */
   async within<T>(limitMs: number, work: Promise<T>, signal: AbortSignal): Promise<T> {
-    const tooLong = `It did not answer within ${limitMs / 1_000} s.`;
+    const tooLong = `Codex did not answer within ${limitMs / 1_000} s.`;
     return this.#life.withinLimit(work, limitMs, { tooLong, signal });
   }
 

@@ -119,7 +119,10 @@ export class BackgroundWork {
         await this.#server.tryRequest('thread/backgroundTerminals/clean', { threadId: taskId });
       } else await this.#server.request('thread/backgroundTerminals/terminate', process);
     } catch (error) {
-      throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop it. ${thrownMessage(error)}`);
+      throw new ProviderError(
+        'INTERRUPT_FAILED',
+        `Codex did not stop the background task. ${thrownMessage(error)}`,
+      );
     }
   }
 

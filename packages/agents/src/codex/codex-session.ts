@@ -685,7 +685,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   }
 
   #checkAlive(): void {
-    if (!this.#isAlive) throw this.#gone(new Error('It is no longer running.'));
+    if (!this.#isAlive) throw this.#gone(new Error('The process is no longer running.'));
   }
 
   #gone(cause: Error): ProviderError {

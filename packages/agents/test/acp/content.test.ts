@@ -62,10 +62,10 @@ test('a turn that ends without output gets a notice, but not a turn with a call 
 });
 
 test.each([
-  [{ code: -32603 }, 'It gave no reason, only the code -32603.'],
+  [{ code: -32603 }, 'The agent gave no reason, only the code -32603.'],
   [{ code: -32000, message: 7, data: { details: 'No disk.' } }, 'No disk.'],
   ['No disk.', 'No disk.'],
-  [{}, 'It gave no reason, only the code -32603.'],
+  [{}, 'The agent gave no reason, only the code -32603.'],
 ])(
   'an error answer without the fields of JSON-RPC is shown as a sentence: %j',
   async (error, told) => {

@@ -195,7 +195,7 @@ test.each(['initialize', 'session/new'])('an invalid answer to %s is refused', a
   const { provider, projectDir } = await runAgent({ on: { [method]: [{ result: { odd: 1 } }] } });
   await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
     code: 'SESSION_CREATE_FAILED',
-    message: expect.stringContaining(`Its answer to “${method}”`),
+    message: expect.stringContaining(`The agent’s answer to “${method}”`),
   });
 });
 
@@ -304,11 +304,11 @@ test('output from before a turn is not given as the reason of a crash in the tur
   const [silent, loud] = [await create(), await create()];
   await silent.ask('Go.');
   expect((await silent.ask('Be silent.')).error?.message).toBe(
-    'Scripted has ended. It exited with code 1.',
+    'Scripted has ended. The process exited with code 1.',
   );
   await loud.ask('Go.');
   expect((await loud.ask('Be loud.')).error?.message).toBe(
-    'Scripted has ended. It exited with code 1. It said: No memory.',
+    'Scripted has ended. The process exited with code 1. It said: No memory.',
   );
 });
 

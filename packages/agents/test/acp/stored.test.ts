@@ -258,7 +258,7 @@ test.each<[string, Step[], RegExp]>([
   [
     'ends its agent',
     [{ exit: { code: 3 } }],
-    /could not resume this session\. It exited with code 3\. .*does not know/,
+    /could not resume this session\. The process exited with code 3\. .*does not know/,
   ],
 ])(
   'a session whose load %s is replaced by a new session once, with a notice of the reason',

@@ -72,6 +72,6 @@ test('a terminal’s output is added only to the call that shows the terminal', 
   const outputs = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
   expect(outputs.map(({ callId, output }) => [callId, output])).toEqual([
     ['b', 'hi'],
-    ['a', 'The turn ended before this finished.'],
+    ['a', 'The turn ended before this call finished.'],
   ]);
 });

@@ -400,7 +400,7 @@ describe('calls that are open when their turn ends', () => {
 
   test('a call that is open when its turn ends has the reason for the end as its output if it has no other output', () => {
     expect(hear([call()]).output).toMatchObject({
-      output: 'The turn ended before this finished.',
+      output: 'The turn ended before this call finished.',
       success: false,
     });
   });
@@ -490,7 +490,10 @@ describe('permission requests', () => {
     const response = foldTurn(drafts, 'turn');
     expect(itemsOf(response, 'approval')).toMatchObject([{ outcome: { outcome: 'cancelled' } }]);
     expect(itemsOf(response, 'function_call_output')).toMatchObject([
-      { output: 'The turn ended before this finished.', raw: { description: 'It tidies up.' } },
+      {
+        output: 'The turn ended before this call finished.',
+        raw: { description: 'It tidies up.' },
+      },
     ]);
   });
 

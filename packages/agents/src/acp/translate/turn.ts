@@ -236,7 +236,7 @@ export class AcpTurn {
     this.#children.close();
     this.#messages.close();
     for (const one of this.#again.end()) this.keepAside(one);
-    this.calls.closeAll(error?.message ?? 'The turn ended before this finished.');
+    this.calls.closeAll(error?.message ?? 'The turn ended before this call finished.');
     const unplaced = this.#place(error !== undefined);
     this.#writer.end(end);
     return unplaced;

@@ -141,7 +141,7 @@ test('the outcome of an unknown approval changes nothing', () => {
 
 test('a completed turn ends its open calls with an error output', () => {
   expect(itemsOf(recordTurn(answer([call('c')])), 'function_call_output')).toMatchObject([
-    { callId: 'c', output: 'The turn ended before this finished.', success: false },
+    { callId: 'c', output: 'The turn ended before this call finished.', success: false },
   ]);
 });
 

@@ -215,7 +215,9 @@ export class ClaudeTurn {
     this.#compactions.close();
     this.#writer.done(this.#reasonId);
     this.#calls.closeAll(
-      end.type === 'response_error' ? end.error.message : 'The turn ended before this finished.',
+      end.type === 'response_error'
+        ? end.error.message
+        : 'The turn ended before this call finished.',
     );
     this.#writer.end(end);
   }
