@@ -1,4 +1,4 @@
-/** The contract that a driver for one kind of agent implements; `DriverProvider` turns it into a `CliProvider`. */
+/** The contract that a driver for one kind of agent implements; `DriverProvider` makes a `CliProvider` of it. */
 import type {
   AcceptedContent,
   AgentInfo,
@@ -42,7 +42,7 @@ export interface SessionOutput {
 
 /** What Liminal has stored about a session that is opened again. */
 export interface EarlierSession<Memory = unknown> {
-  /** The agent's own id for the session, if it differs from ours. */
+  /** The agent's own id for the session, if it differs from Liminal's. */
   agentSessionId?: string | undefined;
   /** The `memory` that this session had when it last ended on this server. */
   memory?: Memory | undefined;
@@ -86,7 +86,7 @@ export interface SessionOpening<Memory = unknown> {
 export interface AgentSession<Memory = unknown> {
   /** False once the session is closing or its process has ended. */
   readonly isAlive: boolean;
-  /** The agent's own id for the session, if it differs from ours. */
+  /** The agent's own id for the session, if it differs from Liminal's. */
   readonly agentSessionId?: string;
   /** The agent's own id for the running turn, if it differs from Liminal's. */
   readonly agentTurnId?: string | undefined;
@@ -138,8 +138,8 @@ export interface AgentSession<Memory = unknown> {
   /** Stops a background task (`SessionUpdate.tasks`). `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
   stopTask?(taskId: string): Promise<void>;
   /**
-   * Restores the files that the agent's own tools have edited to their state before a turn; with `dryRun`, only lists them.
-   * Not called during a turn. `NO_CHECKPOINT`.
+   * Restores the files that the agent's own tools have edited to their state before a turn; with `dryRun`, only lists
+   * them. Not called during a turn. `NO_CHECKPOINT`.
    */
   rewindFiles?(turnId: string, dryRun: boolean): Promise<RewindResult>;
   /**
@@ -170,8 +170,8 @@ export interface AgentDriver<Memory = unknown> extends AgentCapabilities {
   /** The name that people see. */
   readonly name: string;
   /**
-   * Limits how many sessions open at once; default two. All other code that starts the agent's programs takes places of
-   * this semaphore, too.
+   * Limits how many sessions open at once; default two. Code that starts the agent's programs for other purposes also
+   * uses this semaphore.
    */
   readonly starts?: Semaphore;
 

@@ -46,7 +46,7 @@ export interface LoadSessionOptions {
   /** The session's folder; if absent, the provider searches for the session. */
   projectDir?: string;
   additionalDirectories?: readonly string[];
-  /** The agent's own id for the session, if it differs from ours. */
+  /** The agent's own id for the session, if it differs from Liminal's. */
   agentSessionId?: string;
   config?: Record<string, string>;
   /**
@@ -85,8 +85,8 @@ export interface ProjectGrants {
 /** A session's conversation as Liminal has stored it, for agents that store nothing themselves. */
 export interface StoredConversation {
   /**
-   * The runs that have ended, oldest first; messages of the user have the bytes of their files. Runs that were rewound have
-   * no items.
+   * The runs that have ended, oldest first; messages of the user have the bytes of their files. Runs that were rewound
+   * have no items.
    */
   runs(): Promise<Response[]>;
 }
@@ -102,7 +102,7 @@ export interface ConversationRewind {
 export interface ProviderSession {
   sessionId: string;
   cliType: string;
-  /** The earlier turns that the agent reported when it loaded the session, if it did. */
+  /** Set if the agent reports the session's earlier turns when it loads the session. */
   reportedTurns?: Promise<StoredTurn[]>;
 }
 
@@ -153,7 +153,9 @@ export interface StoredTurn {
   events: EventDraft[];
   /** The preceding turn, if known; absent for a conversation's first turn. */
   after?: string;
-  /** Whether the conversation has forked: a resumed agent continued from another turn's end and does not know this turn. */
+  /**
+   * Whether the conversation has forked: a resumed agent continued from another turn's end and does not know this turn.
+   */
   isLeft?: boolean;
   /** Whether the turn was copied from another session by a fork. */
   isCopied?: boolean;
@@ -171,7 +173,9 @@ export interface StoredFork {
   left: ReadonlySet<string>;
 }
 
-/** What an agent reports about itself when it starts, and the conflicts between that and its configuration. */
+/**
+ * An agent's report about itself when it starts, and the conflicts between the report and the agent's configuration.
+ */
 export interface AgentIntroduction {
   /** The agent's own name. */
   name?: string;
@@ -261,8 +265,8 @@ export interface CliProvider extends AgentCapabilities {
   /** Sets an open session's title in the agent's own store. `NOT_SUPPORTED`. */
   rename?(sessionId: string, title: string): Promise<void>;
   /**
-   * Moves a running call, or every call that can be moved, to the background, so that the turn continues. `TASK_NOT_FOUND`,
-   * `INTERRUPT_FAILED`, `NOT_SUPPORTED`.
+   * Moves a running call, or every call that can be moved, to the background, so that the turn continues.
+   * `TASK_NOT_FOUND`, `INTERRUPT_FAILED`, `NOT_SUPPORTED`.
    */
   background?(sessionId: string, callId?: string): Promise<void>;
   /** Stops a background task. `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
@@ -298,7 +302,7 @@ export interface AgentCapabilities {
   readonly rewinds?: boolean;
   /**
    * Whether the agent's sessions can have folders besides the project's. If an agent turns out not to support further
-   * folders, opening the session rejects.
+   * folders, opening the session fails.
    */
   readonly takesDirectories?: boolean;
   /** Whether sessions can rewind their conversation. */
@@ -314,8 +318,8 @@ export interface AgentCapabilities {
   /** Whether sessions store permanent permissions in their project's `ProjectGrants`. */
   readonly usesGrants?: boolean;
   /**
-   * Whether a turn that waits for a person survives the end of agent and server: a session that is opened again repeats the
-   * questions, with the same ids, in a new turn (`EarlierSession.resuming`).
+   * Whether a turn that waits for a person survives the end of agent and server: a session that is opened again repeats
+   * the questions, with the same ids, in a new turn (`EarlierSession.resuming`).
    */
   readonly resumes?: boolean;
   /**
@@ -324,16 +328,18 @@ export interface AgentCapabilities {
    */
   readonly forksWhole?: boolean;
   /**
-   * Whether the ids of stored turns are only numbers, so that turns must be matched by their messages. Such an agent can
-   * report its stored turns only while it runs.
+   * Whether the ids of stored turns are only numbers, so that turns must be matched by their messages. An agent with
+   * such ids can report its stored turns only while it runs.
    */
   readonly numbersStoredTurns?: boolean;
   /**
    * The settings in a project folder that would make the agent run or permit something; undefined if there are none.
-   * Starts no process. The agent uses these settings only if `SessionOpening.projectTrust` allows it.
+   * Starts no process. The agent uses the project's settings only if `SessionOpening.projectTrust` allows it.
    */
   readProjectSettings?(projectDir: string): Promise<ProjectSettings | undefined>;
-  /** Starts the agent up to its greeting, then ends it. Rejects with the reason if no greeting comes within `limitMs`. */
+  /**
+   * Starts the agent up to its greeting, then ends it. Rejects with the reason if no greeting comes within `limitMs`.
+   */
   introduce?(limitMs: number): Promise<AgentIntroduction>;
   /**
    * Sessions in the agent's own store, newest first; of one folder, or of all. `known` are project folders, for agents
@@ -341,8 +347,8 @@ export interface AgentCapabilities {
    */
   listStoredSessions?(projectDir?: string, known?: readonly string[]): Promise<StoredSession[]>;
   /**
-   * Like `listStoredSessions`, but asks only an agent that is already running; undefined if none is running. For an agent
-   * with this method, `listStoredSessions` starts a program and is called only when a user asks for the list.
+   * Like `listStoredSessions`, but asks only an agent that is already running; undefined if none is running. For an
+   * agent with this method, `listStoredSessions` starts a program and is called only when a user asks for the list.
    */
   peekStoredSessions?(known?: readonly string[]): Promise<StoredSession[] | undefined>;
   /**

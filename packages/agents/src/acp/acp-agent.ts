@@ -101,7 +101,9 @@ export class AcpAgent {
   readonly #env: NodeJS.ProcessEnv;
   readonly #sessions = new Map<unknown, HostedSession>();
   readonly #early = new EarlyUpdates((sessionId, update) => this.#onChild(sessionId, update));
-  /** The ids of sessions that have ended here: late updates of them do not belong to a subagent. */
+  /**
+   * The ids of sessions that have ended in this process: late updates of these sessions do not belong to a subagent.
+   */
   readonly #left = new LruMap<unknown, true>(1_000);
   readonly #life = new Lifetime();
   #isAlive = true;
@@ -110,7 +112,7 @@ export class AcpAgent {
   #info: Initialised['agentInfo'];
   #ended: Promise<void> | undefined;
 
-  /** Starts the program. Rejects if it does not answer `initialize` within `limitMs`, and leaves no process. */
+  /** Starts the program. Rejects if the agent does not answer `initialize` within `limitMs`, and leaves no process. */
   static async start(start: AgentStart, signal: AbortSignal): Promise<AcpAgent> {
     const { command, offersFiles, limitMs } = start;
     signal.throwIfAborted();
@@ -327,7 +329,8 @@ export class AcpAgent {
     const parent = this.#parentOf(sessionId);
     if (parent !== undefined) return parent.onChildUpdate?.(sessionId, update);
     if (!isConversation(update)) return;
-    // The agent did not announce the session, as the protocol demands: guess its parent only if one session qualifies.
+    // Contrary to the protocol, the agent did not announce the session: guess its parent, but only if exactly one
+    // session qualifies.
     const all = [...this.#sessions.values()];
     const busy = all.filter(({ isBusy }) => isBusy === true);
     const [only, ...others] = busy.length > 0 ? busy : all;
@@ -349,7 +352,7 @@ export class AcpAgent {
     this.#sessions.clear();
     for (const session of sessions) session.onGone(reason);
     this.#connection.close(reason);
-    // The children of the process may still run.
+    // End the process even if it has exited: its children may still run.
     void this.end();
   }
 }

@@ -70,7 +70,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   #hasAnswered = false;
   /** Whether the process that was started last forks sessions. */
   #forks = false;
-  /** As reported by the process that was started last. */
+  /** The agent's version, as reported by the process that was started last. */
   #version: string | undefined;
   /**
    * The MCP transports that the process started last has reported. Before the first start all are assumed to work:

@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { ProviderError } from '../errors.ts';
 import { isRecord } from './translate/fields.ts';
 
-/** The request that changes a setting, and the settings that its success implies, as the answer may lack them. */
+/**
+ * The request that changes a setting, and the settings that its success implies, because the agent's answer may lack
+ * these settings.
+ */
 export interface SettingChange {
   method: string;
   params: Record<string, unknown>;
@@ -73,7 +76,7 @@ export class AcpSettings {
 }
 
 /**
- * Returns the option `id` if it offers `value`. Otherwise throws ProviderError `INVALID_OPTION`, with the possible
+ * Returns the option `id` if it offers `value`; otherwise throws ProviderError `INVALID_OPTION`, with the possible
  * values.
  */
 export function findChoice(

@@ -12,7 +12,8 @@ const Capabilities = z
   .catch({});
 
 /**
- * Agents, by their own names, that skip MCP servers that are programs, without notice: Copilot 1.0.102, Cline 3.0.65.
+ * The names, as the agents report them, of agents that skip MCP servers that are programs, without notice: Copilot
+ * 1.0.102, Cline 3.0.65.
  */
 const leaveOutPrograms = new Set(['copilot', 'cline']);
 
@@ -24,7 +25,7 @@ export function mcpTransports(mcpCapabilities: unknown): McpServer['type'][] {
   return can.stdio === false ? more : ['stdio', ...more];
 }
 
-/** The names of the MCP servers that the agent of this name may skip: those that are programs. */
+/** Returns the names of the MCP servers that an agent with this name may skip: the servers that are programs. */
 export const mayBeLeftOut = (servers: McpServers, agentName = ''): string[] =>
   leaveOutPrograms.has(agentName.toLowerCase())
     ? Object.keys(servers).filter((name) => servers[name]?.type === 'stdio')

@@ -17,9 +17,9 @@ const limitMs = 30_000;
 
 /**
  * An agent's replay when it loads a session. By the protocol the replay comes before the answer to `session/load`; some
- * agents answer before or during the replay (Gemini CLI 0.61, after the first update). A replay that begins after the
- * answer begins with a user's message: Liminal has sent no prompt yet. So updates before the first user's message are
- * new.
+ * agents answer before or during the replay (Gemini CLI 0.61, after the first update). If a replay begins after the
+ * answer, its first update is a user's message, because Liminal has sent no prompt yet. Updates before the first user's
+ * message are therefore new.
  */
 export class Replay {
   readonly #ended = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 import type { AcpAgent } from './acp-agent.ts';
 import { pages } from './listed-sessions.ts';
 
-/** How long an agent may take to report a session's last change, in ms. A person's message waits for this report. */
+/** How long an agent may take to report a session's last change, in ms; a person's message waits for the report. */
 const markLimitMs = 1_000;
 
 /**

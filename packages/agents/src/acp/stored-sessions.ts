@@ -26,8 +26,8 @@ export interface StoredSessionsOptions {
 }
 
 /**
- * The sessions in an agent's own store. Only the agent can read its store: if no session has a process, one is started
- * just for the requests, and ended `idleMs` after the last one.
+ * The sessions in an agent's own store. Only the agent can read its store: if no session has a process, a process is
+ * started just for the requests, and is ended `idleMs` after the last request.
  */
 export class StoredSessions {
   readonly #options: StoredSessionsOptions;
@@ -50,7 +50,7 @@ export class StoredSessions {
   async list(folders: readonly string[] = []): Promise<StoredSession[]> {
     const found = await this.peek(folders);
     if (found !== undefined) return found;
-    // Read again for each caller: an editor may have created a session a moment ago.
+    // Read the conversation again for each caller: an editor may have created the session a moment ago.
     return this.#ask((agent) => this.#readList(agent, folders));
   }
 
@@ -115,7 +115,7 @@ export class StoredSessions {
    */
   async release(agentSessionId: string): Promise<void> {
     if (!this.#loaded.has(agentSessionId)) return;
-    // Other requests to the process may be open.
+    // Wait for other requests to the process.
     await Promise.allSettled(this.#asking);
     clearTimeout(this.#idle);
     this.#end();

@@ -69,7 +69,7 @@ export class AgentProcess {
     this.#child.stderr.on('close', this.#errorsEnded.resolve);
   }
 
-  /** Starts reading the output, which waits in the pipe until then. */
+  /** Starts reading the output; before this call the output waits in the pipe. */
   async listen(events: AgentProcessEvents): Promise<void> {
     const reading = this.#read(events.onLine);
     const reason = await Promise.race([this.#exited.promise, reading]);

@@ -96,7 +96,7 @@ const endless = ({ signal }: SessionOpening<string>) =>
     signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
 
-test('a message goes to the session with its id, whose events reach only its own listeners', async () => {
+test('a message goes to the session with the given id, and only the session’s own listeners get its events', async () => {
   const heard: [string, unknown][] = [];
   provider.onEvent('a', (draft) => heard.push(['a', draft]));
   provider.onEvent('b', (draft) => heard.push(['b', draft]));

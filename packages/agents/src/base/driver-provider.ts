@@ -31,8 +31,8 @@ import { Semaphore } from './semaphore.ts';
 import { stat } from 'node:fs/promises';
 
 /**
- * How many ended sessions are remembered; to open an older session again, the caller must pass its folder and its
- * agent's id.
+ * How many ended sessions are remembered; to open an older session again, the caller must pass the session's folder and
+ * the agent's own id for the session.
  */
 const maxEnded = 1_000;
 const defaultStarts = 2;
@@ -43,7 +43,7 @@ interface SessionEntry {
   readonly feed: SessionFeed;
   /** Shared by all callers that open the session; ending the session aborts it. */
   opening?: { opened: Promise<ProviderSession>; abort: AbortController } | undefined;
-  /** A crashed session stays here until it is ended or opened again. */
+  /** A crashed session keeps its entry until it is ended or opened again. */
   running?: RunningSession | undefined;
 }
 
@@ -382,7 +382,7 @@ export class DriverProvider implements CliProvider {
       entry.running = { session, projectDir };
       const canSteer = session.steer !== undefined;
       feed.update({ accepts: session.accepts ?? onlyText, canSteer });
-      // Deferred, so that the caller can add listeners first.
+      // Announce the session later, so that the caller can add listeners first.
       setImmediate(() => announce(session.isAlive));
       return { sessionId, cliType: this.cliType };
     } catch (error) {

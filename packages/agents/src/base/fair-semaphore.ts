@@ -28,7 +28,7 @@ export class FairSemaphore {
   }
 
   /**
-   * Runs `start` when a place is free. If the signal aborts before, rejects with its reason and never calls `start`.
+   * Runs `start` when a place is free. If the signal aborts before `start` is called, rejects with the signal's reason.
    * @param onWait - Called if `start` has to wait.
    */
   async run<T>(

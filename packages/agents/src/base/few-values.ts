@@ -24,7 +24,10 @@ export function withFewValues(json: string): string | undefined {
   return fewer;
 }
 
-/** Converts a value to JSON. A string with JSON that `withFewValues` made of a value is returned unchanged. */
+/**
+ * Converts a value to JSON. If `withFewValues` has already replaced a value by a string with its JSON, returns that
+ * string unchanged.
+ */
 export function toJson(value: unknown): string {
   const isJson =
     typeof value === 'string' && /^[[{]/.test(value) && hasMoreValues(value, maxFieldValues);

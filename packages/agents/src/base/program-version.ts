@@ -10,7 +10,7 @@ const versionLimitMs = 10_000;
 /** Printed versions, by `programKey`. */
 const versions = new LruMap<string, Promise<string | undefined>>(10);
 
-/** Returns a key for a program's file, which changes when the file is replaced or changed. */
+/** Returns a key that changes when the program's file is replaced or changed. */
 export async function programKey(path: string): Promise<string> {
   const real = await realpath(path);
   const { mtimeMs } = await stat(real);
@@ -23,7 +23,7 @@ export async function versionOf(path: string): Promise<string | undefined> {
   const asked = versions.get(key) ?? askVersion(path);
   versions.set(key, asked);
   const version = await asked;
-  // Not cached: the machine may have been too busy.
+  // Do not cache this result: the machine may only have been too busy.
   if (version === undefined) versions.delete(key);
   return version;
 }

@@ -77,7 +77,7 @@ export class SessionFeed implements SessionOutput {
     this.#channels.exit.send(exit);
   }
 
-  /** Holds updates back. The returned function sends them, or drops them if `isWanted` is false. */
+  /** Holds updates back. The returned function sends the held updates, or drops them if `isWanted` is false. */
   hold(): (isWanted: boolean) => void {
     const held: SessionUpdate = {};
     this.#held = held;

@@ -116,7 +116,7 @@ export class TurnWriter {
     const item = { type: 'message', id, content: message, origin: 'user' } as const;
     if (blocks.length === 0) return this.add(item);
     this.write(startPayload(item));
-    // Not cut: a person's files were bounded when the server received them.
+    // The blocks are not cut: the server bounded a person's files on receipt.
     this.#put({ type: 'item_done', itemId: id, finalItem: { ...item, blocks: [...blocks] } });
   }
 

@@ -70,8 +70,8 @@ export class ClaudeApprovals {
 
   /** Called by the SDK. Waits for people without a time limit, unless the turn is stopped. */
   readonly canUseTool: CanUseTool = async (toolName, input, context) => {
-    // The SDK delivers the request before earlier messages. Read these first, because the call must be shown before its
-    // request.
+    // The SDK delivers a permission request before messages that Claude Code sent earlier. Read the earlier messages
+    // first, because the call must be shown before its request.
     await untilRead();
     const questions = toolName === 'AskUserQuestion' ? readQuestions(input) : [];
     if (questions.length > 0) return this.#askQuestions(questions, input, context);

@@ -144,7 +144,10 @@ export class ClaudeDriver implements AgentDriver<Config> {
 
 type StartOptions = ClaudeSessionOptions & { notices: string[] };
 
-/** Starts a session. If an administrator allows only approved MCP servers, starts it without Liminal's MCP servers. */
+/**
+ * Starts a session; if an administrator allows only approved MCP servers, starts the session without Liminal's MCP
+ * servers.
+ */
 async function startAllowed(options: StartOptions, signal: AbortSignal): Promise<ClaudeSession> {
   try {
     return await ClaudeSession.start(options, signal);

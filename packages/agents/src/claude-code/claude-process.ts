@@ -98,8 +98,8 @@ const ofUser: ReadonlySet<string> = new Set(['user_settings', 'policy_settings']
 
 /**
  * Without this prompt the model lacks Claude Code's instructions. Claude Code stores the prompt of a conversation's
- * first request and reuses it, even if a later start passes another prompt. So `snapshot: false` makes Claude Code
- * build the prompt anew for a resumed conversation, with the present additions.
+ * first request and reuses it, even if a later start passes another prompt. `snapshot: false` makes Claude Code build
+ * the prompt anew for a resumed conversation, with the present additions.
  */
 const wholePrompt = { type: 'preset', preset: 'claude_code' } as const;
 
@@ -218,7 +218,8 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
     try {
       return await this.query.initializationResult();
     } catch (error) {
-      // This error may only say that no answer will arrive. Wait for the end of the process, which gives the reason.
+      // The SDK's error may only say that no answer will arrive. Wait for the end of the process, which gives the
+      // reason.
       const limit = new Promise((resolve) => setTimeout(resolve, reasonLimitMs));
       await Promise.race([this.#gone.promise, limit]);
       throw error;
@@ -246,7 +247,7 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
       this.emit('message', withinDepth(message));
     } catch (error) {
       const reason = thrownMessage(error);
-      this.#gone.reject(new Error(`Its message could not be handled (${reason}).`));
+      this.#gone.reject(new Error(`A message of Claude Code could not be handled (${reason}).`));
     }
   }
 }

@@ -9,7 +9,7 @@ const maxErrorOutput = 2_000;
 
 /**
  * Claude Code's program. The SDK notices the program's end only by the end of the output, which a child process may
- * hold open. This class also notices the exit.
+ * hold open; this class also notices the exit.
  */
 export class ClaudeProgram {
   readonly #exited = Promise.withResolvers<void>();

@@ -210,7 +210,7 @@ export class ClaudeSession implements AgentSession<Config> {
     const command = blocks.length === 0 ? userCommandIn(text) : undefined;
     const sending = { turnId, bound: Promise.withResolvers<void>(), isStopped: false };
     this.#sending = sending;
-    // The promise may reject while the code below still waits for the agent's own turn. This handler prevents an
+    // The promise may reject while the code below still waits for the agent's own turn. The empty handler prevents an
     // unhandled rejection.
     sending.bound.promise.catch(() => undefined);
     try {
@@ -267,7 +267,7 @@ export class ClaudeSession implements AgentSession<Config> {
 
   /**
    * If a person allows a call and adds a note, sends the note as a message, which the model reads after the call. The
-   * SDK's answer has a field for a note only if it refuses.
+   * SDK's answer has a field for a note only if the answer is a refusal.
    */
   #sendNote(outcome: ApprovalOutcome): void {
     if (outcome.outcome !== 'selected' || outcome.note === undefined) return;
@@ -503,7 +503,8 @@ export class ClaudeSession implements AgentSession<Config> {
 
   #onMessage(message: unknown): void {
     if (!this.#isAlive) return;
-    // Nearly all messages are plain deltas. They skip the schemas below, which take more time than all other steps.
+    // Nearly all messages are plain deltas. Plain deltas skip the schemas below, which take more time than all other
+    // steps.
     if (isPlainDelta(message)) {
       this.#status.noteDelta();
       return this.#translator.read(message, now());
@@ -579,7 +580,8 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#isStopping = true;
     this.#translator.stop(now());
     try {
-      // Withdraw first: after an interrupt Claude Code begins a turn for its unread messages.
+      // Withdraw unread messages before the interrupt: Claude Code begins a turn for messages that are unread after an
+      // interrupt.
       await this.#withdrawUnread();
       await this.#process.query.interrupt();
     } catch (error) {
@@ -615,7 +617,7 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#command?.abort();
     const { code, message } = this.#crash(error);
     this.#endTurn({ type: 'response_error', error: { code, message } });
-    // The process's children may still run.
+    // End the process even if it has exited: its children may still run.
     this.#ended = Promise.all([this.#process.end(false), this.#commandEnded]).then(() => undefined);
     this.#options.output.exit({ expected: false, code, message });
   }
@@ -637,7 +639,7 @@ export class ClaudeSession implements AgentSession<Config> {
 }
 
 /**
- * Sets the additional folders in the running process. There they only let the agent read and edit more files. With the
+ * Sets the additional folders in the running process. The folders only let the agent read and edit more files. With the
  * SDK's option `additionalDirectories` Claude Code would also use the folders' skills, which nobody has allowed.
  */
 async function setDirectories(query: Query, folders: readonly string[]): Promise<void> {

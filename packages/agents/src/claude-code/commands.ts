@@ -1,4 +1,4 @@
-/** Claude Code's slash commands: which are offered to people, and which are answered here. */
+/** Claude Code's slash commands: which are offered to people, and which Liminal answers itself. */
 import { stat } from 'node:fs/promises';
 import type { SlashCommand } from '@anthropic-ai/claude-agent-sdk';
 import type { AgentCommand } from '@liminal/protocol';

@@ -1,4 +1,6 @@
-/** Sessions in Claude Code's own store, including those made in a terminal. Reads them without starting a process. */
+/**
+ * Sessions in Claude Code's own store, including those made in a terminal; reads the store without starting a process.
+ */
 import type { SDKSessionInfo } from '@anthropic-ai/claude-agent-sdk';
 import type { StoredSession, StoredTurn } from '../provider.ts';
 import { loadSdk } from './sdk.ts';

@@ -6,7 +6,7 @@ import type {
   PermissionUpdateDestination,
 } from '@anthropic-ai/claude-agent-sdk';
 
-/** One choice. Its name mentions every permission that it grants. */
+/** One choice. The name mentions every permission that the choice grants. */
 interface LastingPermission {
   name: string;
   updates: PermissionUpdate[];
@@ -53,10 +53,7 @@ function rulesOf(proposals: readonly PermissionUpdate[], reach: string): Lasting
   return { name: `Always allow ${listOf(grants)} ${reach}`, updates };
 }
 
-/**
- * Returns the choice for modes and folders. It does not list the session's own folder, in which the agent may work
- * anyway.
- */
+/** Returns the choice for modes and folders, without the session's own folder, in which the agent may work anyway. */
 function widerOf(
   proposals: readonly PermissionUpdate[],
   reach: string,

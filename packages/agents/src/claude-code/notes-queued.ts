@@ -13,8 +13,9 @@ const Lifecycle = z.looseObject({
 const limitMs = 2_000;
 
 /**
- * Notes that were sent with an answer, until Claude Code reports them as queued. A call must not run before that: if it
- * ends first, the model's next request lacks the note, and the note begins its own turn.
+ * Notes that were sent with an answer, until Claude Code reports them as queued. Until Claude Code reports the note as
+ * queued, the call must not run: if the call ends first, the model's next request lacks the note, and the note begins
+ * its own turn.
  */
 export class NotesQueued {
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();

@@ -58,8 +58,8 @@ export class ProgramOutput extends Transform {
     const completeBytes = chunk.lastIndexOf(lineEnd) + 1;
     if (completeBytes > 0) {
       const lines = Buffer.concat([...this.#begun, chunk.subarray(0, completeBytes)]);
-      // A chunk is passed on unchanged if it is a single line. The same holds for the end of a line that was too long
-      // to hold: it may begin within a character.
+      // A chunk is passed on unchanged if it is a single line. The end of a line that was too long to hold is also
+      // passed on unchanged, because it may begin within a character.
       const isAsItIs =
         lines.indexOf(lineEnd) === lines.length - 1 || this.#begunBytes > longestHeld;
       this.push(

@@ -149,7 +149,8 @@ export function isOnlyText(text: string): boolean {
 
 /**
  * Returns the folders below a project folder that contain a `.claude`, and notes about folders that were not searched.
- * Once Claude Code has read a file in such a folder, it uses the folder's skills, unless git ignores the folder.
+ * Once Claude Code has read a file in a folder with a `.claude`, it uses the folder's skills, unless git ignores the
+ * folder.
  */
 async function foldersBelow(
   folder: string,
@@ -191,7 +192,7 @@ async function foldersIn(folder: string): Promise<{ path: string; isLink: boolea
 
 /**
  * Whether two states of the settings differ only by lasting rules that people have allowed in this session. Claude Code
- * writes such rules into the folder's settings.
+ * writes lasting rules into the folder's settings.
  */
 export function differOnlyByRules(
   before: ProjectSettings | undefined,

@@ -247,8 +247,8 @@ function endAfter(entries: readonly RawEntry[], place: string): string {
 }
 
 /**
- * Whether an entry without children belongs to the path although it is not on it. This is so for the result of a
- * parallel call, a note, and a command's output.
+ * Whether an entry without children belongs to the conversation although it is not an ancestor of its end: the result
+ * of a parallel call, a note, or a command's output.
  */
 function isBeside(
   entry: RawEntry,

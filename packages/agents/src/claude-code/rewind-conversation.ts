@@ -60,8 +60,8 @@ interface RewindTarget {
   /** The first message to remove. */
   target: string;
   /**
-   * The newest entry that Liminal knows. Claude Code refuses if it has newer entries, so that it does not remove
-   * entries that Liminal has not seen.
+   * The newest entry that Liminal knows. Claude Code refuses the rewind if it has newer entries, so that it does not
+   * remove entries that Liminal has not seen.
    */
   newest: string | undefined;
 }

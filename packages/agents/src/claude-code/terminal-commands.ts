@@ -1,6 +1,6 @@
 /**
  * The slash commands that Claude Code (2.1.332) has in its own terminal but does not list for the SDK, and their
- * counterparts in Liminal. Claude Code itself would only answer that such a command is not available.
+ * counterparts in Liminal. Claude Code itself would only answer that the command is not available.
  */
 
 const inTerminal = 'Claude Code has this only in its own terminal.';

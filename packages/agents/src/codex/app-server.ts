@@ -251,7 +251,7 @@ export class AppServer {
     const threads = new Set(this.#threads.values());
     this.#threads.clear();
     for (const one of threads) one.onGone(reason);
-    // The children of the process may still run.
+    // End the process even if it has exited: its children may still run.
     void this.end();
   }
 }

@@ -55,7 +55,7 @@ interface RunningTurn {
   hasStarted: boolean;
   /** Resolves with `nativeId` when the turn can be stopped; rejects if the turn ends before. */
   started: PromiseWithResolvers<string>;
-  /** Whether Liminal began the turn only to show events that arrived between turns. Codex has no such turn. */
+  /** Whether Liminal began the turn only to show events that arrived between turns; Codex does not have this turn. */
   isBetween: boolean;
   /** The newest plan that Codex has proposed in the turn. */
   plan?: string;
@@ -666,7 +666,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#running = undefined;
     this.#approvals.cancelAll(turnEnded);
     this.#background.turnEnds(running.turn.commands);
-    // Before the next message, the server checks whether other programs have continued the thread. Scanning now leaves
+    // Before the next message, the server checks whether other programs have continued the thread; scanning now leaves
     // less to read then.
     this.#options.rollouts.mark(this.agentSessionId).catch(() => undefined);
     this.#state.turnEnds();

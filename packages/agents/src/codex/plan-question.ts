@@ -30,7 +30,7 @@ export interface AfterPlan {
   words: string;
   /** Whether Plan mode ends. */
   endsPlanMode: boolean;
-  /** Whether a fresh thread gets the plan. If so, `words` is only the person's note; empty if there is none. */
+  /** Whether a fresh thread gets the plan, so that `words` is only the person's note; empty if there is none. */
   clearsContext: boolean;
 }
 

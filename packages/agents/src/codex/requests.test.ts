@@ -244,7 +244,7 @@ test.each(['form', 'openai/form', 'openaiForm'])(
   },
 );
 
-test('a confirmation that only Codex’ own app can give can be declined, and explains that', async () => {
+test('a confirmation that only Codex’ own app can give can be declined, and the question says so', async () => {
   const verify = { title: 'Confirm', description: 'It is you?', challenge: 'x' };
   const params = { ...elicitation, mode: 'openai/userVerification', ...verify };
   const { question, answer } = await askedFor('mcpServer/elicitation/request', params, cancelled);

@@ -147,7 +147,7 @@ export class CodexSettings {
     };
   }
 
-  /** Switches to another thread. Settings that differ in that thread are then part of `overrides`. */
+  /** Switches to another thread. Settings that differ in the new thread are then part of `overrides`. */
   replaceThread(opened: Opened): void {
     const fresh = new CodexSettings(opened);
     fresh.offer({ models: this.#models, modes: this.#modes });

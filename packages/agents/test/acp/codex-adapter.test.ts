@@ -32,7 +32,7 @@ import { processesOf } from '../claude-code/processes.ts';
 import { Listener, messagesOf } from './running-agent.ts';
 import { adaptersIn, commandsIn, runAdapter, sharedAdapter } from './running-codex-adapter.ts';
 
-/** A command that asks before it leaves the sandbox. */
+/** A command for which Codex asks permission, because it leaves the sandbox. */
 const make = (name: string) => execCommand(`touch ${name}`, { escalate: 'It is needed.' });
 
 const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>

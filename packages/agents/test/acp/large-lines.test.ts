@@ -1,4 +1,4 @@
-/** Lines of more than a MiB are parsed in another thread; only their time may differ. */
+/** Lines of more than a MiB are parsed in another thread; only the times of their events may differ. */
 import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { parseLargeLine } from '../../src/base/large-lines.ts';

@@ -67,7 +67,7 @@ test('a session warns that Copilot may skip MCP servers that are programs', asyn
   expect(first).not.toContain('“web”');
 });
 
-test('an agent that reports no stdio support gets no programs, and the session warns of that', async () => {
+test('an agent that reports no stdio support gets no programs, and the session shows a warning about that', async () => {
   const agentCapabilities = { mcpCapabilities: { http: true, stdio: false } };
   const running = await runAgent({ initialize: { agentCapabilities } }, { provider });
   const listener = await running.create();

@@ -1,4 +1,6 @@
-/** An agent's messages are handled in the order in which they arrive, whether the library or Liminal itself reads them. */
+/**
+ * An agent's messages are handled in the order in which they arrive, whether the library or Liminal itself reads them.
+ */
 import { expect, test } from 'vitest';
 import { runAgent, messagesOf } from './running-agent.ts';
 

@@ -281,7 +281,7 @@ test('a form may be declined, and is cancelled with its turn', async () => {
   expect((await action('cancel')).result).toEqual({ action: 'cancel' });
 });
 
-test('a link is shown for opening', async () => {
+test('a link that the agent asks people to open is shown', async () => {
   const { create, control } = await runAgent({
     turns: [
       {

@@ -49,7 +49,7 @@ async function ask(script: (workspace: Workspace) => Script) {
   return { claude, listener, turnId, mode, setMode, approval: await asked(listener) };
 }
 
-test('a permission is requested once, with its call, and an allowing answer lets the tool run', async () => {
+test('a permission is requested once, with its call, and an answer that allows the call lets the tool run', async () => {
   const { claude, listener, turnId, approval } = await ask((workspace) => [
     write(workspace, 'a.txt'),
     reply('Done.'),

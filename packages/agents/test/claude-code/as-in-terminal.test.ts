@@ -97,7 +97,7 @@ const isAllowed = (line: string): boolean => differences.some((one) => one.line.
 
 /** Runs Claude Code itself, as a user would. */
 const inTerminal = ({ workspace, api }: RunningClaude, ...args: string[]) =>
-  // With an open input, Claude Code would wait for more.
+  // Close the input: otherwise Claude Code would wait for more.
   run('/bin/sh', ['-c', 'exec "$@" < /dev/null', 'sh', program, ...args], {
     cwd: workspace.projectDir,
     env: claudeEnvironment(workspace.home, api.url),

@@ -106,7 +106,7 @@ test('a fork after the second of four turns sends the model these two turns and 
   ]);
 
   expect(conversation(claude.api.requests.at(-1)!)).toEqual([...firstTwo, 'user text Question 5.']);
-  // Turns in the fork are recognised by their new ids, and other turns as missing.
+  // Turns of the fork are found by their new ids; other turns are not found.
   const history = await claude.provider.readStoredHistory(
     agentSessionId!,
     claude.workspace.projectDir,
@@ -156,7 +156,7 @@ testAtLength('the model gets the same messages as after a fork by the program it
   expect(conversation(ours)).toEqual(conversation(theirs));
 });
 
-test('a fork is rejected after a turn that Claude Code has not stored, and of a session that it does not have', async () => {
+test('a fork is rejected if Claude Code has not stored the turn, or does not have the session', async () => {
   const { claude, listener } = afterFour();
   const { provider, workspace } = claude;
   await expect(

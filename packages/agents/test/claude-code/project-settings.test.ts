@@ -8,7 +8,7 @@ import type { ProjectSettings, ProjectTrust } from '../../src/project-settings.t
 import { readClaudeProject } from '../../src/claude-code/project-settings.ts';
 import { ClaudeListener, runClaude, messagesOf } from './running-claude.ts';
 
-/** A fixed decision that records its calls. */
+/** A project trust with a fixed decision, which records its calls. */
 class Decision implements ProjectTrust {
   readonly isAgreed: boolean;
   readonly seen: ProjectSettings[] = [];

@@ -149,7 +149,7 @@ test('a message that was sent during a text, and was unread when the turn was st
   expect(messagesOf(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: To that.']);
 });
 
-test('a message that was unread when the turn was stopped can be sent again, and files can be restored to before it', async () => {
+test('a message that was unread when the turn was stopped can be sent again, and files can be restored to their state before the message', async () => {
   const { claude, listener, turnId } = await asking(reply('To that.'));
   const { provider } = claude;
   const messageId = await steer(claude, listener, turnId, 'A word.');

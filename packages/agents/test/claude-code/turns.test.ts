@@ -335,7 +335,7 @@ test('the output of a background command and the activity of a subagent are repo
   done.open();
   await writeFile(join(workspace.projectDir, 'go'), '');
   await listener.until(() => tasks().length === 0 || undefined);
-  // Each end may begin a turn, or be reported in the turn that the other end began.
+  // The end of each task may begin a turn, or be reported in the turn that the end of the other task began.
   await listener.ask('And now?');
 });
 

@@ -62,7 +62,7 @@ test.each(names)('%s: every call has an output, and every output a call', async 
   }
 });
 
-test.each(names)('%s: every item has a form in the protocol', async (name) => {
+test.each(names)('%s: every item conforms to the protocol’s schema', async (name) => {
   for (const response of await responses(name)) {
     expect(response.outputItems.flatMap(({ raw }) => raw ?? [])).toEqual([]);
   }

@@ -78,7 +78,7 @@ test('when the editor disconnects, the program’s outcome is unknown and its ou
   await view.release();
 });
 
-test('the program is killed and released at the editor', async () => {
+test('the program is killed and released in the editor', async () => {
   const { view, did } = program();
   await view.kill();
   expect(await view.exited).toEqual({ exitCode: null, signal: 'SIGTERM' });

@@ -9,7 +9,8 @@ import { readToolContent } from '../translate/tool-content.ts';
 import { invalidParams } from './client-error.ts';
 
 /**
- * An option of an unknown kind counts as a refusal, so that nothing is allowed by mistake, and is never the default.
+ * If the kind of an option is unknown, the option counts as a refusal, so that nothing is allowed by mistake, and is
+ * never the default.
  */
 const Option = z
   .looseObject({
@@ -72,7 +73,7 @@ export async function requestPermission(
     : { outcome: { outcome: 'cancelled' } };
 }
 
-/** Makes `mcp__server__tool` readable. Qwen Code 0.24 describes such a tool only by its input. */
+/** Makes `mcp__server__tool` readable. Qwen Code 0.24 describes an MCP server's tool only by its input. */
 const toolLabel = (name: string): string => name.replace(/^mcp__(.+?)__(?=.)/, '$1: ');
 
 /** The text in a request's content; diffs and other content are shown with the call. */

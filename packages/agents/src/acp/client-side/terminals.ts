@@ -57,7 +57,8 @@ interface TurnTerminals {
 
 /**
  * The terminals of one session. The programs and their descendants end with the session, or with the turn that started
- * them if the turn is cancelled (invariant 8). Otherwise a program may outlive its turn until the agent releases it.
+ * them if the turn is cancelled (invariant 8). If the turn is not cancelled, a program may run longer than the turn,
+ * until the agent releases it.
  */
 export class Terminals {
   readonly #options: TerminalsOptions;

@@ -57,7 +57,7 @@ test.each([
   );
 });
 
-test('Liminal’s own sentence is not added if the agent’s text begins with it', () => {
+test('Liminal’s own sentence is not added if the agent’s text begins with that sentence', () => {
   const ended = 'The conversation so far was summarised to make room (on request).';
   expect(words(compaction({ status: 'completed', summary: [text(ended)] }))).toEqual([ended]);
   const failed = 'The conversation could not be summarised to make room.\n\nNo room.';

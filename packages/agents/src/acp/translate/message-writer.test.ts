@@ -167,7 +167,7 @@ test('the echo of the user’s message is not shown again, in one chunk or in ma
   expect(said(user('Do'), user(' it.'), say('Done.'))).toEqual([['agent', 'Done.']]);
 });
 
-test('other text that an agent sends as the user’s is shown', () => {
+test('text that an agent sends as the user’s, and that is not an echo, is shown', () => {
   expect(said(say('Well.'), user('Do'), user(' something else.'), say('Done.'))).toEqual([
     ['agent', 'Well.'],
     ['user', 'Do something else.'],
@@ -176,7 +176,7 @@ test('other text that an agent sends as the user’s is shown', () => {
   expect(said(user('Do it.'), user('Do it.'))).toEqual([['user', 'Do it.']]);
 });
 
-test('an echo that breaks off is shown at its place', () => {
+test('an incomplete echo is shown in its place', () => {
   expect(said(user('Do'), say('Done.'))).toEqual([
     ['user', 'Do'],
     ['agent', 'Done.'],

@@ -5,7 +5,7 @@ import { isRecord, pickFields } from './fields.ts';
 
 export interface RawOutput {
   text: string;
-  /** Whether the text is the whole raw output as JSON. Such a text is shown only if the call has no other output. */
+  /** Whether the text is the whole raw output as JSON, which is shown only if the call has no other output. */
   isJson: boolean;
   /** Whether a program printed the text. */
   isPrinted: boolean;
@@ -48,7 +48,7 @@ export function readRawOutput(raw: unknown): RawOutput {
   return { text: resultText ?? toText(raw), isJson, isPrinted: false, exitCode };
 }
 
-/** Returns the parts of a raw output besides the shown text, which must be kept. */
+/** Returns the parts of a raw output that are not shown; the caller must keep them. */
 export function restOfRawOutput(raw: unknown, shown: string): unknown {
   if (raw === undefined || toText(raw) === shown) return undefined;
   if (Array.isArray(raw)) return textOfBlocks(raw) === shown ? undefined : raw;

@@ -5,13 +5,13 @@ import type { Source } from './tool-call.ts';
 type HeldUpdate = [update: unknown, source: Source];
 
 /**
- * How many updates of a call without anything new are held back. An agent that sends more of them does so for every
- * call, so they are all read.
+ * How many updates of a call without anything new are held back; an agent that sends more such updates does so for
+ * every call, so all of them are read.
  */
 const maxWaiting = 100;
 
 /**
- * Some agents announce a failed call again, with the same id and nothing new. This filter holds such an announcement
+ * Some agents announce a failed call again, with the same id and nothing new. This filter holds the new announcement
  * back until a further update changes the call. If the call only fails again, the call is shown once.
  */
 export class RepetitionFilter {

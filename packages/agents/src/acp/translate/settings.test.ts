@@ -139,7 +139,7 @@ test('config options are shown unchanged, groups as one list with group names, s
   ]);
 });
 
-test('updates change the current values', () => {
+test('updates change the current values of options', () => {
   const changed = { sessionUpdate: 'current_mode_update', currentModeId: 'code' };
   expect(optionsAfter({ modes }, changed)).toEqual([{ ...modeOption, currentValue: 'code' }]);
   const options = { sessionUpdate: 'config_option_update', configOptions: [effort] };
@@ -240,7 +240,7 @@ test('commands have their hints, without their slash', () => {
   ]);
 });
 
-test('the title is reported if there is one', () => {
+test('a session’s title is reported if the agent sends a title', () => {
   const { updates, send } = startTranslator();
   send({ sessionUpdate: 'session_info_update', title: 'A title', updatedAt: '2026-01-01' });
   send({ sessionUpdate: 'session_info_update', title: null });

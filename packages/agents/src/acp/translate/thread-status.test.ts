@@ -73,7 +73,7 @@ test('a stopped turn ends as stopped, whatever its thread’s status', () => {
   expect(end).toMatchObject({ type: 'response_done', status: 'cancelled' });
 });
 
-test('the turn after a failed one has not failed', () => {
+test('the turn after a failed turn is not marked as failed', () => {
   const { translator, drafts } = hearTurn([failed, say('Overloaded.')]);
   translator.read(failed, timestamp);
   translator.begin('next', 'Again.', timestamp);

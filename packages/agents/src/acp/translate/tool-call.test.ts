@@ -36,7 +36,7 @@ describe('calls', () => {
     });
   });
 
-  test('TC-4.2c: a call is complete with its result once an update reports that', () => {
+  test('TC-4.2c: a call is complete, with its result, once an update reports its completion', () => {
     const { shown } = hear([call(), update({ status: 'completed', content: [text('hi')] })]);
     const calls = shown.filter(({ type }) => type === 'tool_call');
     expect(calls.map(({ status }) => status)).toEqual(['create', 'complete']);

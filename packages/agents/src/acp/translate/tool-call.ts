@@ -248,7 +248,7 @@ export class ToolCall {
   }
 
   /**
-   * Returns new arguments that must be written now. Past the limit it returns none: the call's end then writes the
+   * Returns new arguments that must be written now. Past the limit, returns none: the call's end then writes the
    * arguments.
    */
   #newArguments(): { arguments?: string } {

@@ -75,7 +75,7 @@ export class ToolOutput {
     this.#writer.patch(this.#itemId, { blocks });
   }
 
-  /** Ends the output. `reason` replaces a missing output. */
+  /** Ends the output. If the call has no output, `reason` is shown as the output. */
   end(success: boolean, reason: string): void {
     const described = this.#composed(true);
     const output = this.#final(success) || reason || described;

@@ -230,7 +230,7 @@ describe('beside the conversation', () => {
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)?.raw).toEqual([{ _meta: { x: 1 } }]);
   });
 
-  test('a title alone keeps no raw value', () => {
+  test('an update with only a title adds no raw value', () => {
     const title = { sessionUpdate: 'session_info_update', title: 'A title' };
     const { drafts } = recordTurn([title, say('Hi.')]);
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)).not.toHaveProperty('raw');

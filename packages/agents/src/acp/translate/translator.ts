@@ -246,7 +246,7 @@ export class AcpTranslator {
   }
 
   /**
-   * Whether an update is about a call of a past turn. If so, keeps the update for the next turn, because the call
+   * Whether an update is about a call of a past turn; if it is, keeps the update for the next turn, because the call
    * itself no longer changes.
    */
   #isLate(type: string, update: unknown): boolean {

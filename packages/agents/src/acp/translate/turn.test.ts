@@ -14,7 +14,7 @@ const user = (text: string, more: object = {}) => ({
 const hear = (...updates: unknown[]) => foldTurn(recordTurn(updates).drafts, 'turn');
 const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
 
-/** Returns the items of a turn that breaks after these updates. */
+/** Returns the items of a turn that ends with an error after these updates. */
 function breakAfter(...updates: unknown[]) {
   const { translator, drafts, send } = startTranslator();
   translator.begin('turn', 'Do it.', timestamp);
@@ -170,7 +170,7 @@ test('unknown fields of a notice and of usage are kept together in one message',
   expect(outputItems).toHaveLength(1);
 });
 
-test('usage keeps no raw value', () => {
+test('a usage update adds no raw value', () => {
   const { outputItems } = hear({ sessionUpdate: 'usage_update', used: 1 }, say('Hi.'));
   expect(outputItems.at(-1)).not.toHaveProperty('raw');
 });

@@ -79,7 +79,7 @@ export class AcpTurn {
     this.#compactions = new Compactions(writer);
   }
 
-  /** Whether the turn shows nothing of the agent yet. */
+  /** Whether the agent has shown nothing in the turn yet. */
   get isSilent(): boolean {
     return this.#writer.shown === this.#warnings && !this.#hasFailed;
   }
@@ -228,7 +228,7 @@ export class AcpTurn {
     return this.end(toTurnEnd(outcome, this.#hasFailed, this.#messageWriter.lastMessage));
   }
 
-  /** Ends the turn. Returns the values of `keepAside` that no item has taken. */
+  /** Ends the turn. Returns the values given to `keepAside` that no item has taken. */
   end(end: TurnEnd): unknown[] {
     const error = end.type === 'response_error' ? end.error : undefined;
     this.#endEcho();
@@ -256,7 +256,7 @@ export class AcpTurn {
 
   /**
    * Stores the values that no item has taken: with the interrupted message if there is one, otherwise in an item of
-   * their own if any of them belongs to the conversation. Returns the values that it did not store.
+   * their own if any of them belongs to the conversation. Returns the values that are not stored.
    */
   #place(isBroken: boolean): unknown[] {
     const unplaced = this.#writer.takeUnplaced();

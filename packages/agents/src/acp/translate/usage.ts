@@ -32,7 +32,7 @@ export function readUsageUpdate(update: unknown): {
   return { usage, rest };
 }
 
-/** The usage of a turn. The stable protocol lacks it, but agents that follow the draft send it. */
+/** The usage of a turn. The stable protocol lacks this field, but agents that follow the draft send it. */
 export const TurnUsage = z
   .looseObject({
     inputTokens: count.nullish(),

@@ -28,8 +28,8 @@ const Progress = z.looseObject({
   /** The task's present activity; for a task that reports no activity, its assignment. */
   description: z.string().optional().catch(undefined),
   /**
-   * A better description, which some tasks have. Subagents have none: each of their summaries would cost a request to
-   * the model.
+   * A better description, which some tasks have. Subagents have no better description: each of their summaries would
+   * cost a request to the model.
    */
   summary: z.string().optional().catch(undefined),
   last_tool_name: z.string().optional().catch(undefined),
@@ -68,12 +68,15 @@ const maxKnown = 200;
 
 /**
  * The background tasks. Claude Code reports all running tasks at each change (`background_tasks_changed`), and the
- * tasks' details separately. It reports a task's end as text, which it also gives to the model; the model then begins a
- * turn by itself.
+ * tasks' details separately. Claude Code reports a task's end as text, which it also gives to the model; the model then
+ * begins a turn by itself.
  */
 export class BackgroundTasks {
   #running: readonly BackgroundTask[] = [];
-  /** The call and title of each task. Claude Code may report them before or after it lists the task as running. */
+  /**
+   * The call and title of each task. Claude Code may report a task's call and title before or after it lists the task
+   * as running.
+   */
   readonly #started = new Map<string, { callId: string | undefined; title: string }>();
   /**
    * Tasks that ran in the background, by id. A task of this process that is not listed here ends with the call that

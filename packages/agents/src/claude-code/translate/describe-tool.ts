@@ -14,7 +14,7 @@ type ToolInput = Record<string, unknown>;
 
 interface ToolDescriber {
   kind: ToolKind;
-  /** The beginning of the title. Until the arguments are known, this is the whole title. */
+  /** The beginning of the title, and the whole title until the arguments are known. */
   verb: string;
   /** Returns the rest of the title, from the arguments. */
   subject?: (input: ToolInput, cwd: string) => string | undefined;

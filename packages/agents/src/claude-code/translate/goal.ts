@@ -14,8 +14,8 @@ const Evaluated = z.looseObject({
 });
 
 /**
- * Claude Code's answer to `/goal`. It is the first message that names the goal: Claude Code sends `active_goal` only
- * when it first checks the goal.
+ * Claude Code's answer to `/goal`. This answer is the first message that names the goal: Claude Code sends
+ * `active_goal` only when it first checks the goal.
  */
 const Answered = z.looseObject({
   type: z.literal('assistant'),

@@ -26,7 +26,7 @@ test('a delta that answers a user message or breaks off is left to the schema', 
   expect(isPlainDelta({ ...plain, abandoned_blocks: { from_block_index: 0 } })).toBe(false);
 });
 
-test('only messages that the schema accepts pass, unchanged', () => {
+test('`isPlainDelta` accepts only messages that the schema accepts unchanged', () => {
   const value = fc.oneof(
     fc.constantFrom<unknown>(undefined, null, 'text_delta', 'content_block_delta', Number.NaN),
     fc.anything({ maxDepth: 1 }),

@@ -85,7 +85,7 @@ test.each([
 });
 
 test.each(['hologram', 'toString', 'notification'])(
-  'the subtype “%s” without a text is unknown',
+  'a message of the subtype “%s” without a text counts as unknown',
   (subtype) => {
     expect(read({ subtype })).toBe('unknown');
   },

@@ -86,7 +86,9 @@ function lostNotice(message: SystemMessage): string | undefined {
   return `Claude Code could not store ${what}: ${reason}.${later} Make room on the disk.`;
 }
 
-/** Subtypes of messages that are about the session. If no turn is running, their notices wait for the next turn. */
+/**
+ * Subtypes of messages that are about the session, so that their notices wait for the next turn if no turn is running.
+ */
 const lasting = new Set([
   'hook_response',
   'mirror_error',

@@ -123,7 +123,7 @@ test('the end of a task is the reason of the next turn, and is shown once', asyn
   ]);
 });
 
-test('after the end of a task, another reason is also shown', () => {
+test('after the end of a task, another reason for the turn is also shown', () => {
   const level = { type: 'system', subtype: 'background_tasks_changed' };
   const end = { type: 'system', subtype: 'task_notification', task_id: 'a', summary: 'Done.' };
   const origin = { kind: 'task-notification', subkind: 'scheduled-trigger' };

@@ -41,7 +41,7 @@ const words: Record<string, (origin: Origin) => string> = {
   'external-event': () => 'Something happened outside of this session.',
 };
 
-/** The kinds of origin whose message is only for the model. For all other kinds, people also see the message. */
+/** The kinds of origin whose message is only for the model. For other kinds of origin, people also see the message. */
 const own = new Set(['auto-continuation', 'observer-activity', 'task-notification']);
 
 /**

@@ -38,8 +38,8 @@ const codesBySubtype: Record<string, string> = {
 };
 
 /**
- * Whether Claude Code stopped at its step limit. The turn then counts as complete, as with ACP agents, and the next
- * turn continues the work.
+ * Whether Claude Code stopped at its step limit. A turn that stopped at the limit counts as complete, as with ACP
+ * agents, and the next turn continues the work.
  */
 export const hasReachedLimit = ({ subtype }: ResultMessage): boolean =>
   subtype === 'error_max_turns';

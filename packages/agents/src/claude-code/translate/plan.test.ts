@@ -41,7 +41,7 @@ describe('entries', () => {
     expect(briefly(plan)).toEqual(['Task 1: completed', 'Task 2: pending']);
   });
 
-  test('TaskUpdate changes only those fields of an entry that it contains', () => {
+  test('TaskUpdate changes only those fields of an entry that the update contains', () => {
     const plan = listOfTwo();
     expect(plan.call('TaskUpdate', { taskId: '1', subject: 'Look' })).toBe(true);
     expect(plan.call('TaskUpdate', { taskId: '2', status: 'in_progress' })).toBe(true);

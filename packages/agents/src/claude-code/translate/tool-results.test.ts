@@ -55,7 +55,7 @@ test('an exit code is recognised only for commands', () => {
   });
 });
 
-test('an error’s tag is removed', () => {
+test('the tag around an error’s text is removed', () => {
   const tagged = '<tool_use_error>No such\ntool.</tool_use_error>';
   expect(read(tagged, { isError: true }).output).toBe('No such\ntool.');
   expect(read(`See ${tagged}`).output).toBe(`See ${tagged}`);

@@ -93,7 +93,7 @@ function readContent(content: unknown): {
   return { output: texts.join('\n'), blocks, unread };
 }
 
-/** Returns the diffs that a file tool reports. They have the surrounding lines, which the call's arguments lack. */
+/** Returns the diffs that a file tool reports, with the surrounding lines, which the call's arguments lack. */
 function patchDiffs(structured: unknown): FileDiff[] {
   const patched = Patched.safeParse(structured).data;
   if (patched === undefined) return [];

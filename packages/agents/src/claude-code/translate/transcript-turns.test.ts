@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { translateTranscript } from './transcript-turns.ts';
 import { readTranscript } from './transcript.ts';
 
-/** The turns of entries at intervals of a second. */
+/** The turns of entries whose times are a second apart. */
 function turnsOf(entries: object[], subagents: Record<string, object[]> = {}) {
   const timed = entries.map((entry, at) => ({
     uuid: `u${at}`,
@@ -196,7 +196,7 @@ test('a turn that people did not begin shows its origin, and so does a message d
   expect(third).toMatchObject({ trigger: 'user', outputItems: [{ content: 'Hello.' }] });
 });
 
-test('a compaction is a notice, other system entries are not', () => {
+test('a compaction is a notice; other system entries are not', () => {
   const [turn] = turnsOf([
     user('Talk.'),
     { type: 'system', subtype: 'compact_boundary' },

@@ -303,7 +303,7 @@ test.each(['retry-529', 'retry-429'])(
   },
 );
 
-test('unfinished items of an abandoned attempt are withdrawn, finished items stay', async () => {
+test('unfinished items of an abandoned attempt are withdrawn; finished items stay', async () => {
   expect(brief(await respond('retry-cut'))).toEqual([
     { reasoning: 'Partial thought.' },
     { message: 'The whole text.' },
@@ -403,7 +403,7 @@ test('messages of a background subagent between turns are shown in the next turn
   ]);
 });
 
-test('cost is the session’s total, over turns and a cleared conversation', async () => {
+test('cost is the session’s total, summed over its turns and across /clear', async () => {
   const cost = async (name: string): Promise<number[]> =>
     [...foldTurns((await replay(name)).drafts).values()].map((turn) =>
       Math.round(turn.usage!.costUsd! * 1e6),

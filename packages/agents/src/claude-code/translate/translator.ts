@@ -55,7 +55,8 @@ export class ClaudeTranslator {
   /** All other notices that wait for the next turn. */
   readonly #pendingNotices: string[] = [];
   /**
-   * The `uuid`s of messages that the last compaction kept. They are not shown again if Claude Code sends them again.
+   * The `uuid`s of messages that the last compaction kept, and that are not shown again if Claude Code sends them
+   * again.
    */
   #preserved: ReadonlySet<string> = new Set();
   /** Messages that background subagents sent between turns; the next turn shows them. */
@@ -184,7 +185,7 @@ export class ClaudeTranslator {
 
   /**
    * Ends the running turn because the agent has ended or is being ended. A message that was sent and has no turn yet
-   * may already be in the agent's store. So it also gets a turn, and must not be sent again.
+   * may already be in the agent's store, so it also gets a turn, and must not be sent again.
    */
   end(end: TurnEnd, timestamp: string): void {
     if (!this.#between.isEmpty) this.#running(timestamp);

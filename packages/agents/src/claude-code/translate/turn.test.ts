@@ -111,7 +111,7 @@ test('after other text in the user’s name, the text of a broken stream is with
   expect(outputItems).toEqual([]);
 });
 
-test('a reached step limit without a text adds no notice', () => {
+test('a turn that reaches its step limit without a text adds no notice', () => {
   const { drafts, send } = startTranslator();
   const reached = { type: 'result', subtype: 'error_max_turns', is_error: true };
   send({ type: 'system', subtype: 'status', status: 'requesting' }, reached);
@@ -151,7 +151,7 @@ test('a message that replaces a message with several blocks withdraws all of the
   expect(outputItems).toMatchObject([{ content: 'Yes.' }]);
 });
 
-test('the API’s own tools have their results in the same message', () => {
+test('the results of the API’s own tools are in the message of their calls', () => {
   const found = { type: 'web_search_tool_result', tool_use_id: 's', content: 'Found.' };
   const response = recordTurn(answer([call('s', 'web_search', { query: 'a' }), found]));
   expect(itemsOf(response, 'function_call_output')).toMatchObject([

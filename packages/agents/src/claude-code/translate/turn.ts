@@ -90,8 +90,8 @@ export class ClaudeTurn {
   }
 
   /**
-   * Adds the system message that the agent began the turn by itself. Its text stays open, because the reason is often
-   * known only at the turn's end.
+   * Adds the system message that the agent began the turn by itself. The message's text stays open, because the reason
+   * is often known only at the turn's end.
    */
   beginUnasked(): void {
     this.#writer.start({ type: 'message', id: this.#reasonId, content: '', origin: 'system' });
@@ -242,8 +242,7 @@ export class ClaudeTurn {
   }
 
   /**
-   * Shows a message that no person sent. If it arrives before the model's first answer, it is shown as the reason for
-   * the turn.
+   * Shows a message that no person sent; a message before the model's first answer is shown as the reason for the turn.
    */
   #readSender(origin: Origin | undefined, text: string): void {
     const why = isTaskReport(origin) ? undefined : describeOrigin(origin, text);
@@ -320,7 +319,7 @@ export class ClaudeTurn {
   }
 
   /**
-   * Returns an id for the item of a block that was not streamed. Such blocks are numbered separately from streamed
+   * Returns an id for the item of a block that was not streamed; these blocks are numbered separately from streamed
    * blocks.
    */
   #nextItem(messageId: string): string {

@@ -12,7 +12,10 @@ interface BackgroundCommand {
 /** Most characters of a command's last line that are shown. */
 const maxProgress = 200;
 
-/** Commands that are still running after their turn. Codex continues to report their output, and reports their end. */
+/**
+ * Commands that are still running after their turn. Codex continues to report the commands' output, and reports their
+ * end.
+ */
 export class BackgroundCommands {
   #left: readonly BackgroundCommand[] = [];
   #running: readonly BackgroundTask[] = [];
@@ -49,7 +52,7 @@ export class BackgroundCommands {
     this.#set([...this.#left, ...more]);
   }
 
-  /** Reads a notification. Returns true if it reports the end of one of these commands. */
+  /** Reads a notification. Returns whether the notification reports the end of one of these commands. */
   read(method: string, params: Record<string, unknown>): boolean {
     if (this.#left.length === 0) return false;
     if (method === 'item/completed') return this.#complete(params['item']);

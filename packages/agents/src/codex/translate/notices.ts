@@ -43,8 +43,8 @@ const Buffering = z.looseObject({ model: z.string(), showBufferingUi: z.boolean(
 const HookStatus = z.looseObject({ run: z.looseObject({ statusMessage: text }) });
 
 /**
- * Returns the reason why the turn waits; empty if the turn no longer waits, undefined if the notification changes
- * nothing about that.
+ * Returns the reason why the turn waits; empty if the turn no longer waits, undefined if the notification does not
+ * change the reason.
  */
 export function activityOf(method: string, params: unknown): string | undefined {
   switch (method) {

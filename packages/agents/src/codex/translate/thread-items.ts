@@ -41,7 +41,7 @@ export class ThreadItems {
   readonly #task: TurnTask | undefined;
   /** The prefix of item ids: the turn's id, and for a task also the thread's id. */
   readonly #prefix: string;
-  /** Started messages without text. Each is shown when its first text arrives. */
+  /** Started messages without text. Each started message is shown when its first text arrives. */
   readonly #announced = new Set<string>();
   /** For items with several parts, the part that is being written, by item. */
   readonly #parts = new Map<string, string>();

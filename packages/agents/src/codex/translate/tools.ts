@@ -99,7 +99,7 @@ const tasks: Record<string, string> = {
   closeAgent: 'End an agent',
   interruptAgent: 'Stop an agent',
   listAgents: 'List the agents',
-  // Liminal adds this call. It holds the further items of a task that continues after its turn.
+  // Liminal adds this call, which holds the further items of a task that continues after its turn.
   goesOn: 'Delegated before',
 };
 
@@ -119,8 +119,8 @@ const verbs: Record<string, [kind: ToolKind, verb: string]> = {
 type CommandParts = Pick<ItemOf<'commandExecution'>, 'command' | 'cwd' | 'commandActions'>;
 
 /**
- * Returns the fields of a command's call. Codex recognises commands that only read; their title names the files that
- * they read.
+ * Returns the fields of a command's call. Codex recognises commands that only read; the title of such a command names
+ * the files that it reads.
  */
 export function commandCall(
   { command, cwd: folder, commandActions: actions }: CommandParts,
@@ -152,8 +152,8 @@ function ownCommandCall({ command, cwd }: CommandParts): CallFields {
 }
 
 /**
- * Returns a person's own command as the person wrote it. Codex passes it as the last argument to a shell, and reports
- * the whole shell command.
+ * Returns a person's own command as the person wrote it. Codex passes the command as the last argument to a shell, and
+ * reports the whole shell command.
  */
 export function ownCommand(command: string): string {
   const [, word] = /^(?:\S*\/)?\w*sh -l?c (.*)$/s.exec(command) ?? [];
@@ -256,7 +256,8 @@ export function resultOf(item: ToolItem): ToolCallResult {
     case 'mcpToolCall': {
       const { error, result, status } = item;
       const { content = [], structuredContent } = result ?? {};
-      // Structured content repeats the content in a form for programs. Use it only if there is no other content.
+      // Structured content repeats the content in a form for programs. Use the structured content only if there is no
+      // other content.
       const parts =
         content.length === 0 && structuredContent != null ? [structuredContent] : content;
       const answer = error == null ? readParts(parts) : { output: error.message };
