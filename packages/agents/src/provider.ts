@@ -205,11 +205,11 @@ export interface CliProvider extends AgentCapabilities {
   loadSession(sessionId: string, options?: LoadSessionOptions): Promise<ProviderSession>;
   /**
    * Sends a user message. Resolves when the message is bound to its turn (the turn's `response_start` has been
-   * emitted), before the turn completes. The turn's id is `options.turnId` if given. Its first item is the user's whole
-   * message with its `blocks`: only the provider puts the message into the log. Once the agent has the message, the
-   * message has a turn, even if the agent ends before it handles the message. Rejects with `SESSION_NOT_FOUND`,
-   * `TURN_IN_PROGRESS`, `PROCESS_CRASH` if the process has ended, or `CONTENT_NOT_SUPPORTED` for blocks that the agent
-   * does not accept.
+   * emitted), before the turn completes. The turn's id is `options.turnId` if given. The turn's first item is the
+   * user's whole message with its `blocks`: only the provider puts the message into the log. Once the agent has the
+   * message, the message has a turn, even if the agent ends before it handles the message. Rejects with
+   * `SESSION_NOT_FOUND`, `TURN_IN_PROGRESS`, `PROCESS_CRASH` if the process has ended, or `CONTENT_NOT_SUPPORTED` for
+   * blocks that the agent does not accept.
    */
   sendMessage(
     sessionId: string,

@@ -73,8 +73,8 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   /** The agent's version, as reported by the process that was started last. */
   #version: string | undefined;
   /**
-   * The MCP transports that the process started last has reported. Before the first start all are assumed to work:
-   * sessions report servers that the agent cannot reach.
+   * The MCP transports that the process started last has reported. Before the first start all transports are assumed to
+   * work: sessions report servers that the agent cannot reach.
    */
   #mcpTransports: AgentInfo['mcpTransports'] = ['stdio', 'http', 'sse'];
 

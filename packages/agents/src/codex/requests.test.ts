@@ -77,7 +77,7 @@ test.each([
   },
 );
 
-test('allowing a command’s proposed prefix rule sends the rule back', async () => {
+test('if a person allows the prefix rule that Codex proposes for a command, the answer has the rule', async () => {
   const rule = { execpolicy_amendment: ['touch', 'made.txt'] };
   const params = {
     ...command,

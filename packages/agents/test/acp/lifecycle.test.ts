@@ -46,7 +46,7 @@ test('a session begins with initialize and session/new, and reports the agent’
   expect(await calls()).toEqual(['initialize', 'session/new', 'session/close']);
 });
 
-test('updates of a session that come before its id are not lost', async () => {
+test('updates of a session that arrive before the session’s id are not lost', async () => {
   const commands = [{ name: 'early', description: 'Early.' }];
   const { create } = await runAgent({
     on: {

@@ -167,7 +167,7 @@ test('updates for unknown sessions, or without a session, are ignored', async ()
   expect(messagesOf(await listener.ask('Whose?'))).toEqual(['user: Whose?', 'agent: Mine.']);
 });
 
-test('unknown variants and fields are kept', async () => {
+test('unknown variants and fields of updates are kept', async () => {
   const { create } = await runAgent({
     turns: [
       {

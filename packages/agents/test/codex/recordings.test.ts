@@ -172,7 +172,7 @@ test('Codex’ stored turns have the items of the live turns', async () => {
   for (const turn of stored) expect(live.map(shown)).toContainEqual(shown(turn));
 });
 
-test('the work of a subagent is stored under the call that started it', async () => {
+test('the work of a subagent is stored under the call that started the subagent', async () => {
   const [session] = await play('load-subagent');
   const [turnId = ''] = turnIdsOf(session!.drafts);
   const [stored] = session!.history;

@@ -71,7 +71,7 @@ export async function codexStage(
   };
 }
 
-/** A stage with a provider; it is closed after the test. */
+/** A scripted model, a home and a provider, which are closed after the test. */
 export interface RunningCodex extends CodexStage {
   provider: CodexProvider;
   /** Creates a session and listens to it from before its beginning. */

@@ -21,7 +21,7 @@ interface CreateRequest {
 }
 
 export interface TerminalsOptions {
-  /** The agent type to which the count of agents' processes adds the programs. */
+  /** The agent type in the programs' mark, under which the programs are counted as processes of the agent. */
   cliType: string;
   projectDir: string;
   /** Makes a program's environment from its own variables and its mark. */

@@ -19,7 +19,7 @@ const say = (text: string) => ({
 });
 const hear = (...updates: unknown[]) => foldTurn(turnOf(updates), 'turn');
 
-test('a failed call that has begun again is updated as usual', () => {
+test('updates of a failed call that has begun again change the call', () => {
   const failed = update('c', { status: 'failed' });
   const response = hear(call('c'), failed, call('c', { title: 'Look again' }), call('c'));
   expect(itemsOf(response, 'function_call').map(({ title }) => title)).toEqual(['Look', 'Look']);

@@ -222,7 +222,7 @@ test('if several options could be the model and nothing distinguishes them, the 
   expect(drafts[0]?.payload).toMatchObject({ modelId: 'unknown' });
 });
 
-test('commands have their hints, without their slash', () => {
+test('a command is listed with its hint, and without the slash before its name', () => {
   const { updates, send } = startTranslator();
   const availableCommands = [
     { name: 'review', description: 'Review it', input: { hint: 'what' } },

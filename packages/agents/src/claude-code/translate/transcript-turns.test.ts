@@ -207,7 +207,7 @@ test('a compaction is a notice; other system entries are not', () => {
   ]);
 });
 
-test('a subagent’s messages follow the call that started it, and belong to that call', () => {
+test('a subagent’s messages follow the call that started the subagent, and belong to that call', () => {
   const call = { type: 'tool_use', id: 'call-1', name: 'Task', input: {} };
   const result = { type: 'tool_result', tool_use_id: 'call-1', content: 'Looked.' };
   const inner = { ...assistant(text('I look.'), { id: 'inner' }), uuid: 'i' };
@@ -253,7 +253,7 @@ test('an error ends the turn even if an entry in the user’s name follows', () 
   expect(turn).toMatchObject({ error: { message: 'The API is away.' } });
 });
 
-test('a nested subagent’s messages also follow the call that started it', () => {
+test('a nested subagent’s messages also follow the call that started the nested subagent', () => {
   const sent = (id: string) => [{ type: 'tool_use', id, name: 'Task', input: {} }];
   const [turn] = turnsOf([user('Look.'), assistant(sent('a'))], {
     a: [{ ...assistant(sent('b'), { id: 'i' }), uuid: 'i' }],

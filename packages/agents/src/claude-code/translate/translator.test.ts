@@ -360,7 +360,7 @@ test.each(['interrupt-tool', 'interrupt-permission'])(
   },
 );
 
-test('a subagent’s items belong to the call that started it, and its report is the output of that call', async () => {
+test('a subagent’s items belong to the call that started the subagent, and its report is the output of that call', async () => {
   expect(brief(await respond('subagent'))).toEqual([
     { message: 'Delegating.' },
     { call: 'Delegate: Inspect the notes' },

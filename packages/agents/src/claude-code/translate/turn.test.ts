@@ -145,7 +145,7 @@ test('a completed turn ends its open calls with an error output', () => {
   ]);
 });
 
-test('a message that replaces a message with several blocks withdraws all of them', () => {
+test('a message that replaces a message with several blocks withdraws all of these blocks', () => {
   const refused = answer([text('No.'), { type: 'thinking', thinking: 'Hm.' }], { uuid: '1' });
   const { outputItems } = recordTurn(refused, answer([text('Yes.')], { supersedes: ['1', '9'] }));
   expect(outputItems).toMatchObject([{ content: 'Yes.' }]);
