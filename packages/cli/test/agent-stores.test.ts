@@ -124,7 +124,7 @@ testAtLength('fork and steer accept a session that only the agent’s own store 
   expect(fork.stderr).toContain('two cannot fork its sessions.');
   const steer = await home.play('steer', 'two-old', 'A word.');
   expect(steer).toMatchObject({ exitCode: 1, stdout: '' });
-  expect(steer.stderr).toContain('No turn is running. Send it as a message of its own instead.');
+  expect(steer.stderr).toContain('No turn is running. Send the text as a new message.');
 });
 
 test('an agent that runs for one session also lists its others', async () => {

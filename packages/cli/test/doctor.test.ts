@@ -68,10 +68,10 @@ test('doctor starts each configured agent, and reports its answer, missing defau
     `note  Agent picky: picky 1.0.0. A default in the configuration was left out. “code” is not a value of “mode”. Values: ask. ${answered}`,
     ...[
       expect.stringMatching(
-        /^note {2}Agent silent: silent is not set up\. It did not answer within 10 s\. .*--acp.* It said: Type a question\.$/,
+        /^note {2}Agent silent: silent is not set up\. The agent did not answer within 10 s\. .*--acp.* It said: Type a question\.$/,
       ),
     ].slice(0, atLength ? 1 : 0),
-    'note  Agent wrong: wrong is not set up. It exited with code 3. It said: Usage: agent.',
+    'note  Agent wrong: wrong is not set up. The process exited with code 3. It said: Usage: agent.',
   ]);
   for (const { control } of atLength ? [fits, picky, silent] : [fits, picky])
     await (

@@ -38,7 +38,7 @@ test('run streams the answer to standard output and the rest to standard error, 
   expect(fork).not.toBe(id);
   const steer = await home.play('steer', id, 'A word.');
   expect(steer).toMatchObject({ exitCode: 1, stdout: '' });
-  expect(steer.stderr).toContain('No turn is running. Send it as a message of its own instead.');
+  expect(steer.stderr).toContain('No turn is running. Send the text as a new message.');
 
   await done('delete', id, '--yes');
   // The session need not exist.

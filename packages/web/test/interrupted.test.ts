@@ -39,7 +39,7 @@ describe.each(['OWNER_LOST', 'SERVER_ENDED'])('a turn that ended with %s', (code
   it.each(['turn_ended', 'process_ended'])(
     'shows a command that waited for a permission as not run, not as failed: %s',
     async (reason) => {
-      const output = 'The turn ended before this finished.';
+      const output = 'The turn ended before this call finished.';
       const failed = { status: 'complete', toolOutput: output, toolOutputIsError: true } as const;
       holds(tool('c', { ...command, ...failed }), asked(reason));
       const page = await stage.visitShared();

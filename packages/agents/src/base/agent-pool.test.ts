@@ -9,7 +9,7 @@ class FakeProcess {
   }
 }
 
-/** A pool whose starts the test settles. */
+/** A pool; the test decides when and how its starts end. */
 function poolOf({ isShared }: { isShared: boolean }) {
   const starts: { signal: AbortSignal; answer: PromiseWithResolvers<FakeProcess> }[] = [];
   const pool = new AgentPool<FakeProcess>((_cwd, signal) => {

@@ -2,8 +2,8 @@
 export interface PooledProcess {
   readonly isAlive: boolean;
   /**
-   * Ends the process and all its descendants, without a grace period if its protocol already announced this
-   * (`isWarned`).
+   * Ends the process and all its descendants. `isWarned` skips the grace period: the agent's protocol has already
+   * announced the end.
    */
   end(isWarned?: boolean): Promise<void>;
 }
@@ -15,7 +15,7 @@ interface Start<P> {
   waiting: number;
 }
 
-/** The running processes of one agent. Each ends with its last user. */
+/** The running processes of one agent. A process ends when its last user leaves. */
 export class AgentPool<P extends PooledProcess> {
   readonly #start: (cwd: string, signal: AbortSignal) => Promise<P>;
   readonly #isShared: boolean;

@@ -31,7 +31,7 @@ const endGraceMs = 1_500;
 const goodbyeMs = 200;
 /** How long to read on after the exit: the last output may still be in the pipe. */
 const lastLinesMs = 250;
-/** Most bytes that may wait for the agent to read them; an agent that reads at all never has so many. */
+/** Most bytes of input that the agent may leave unread; only an agent that has stopped reading reaches the limit. */
 const maxUnreadBytes = 64 * 1024 * 1024;
 /** How much error output is kept to explain the process's end, in characters. */
 const maxErrorOutput = 2_000;
@@ -44,14 +44,14 @@ export class AgentProcess {
   readonly #errorsEnded = Promise.withResolvers<void>();
   readonly #lines = new LineSplitter();
   #errorOutput = '';
-  /** Pending work on the lines that were read last. */
+  /** Resolves when the lines that were read last have been handled. */
   #handling: Promise<void> | undefined;
   #isGone = false;
 
   constructor({ cliType, command, args, env, inherited, cwd }: ProcessCommand) {
     this.#mark = processMark(cliType);
     const environment = childEnvironment(inherited, env, this.#mark.env);
-    // If the program is not found, spawning the bare name fails with the reason.
+    // If the program is not found, `spawn` gets the bare name, and fails with the reason.
     const program = findProgram(command, environment['PATH']) ?? command;
     this.#child = spawn(program, [...args], {
       cwd,
@@ -69,7 +69,7 @@ export class AgentProcess {
     this.#child.stderr.on('close', this.#errorsEnded.resolve);
   }
 
-  /** Starts reading the output, which waits in the pipe until then. */
+  /** Starts reading the output; before this call the output waits in the pipe. */
   async listen(events: AgentProcessEvents): Promise<void> {
     const reading = this.#read(events.onLine);
     const reason = await Promise.race([this.#exited.promise, reading]);
@@ -86,7 +86,9 @@ export class AgentProcess {
     if (this.#isGone || !this.#child.stdin.writable) return;
     this.#child.stdin.write(`${line}\n`);
     if (this.#child.stdin.writableLength > maxUnreadBytes) {
-      this.#exited.resolve(new ProtocolBreach('It sends requests and does not read the answers.'));
+      this.#exited.resolve(
+        new ProtocolBreach('The agent sends requests and does not read the answers.'),
+      );
     }
   }
 
@@ -95,12 +97,12 @@ export class AgentProcess {
     this.#errorOutput = tailOf(this.#errorOutput + text, maxErrorOutput);
   }
 
-  /** Drops the kept output, because it does not explain later failures. */
+  /** Drops the error output so far, because it does not explain later failures. */
   forgetOutput(): void {
     this.#errorOutput = '';
   }
 
-  /** The reason with the kept output. */
+  /** Returns the reason, followed by the error output. */
   explain(reason: unknown): string {
     const text = thrownMessage(reason);
     const output = this.#errorOutput.trim();
@@ -108,8 +110,8 @@ export class AgentProcess {
   }
 
   /**
-   * Ends the process and all its descendants, without a grace period if the protocol already announced this
-   * (`isWarned`).
+   * Ends the process and all its descendants. `isWarned` skips the grace period: the agent's protocol has already
+   * announced the end.
    */
   async end(isWarned: boolean): Promise<void> {
     this.#child.stdin.end();
@@ -117,7 +119,7 @@ export class AgentProcess {
     await endTree({ mark: this.#mark.id, child: this.#child }, { graceMs: endGraceMs });
   }
 
-  /** Resolves with the reason why there is nothing more to read. */
+  /** Reads until the output ends, and resolves with the reason for the end. */
   async #read(onLine: AgentProcessEvents['onLine']): Promise<Error> {
     const { stdout } = this.#child;
     const ended = Promise.withResolvers<void>();
@@ -141,9 +143,9 @@ export class AgentProcess {
       return asError(error);
     }
     this.note(this.#lines.rest());
-    // The exit explains more than the end of the output.
+    // Prefer the exit code as the reason: the end of the output explains less.
     const exit = await Promise.race([this.#exited.promise, delay(lastLinesMs)]);
-    return exit ?? new Error('It closed its output.');
+    return exit ?? new Error('The process closed its output.');
   }
 }
 
@@ -163,5 +165,9 @@ function spawnProblem(error: Error, command: string): Error {
 }
 
 function exitReason(code: number | null, signal: NodeJS.Signals | null): Error {
-  return new Error(signal === null ? `It exited with code ${code}.` : `It was ended by ${signal}.`);
+  return new Error(
+    signal === null
+      ? `The process exited with code ${code}.`
+      : `The process was ended by ${signal}.`,
+  );
 }

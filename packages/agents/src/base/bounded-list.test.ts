@@ -5,7 +5,7 @@ const big = (size: number, name: string) => ({ name, text: 'x'.repeat(size) });
 const names = (values: unknown[]) =>
   values.map((value) => (value as { name?: string }).name ?? value);
 
-test('`take` returns the kept values, once', () => {
+test('the first `take` returns the kept values, and a second `take` returns none', () => {
   const list = new BoundedList();
   for (const value of [1, 'two', { three: [3] }, null]) list.add(value);
   expect(list.take()).toEqual([1, 'two', { three: [3] }, null]);

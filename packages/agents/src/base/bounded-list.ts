@@ -1,6 +1,6 @@
 import { sizeOf } from '@liminal/protocol';
 
-/** Most values that are kept, and about their most characters of JSON. */
+/** The default bounds: the number of values, and their size in about characters of JSON. */
 const maxValues = 1_000;
 const maxSize = 4 * 1024 * 1024;
 

@@ -2,8 +2,8 @@ import { withoutRelative } from './search-path.ts';
 
 /**
  * An agent's environment: the server's without Liminal's own variables, plus the configured variables and the process
- * mark. Its search path has only absolute folders, so this also holds for interpreters that a script's first line
- * names.
+ * mark. The search path has only absolute folders, so a project cannot replace the agent's program, or the interpreter
+ * that a script's first line names.
  */
 export function childEnvironment(
   inherited: NodeJS.ProcessEnv,

@@ -96,7 +96,7 @@ const endless = ({ signal }: SessionOpening<string>) =>
     signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
 
-test('a message goes to the session with its id, whose events reach only its own listeners', async () => {
+test('a message goes to the session with the given id, and only the session’s own listeners get its events', async () => {
   const heard: [string, unknown][] = [];
   provider.onEvent('a', (draft) => heard.push(['a', draft]));
   provider.onEvent('b', (draft) => heard.push(['b', draft]));
@@ -145,7 +145,7 @@ test('a crashed session is closed before it is opened again, and reopens with it
   expect(driver.sessions[1]?.opening.earlier).toMatchObject({ memory: 'memory 0' });
 });
 
-test('a session that is being closed is not alive, even if it still claims so when it reports its end', async () => {
+test('a session that is being closed is not alive, even if its driver still reports that it is', async () => {
   await create();
   const session = driver.sessions[0]!;
   vi.spyOn(session, 'close').mockImplementationOnce(async () => {
@@ -239,7 +239,7 @@ test('updates that are sent during an opening arrive together once the session i
   await vi.waitFor(() => expect(updates).toMatchObject([{ title: 'Second', commands: [] }]));
 });
 
-test('updates of a session that failed to open are never passed on', async () => {
+test('updates of a session that failed to open are never sent', async () => {
   const updates: SessionUpdate[] = [];
   provider.onUpdate('a', (update) => updates.push(update));
   driver.onOpen = ({ output, earlier }) => {

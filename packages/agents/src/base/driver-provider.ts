@@ -35,7 +35,10 @@ import { SessionFeed } from './session-feed.ts';
 import { Semaphore } from '../contract/semaphore.ts';
 import { stat } from 'node:fs/promises';
 
-/** How many ended sessions are remembered; to open others, the caller must pass everything needed. */
+/**
+ * How many ended sessions are remembered; to open an older session again, the caller must pass the session's folder and
+ * the agent's own id for the session.
+ */
 const maxEnded = 1_000;
 const defaultStarts = 2;
 
@@ -45,14 +48,14 @@ interface SessionEntry {
   readonly feed: SessionFeed;
   /** Shared by all callers that open the session; ending the session aborts it. */
   opening?: { opened: Promise<ProviderSession>; abort: AbortController } | undefined;
-  /** A crashed session stays here until it is ended or opened again. */
+  /** A crashed session keeps its entry until it is ended or opened again. */
   running?: RunningSession | undefined;
 }
 
 interface RunningSession {
   session: AgentSession;
   projectDir: string;
-  /** Not alive, even if the session still says so: listeners may ask while its end is being reported. */
+  /** Set once the session is being closed: `isAlive` must be false even if the driver's session still reports true. */
   isClosing?: true;
 }
 
@@ -384,7 +387,7 @@ export class DriverProvider implements CliProvider {
       entry.running = { session, projectDir };
       const canSteer = session.steer !== undefined;
       feed.update({ accepts: session.accepts ?? onlyText, canSteer });
-      // Deferred, so that the caller can add listeners first.
+      // Announce the session later, so that the caller can add listeners first.
       setImmediate(() => announce(session.isAlive));
       return { sessionId, cliType: this.cliType };
     } catch (error) {

@@ -71,7 +71,7 @@ export class Elicitations {
     }
   }
 
-  /** Answers a link's question as accepted: the user has completed what the link was for. */
+  /** Closes the question about a link, with the answer “accepted”: the user has finished on the linked page. */
   completeLink(elicitationId: unknown): void {
     if (elicitationId !== undefined) this.#links.get(elicitationId)?.abort();
   }

@@ -28,7 +28,7 @@ export class FairSemaphore {
   }
 
   /**
-   * Runs `start` when a place is free. If the signal aborts before, rejects with its reason and never calls `start`.
+   * Runs `start` when a place is free. If the signal aborts before `start` is called, rejects with the signal's reason.
    * @param onWait - Called if `start` has to wait.
    */
   async run<T>(
@@ -69,7 +69,7 @@ export class FairSemaphore {
     this.#startNext();
   }
 
-  /** Resolves with a place taken. */
+  /** Waits for a place, and resolves once this owner has taken it. */
   #turn(owner: object, signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = (): void => {

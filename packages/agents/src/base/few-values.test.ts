@@ -20,7 +20,7 @@ test('in a message with too many values, the deepest and largest parts become JS
   );
 });
 
-test('if that is not enough, outer parts become JSON strings', () => {
+test('if replacing deep parts is not enough, the parts around them become JSON strings', () => {
   const fields = Object.fromEntries(many.map((n) => [`f${n}`, [n]]));
   const words = JSON.stringify(fields);
   expect(parsed(withFewValues(JSON.stringify(message(fields))))).toStrictEqual(message(words));
@@ -43,7 +43,7 @@ test('the text around a replaced part does not change', () => {
   );
 });
 
-test('`jsonOf` returns a replaced field’s JSON, and encodes other strings', () => {
+test('`toJson` returns a replaced field’s JSON, and encodes other strings', () => {
   expect(toJson(JSON.stringify(many))).toBe(JSON.stringify(many));
   for (const value of ['[1,2]', '{', 'x'.repeat(60_000), { a: 1 }]) {
     expect(toJson(value)).toBe(JSON.stringify(value));

@@ -1,6 +1,9 @@
 import { closeList, closeObject, comma, eachMark, hasMoreValues } from '@liminal/protocol';
 
-/** Most values (strings, numbers, lists, objects) of a message, and of each field in a message that exceeds this. */
+/**
+ * The limits count strings, numbers, lists and objects. `maxFieldValues` applies to each field of a message that has
+ * more than `maxValues`.
+ */
 const maxValues = 100_000;
 const maxFieldValues = 50_000;
 /** Nesting depth of the deepest fields: the input of a call, the fields of an update. */
@@ -8,8 +11,9 @@ const fieldDepth = 4;
 
 /**
  * Returns the message with fewer values, because each value costs time and memory: parts with too many values become a
- * string with their JSON. Usually that is one field of an update; if that is not enough, outer parts follow. Undefined
- * if the message still has too many, which no real message does.
+ * string with their JSON. Usually only one field of an update has too many values; if replacing deep fields is not
+ * enough, the parts around them are replaced. Returns undefined if the message still has too many values; no real
+ * message does.
  */
 export function withFewValues(json: string): string | undefined {
   let fewer = json;
@@ -20,7 +24,10 @@ export function withFewValues(json: string): string | undefined {
   return fewer;
 }
 
-/** A value as JSON, including a value that `withFewValues` has replaced by its JSON. */
+/**
+ * Converts a value to JSON. If `withFewValues` has already replaced a value by a string with its JSON, returns that
+ * string unchanged.
+ */
 export function toJson(value: unknown): string {
   const isJson =
     typeof value === 'string' && /^[[{]/.test(value) && hasMoreValues(value, maxFieldValues);

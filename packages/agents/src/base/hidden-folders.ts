@@ -2,7 +2,7 @@ import { type Dirent, realpathSync, type Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 
-/** How far the clock of a file system may be behind ours (ms). */
+/** How far the clock of a file system may be behind this machine's clock (ms). */
 const clockLagMs = 1_000;
 /** How many files are examined at the same time. */
 const batch = 100;
@@ -39,11 +39,11 @@ export class HiddenFolders {
     return this.paths.some((folder) => contains(real, folder));
   }
 
-  /** Whether a file, under whatever path, is also a file of one of the folders. */
+  /** Whether the file has another name (a hard link) in one of the folders. */
   async hasFile({ dev, ino, nlink, ctimeMs }: Stats): Promise<boolean> {
     if (nlink < 2 || this.#folders.length === 0) return false;
-    // A new name changes the file's `ctime`: a scan that began later has seen all of the file's present names.
-    // If the clock was set back, the last scan seems to lie in the future, so scan again.
+    // Adding a name changes the file's `ctime`, so a scan that began after the `ctime` has seen all of the file's
+    // names. If the clock was set back, the last scan seems to lie in the future, so scan again.
     if (this.#lookedAt <= ctimeMs + clockLagMs || Date.now() < this.#lookedAt) this.#look();
     return (await this.#files).has(inodeKey({ dev, ino }));
   }

@@ -1,7 +1,10 @@
 let lastMs = Number.NaN;
 let lastText = '';
 
-/** The current time, ISO 8601 UTC. Callers need it many times per millisecond, so the text is cached for that long. */
+/**
+ * The current time, ISO 8601 UTC. Callers need the time many times per millisecond, so the text is cached until the
+ * next millisecond.
+ */
 export function isoNow(): string {
   const ms = Date.now();
   if (ms !== lastMs) {

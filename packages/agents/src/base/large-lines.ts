@@ -5,7 +5,7 @@ export const largeLine = 1024 * 1024;
 /** How long the idle thread lives, in ms. */
 const idleMs = 10_000;
 
-/** One thread for all agents; an agent that floods it waits for its own lines. */
+/** All agents share one thread. An agent that sends many large lines waits for its own lines. */
 let pool: Tinypool | undefined;
 
 /** `parseLine` in another thread, with a bounded number of values (`withFewValues`). */
@@ -13,7 +13,10 @@ export async function parseLargeLine(line: string): Promise<unknown> {
   return runInWorker('parse', line);
 }
 
-/** The line as JSON with fewer values, for callers that parse it themselves; '' if it still has too many. */
+/**
+ * Returns the line as JSON with fewer values, for callers that parse the line themselves; '' if the line still has too
+ * many values.
+ */
 export async function shortenLargeLine(line: string): Promise<string> {
   return runInWorker('shorten', line);
 }

@@ -1,6 +1,6 @@
 /**
- * The lifetime of something that callers await work from. A race of each work with one end promise would keep all
- * results in memory until the end.
+ * Rejects pending work when the process or session that does the work ends. A `Promise.race` of each work with one end
+ * promise would keep all results in memory until the end.
  */
 export class Lifetime {
   #endReason: Error | undefined;
@@ -15,7 +15,7 @@ export class Lifetime {
     for (const reject of waiting) reject(reason);
   }
 
-  /** The result of `work`; rejects with the end's reason if the end comes first. */
+  /** Resolves with the result of `work`. Rejects with the reason given to `end` if `end` is called first. */
   within<T>(work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     if (this.#endReason !== undefined) reject(this.#endReason);

@@ -42,6 +42,6 @@ export class LineSplitter {
     this.#begunBytes += chunk.length;
     if (this.#begunBytes <= this.#limit) return;
     const limit = Math.floor(this.#limit / 1024 / 1024);
-    throw new ProtocolBreach(`It wrote a line of more than ${limit} MiB.`);
+    throw new ProtocolBreach(`The agent wrote a line of more than ${limit} MiB.`);
   }
 }

@@ -8,8 +8,8 @@ export const commandName = (message: string): string | undefined =>
   /^\/([\w:.-]+)(?:\s|$)/.exec(message)?.[1];
 
 /**
- * The answer to a command that is not sent.
- * @param place - Where Liminal offers the command, or that it does not exist.
+ * Liminal's own answer to a slash command that it does not send to the agent.
+ * @param place - A sentence that says where Liminal offers the command, or that the command does not exist.
  */
 export const notSentNotice = (place: string): string =>
   `${place} Nothing was sent. To send the text unchanged, put a space before it.`;

@@ -4,12 +4,12 @@ import type { SessionNotice } from '@liminal/protocol';
 export const serverStarting = (name: string): string =>
   `The MCP server “${name}” is starting. The agent gets its tools as soon as it is ready.`;
 
-/** A session's notices for people, by matter; new notices about a matter replace its earlier ones. */
+/** A session's notices for people, by topic; new notices about a topic replace the earlier notices about it. */
 export class NoticeBoard {
   readonly #onChange: (notices: SessionNotice[]) => void;
   readonly #notices = new Map<string, readonly SessionNotice[]>();
 
-  /** @param onChange - Called with all notices, in the order in which their matters first appeared. */
+  /** @param onChange - Called with all notices, in the order in which their topics first appeared. */
   constructor(onChange: (notices: SessionNotice[]) => void) {
     this.#onChange = onChange;
   }
@@ -18,11 +18,11 @@ export class NoticeBoard {
     return [...this.#notices.values()].flat();
   }
 
-  /** Replaces the notices about a matter; an empty list removes them. */
-  put(matter: string, notices: readonly SessionNotice[]): void {
-    const before = JSON.stringify(this.#notices.get(matter) ?? []);
+  /** Replaces the notices about a topic; an empty list removes them. */
+  put(topic: string, notices: readonly SessionNotice[]): void {
+    const before = JSON.stringify(this.#notices.get(topic) ?? []);
     if (JSON.stringify(notices) === before) return;
-    this.#notices.set(matter, notices);
+    this.#notices.set(topic, notices);
     this.#onChange(this.all);
   }
 }

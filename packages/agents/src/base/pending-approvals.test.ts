@@ -51,7 +51,7 @@ test.each([
   expect((await shown(input)).options).toEqual(options);
 });
 
-test('a question with a deadline is cancelled at the deadline, with that reason', async () => {
+test('a question with a deadline is cancelled at the deadline, with the deadline as the reason', async () => {
   const closed: unknown[] = [];
   const close = (_id: string, outcome: unknown) => void closed.push(outcome);
   const approvals = new PendingApprovals({ open: () => {}, close });

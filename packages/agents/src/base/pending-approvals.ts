@@ -55,13 +55,13 @@ interface PendingQuestion {
   settle: (outcome: ApprovalOutcome) => void;
 }
 
-/** The largest question without its call, in about the characters of its JSON. */
+/** The largest size of a question without its call, in about characters of JSON. */
 const maxQuestion = 1024 * 1024;
 
 /** The largest call in a permission request; the rest of the item is room for the request itself. */
 export const maxAsked = maxItemSize / 2;
 
-/** Removes the allowing answers if the call cannot be shown whole. */
+/** Removes the options that allow the call if the call cannot be shown whole. */
 function withoutBlindAnswers(given: ApprovalQuestion): ApprovalQuestion {
   const { asked, options, description } = given;
   if (!asked || (sizeOf(asked, maxAsked) <= maxAsked && !isDepthCut(asked.arguments))) return given;

@@ -10,7 +10,7 @@ const versionLimitMs = 10_000;
 /** Printed versions, by `programKey`. */
 const versions = new LruMap<string, Promise<string | undefined>>(10);
 
-/** A key for a program's present file: another or a changed file has another key. */
+/** Returns a key that changes when the program's file is replaced or changed. */
 export async function programKey(path: string): Promise<string> {
   const real = await realpath(path);
   const { mtimeMs } = await stat(real);
@@ -23,7 +23,7 @@ export async function versionOf(path: string): Promise<string | undefined> {
   const asked = versions.get(key) ?? askVersion(path);
   versions.set(key, asked);
   const version = await asked;
-  // Not cached: the machine may have been too busy.
+  // Do not cache this result: the machine may only have been too busy.
   if (version === undefined) versions.delete(key);
   return version;
 }
@@ -36,7 +36,7 @@ async function askVersion(path: string): Promise<string | undefined> {
 
 const numbersIn = (version: string): number[] => version.split(/[.+-]/).map(Number);
 
-/** Whether a version is as new as `oldest`. A pre-release counts as its release. */
+/** Whether `version` is `oldest` or newer. A pre-release counts as the release that it precedes. */
 export function isAtLeast(version: string, oldest: string): boolean {
   const parts = numbersIn(version);
   for (const [at, least] of numbersIn(oldest).entries()) {

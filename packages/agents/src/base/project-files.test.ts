@@ -119,7 +119,7 @@ test('asking git for ignored folders does not run the repository’s file monito
   git('config', 'core.fsmonitor', monitor);
   git('update-index', '--fsmonitor');
   const paths = [join(repo, 'node_modules')];
-  // Git runs the monitor for an index that was written with it.
+  // Git runs the file monitor only if the index was written with a file monitor.
   git('check-ignore', ...paths);
   await rm(mark);
   const { signal } = new AbortController();

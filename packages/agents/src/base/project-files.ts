@@ -52,8 +52,8 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 
 /**
- * One reading of a project folder. A few links can give a file or folder thousands of names, so all reads share one
- * limit. Call one method at a time: which files exceed the limit must not depend on chance.
+ * Reads a project folder once. A few links can give a file or folder thousands of names, so all reads share one limit.
+ * Call one method at a time: which files exceed the limit must not depend on chance.
  */
 export class ProjectReading {
   #filesLeft = maxFiles;
@@ -142,7 +142,7 @@ export async function ignoredByGit(
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')));
   // A partial clone would fetch missing objects with a program that the repository names.
   const noFetch = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: '' };
-  // Not started in the folder: its programs must not run.
+  // Start git outside the project folder, so that it runs no program of the project.
   const git = spawn(
     'git',
     ['-C', folder, '-c', 'core.fsmonitor=false', 'check-ignore', '-z', '--stdin'],

@@ -17,7 +17,7 @@ test('TC-2.2a: the registry gives the provider of an agent type', () => {
   expect(registry.list()).toEqual([claude, codex]);
 });
 
-test('TC-2.2b: an unknown agent type is an error that names the known ones', () => {
+test('TC-2.2b: an unknown agent type is an error that names the known types', () => {
   const registry = new ProviderRegistry();
   registry.register(provider('claude-code'));
   registry.register(provider('codex'));

@@ -1,8 +1,8 @@
 import { delimiter, isAbsolute } from 'node:path';
 
 /**
- * A search path without relative and empty entries. Those depend on the folder in which a program starts, and a project
- * could put its own programs there in place of others.
+ * Returns the search path without relative and empty entries. Relative and empty entries refer to the folder in which a
+ * program starts, so a project could replace programs by its own.
  */
 export function withoutRelative(searchPath: string): string {
   const folders = searchPath.split(delimiter).filter((folder) => isAbsolute(folder));

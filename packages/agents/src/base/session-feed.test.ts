@@ -41,8 +41,8 @@ const gather = () => {
   return { upserts, turns };
 };
 
-describe('an emitted event', () => {
-  test('reaches listeners until they unsubscribe; a second unsubscribe does nothing', () => {
+describe('emitted events', () => {
+  test('an emitted event reaches listeners until they unsubscribe; a second unsubscribe does nothing', () => {
     const mine = spy();
     const unsubscribe = feed.on('event', mine);
 
@@ -54,7 +54,7 @@ describe('an emitted event', () => {
     expect(mine.mock.calls).toEqual([[start]]);
   });
 
-  test('reaches a callback once for each time it was added', () => {
+  test('an emitted event reaches a callback as often as the callback was added', () => {
     const callback = spy();
     feed.on('event', callback);
     const second = feed.on('event', callback);
@@ -65,7 +65,7 @@ describe('an emitted event', () => {
     expect(callback).toHaveBeenCalledTimes(3);
   });
 
-  test('reaches the other callbacks when one throws, and does not throw in the provider', () => {
+  test('an emitted event reaches the other callbacks when one throws, and does not throw in the provider', () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     const [update, exit] = [spy(), spy()];
     const broken = () => {
@@ -84,7 +84,7 @@ describe('an emitted event', () => {
     expect(warned).toHaveBeenCalledTimes(2);
   });
 
-  test('reaches no listener after the feed is closed', () => {
+  test('an emitted event reaches no listener after the feed is closed', () => {
     const callback = spy();
     feed.on('event', callback);
     feed.close();
@@ -95,7 +95,7 @@ describe('an emitted event', () => {
 });
 
 describe('upserts and turn events', () => {
-  test('INV-4: show a turn from its start to its end', () => {
+  test('INV-4: upserts and turn events show a turn from its start to its end', () => {
     const { upserts, turns } = gather();
 
     emit(start, begin, say('Hello'), finish('Hello'), end);
@@ -105,7 +105,7 @@ describe('upserts and turn events', () => {
     expect(turns.map(({ type }) => type)).toEqual(['turn_started', 'turn_complete']);
   });
 
-  test('show buffered text when the source is silent, with a timer only while text waits', () => {
+  test('upserts show buffered text when the agent is silent; a timer runs only while text is buffered', () => {
     const { upserts } = gather();
     emit(start, begin);
     expect(vi.getTimerCount()).toBe(0);
@@ -119,7 +119,7 @@ describe('upserts and turn events', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('are not folded without a listener', () => {
+  test('upserts and turn events are not folded without a listener', () => {
     const event = spy();
     feed.on('event', event);
 
@@ -129,7 +129,7 @@ describe('upserts and turn events', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('INV-4: begin with the next turn for a listener that is added mid-turn', () => {
+  test('INV-4: a listener that is added during a turn gets upserts and turn events from the next turn on', () => {
     const first = gather();
     emit(start, begin, say('Hello'));
     const late = gather();
@@ -147,7 +147,7 @@ describe('upserts and turn events', () => {
     expect(late.turns).toHaveLength(2);
   });
 
-  test('stop with the last listener, and so does the timer', () => {
+  test('upserts, turn events and the timer stop when the last listener leaves', () => {
     const heard = spy();
     const unsubscribe = feed.on('upsert', heard);
     emit(start, begin, say('Hello'));
@@ -159,7 +159,7 @@ describe('upserts and turn events', () => {
     expect(heard).not.toHaveBeenCalled();
   });
 
-  test('stop when the feed is closed, and so does the timer', () => {
+  test('upserts, turn events and the timer stop when the feed is closed', () => {
     const { upserts } = gather();
     emit(start, begin, say('Hello'));
 
@@ -171,7 +171,7 @@ describe('upserts and turn events', () => {
 });
 
 describe('updates that are held back', () => {
-  test('are sent as one update when released, with the newest of each kind', () => {
+  test('updates that are held back are sent as one update when released, with the newest value of each field', () => {
     const update = spy();
     feed.on('update', update);
     const letGo = feed.hold();
@@ -185,7 +185,7 @@ describe('updates that are held back', () => {
     expect(update.mock.calls).toEqual([[{ title: 'Second', commands: [] }], [{ title: 'Third' }]]);
   });
 
-  test('are not sent if they are dropped, and no empty update is sent', () => {
+  test('updates that are held back are not sent if they are dropped, and no empty update is sent', () => {
     const update = spy();
     feed.on('update', update);
     feed.hold()(true);
@@ -197,7 +197,7 @@ describe('updates that are held back', () => {
     expect(update).not.toHaveBeenCalled();
   });
 
-  test('are sent by the newest hold only', () => {
+  test('only the newest hold sends the updates that are held back', () => {
     const update = spy();
     feed.on('update', update);
     const before = feed.hold();

@@ -48,7 +48,7 @@ export class SessionFeed implements SessionOutput {
     return Object.values(this.#channels).every(({ size }) => size === 0);
   }
 
-  /** Adds a callback. Added twice, it is called twice; each result removes one. */
+  /** Adds a callback. A callback that is added twice is called twice; each returned function removes one of the two. */
   on<K extends keyof SessionEvents>(
     what: K,
     callback: (value: SessionEvents[K]) => void,
@@ -77,7 +77,7 @@ export class SessionFeed implements SessionOutput {
     this.#channels.exit.send(exit);
   }
 
-  /** Holds updates back. Calling the result sends them, or drops them if not wanted. */
+  /** Holds updates back. The returned function sends the held updates, or drops them if `isWanted` is false. */
   hold(): (isWanted: boolean) => void {
     const held: SessionUpdate = {};
     this.#held = held;
@@ -109,13 +109,16 @@ export class SessionFeed implements SessionOutput {
 
 interface Subscriber<T> {
   callback: (value: T) => void;
-  /** False once removed: then it does not even get the value that is being sent. */
+  /**
+   * False once the subscriber is removed: it then gets nothing more, not even the value that is being sent at that
+   * moment.
+   */
   isSubscribed: boolean;
 }
 
 /** The listeners for one kind of event. An exception in a callback affects neither the others nor the sender. */
 class Channel<T> {
-  /** Replaced on each change, never mutated, so that frequent sending needs no copy. */
+  /** This list is replaced on each change, never mutated, so that sending needs no copy of it. */
   #subscribers: readonly Subscriber<T>[] = [];
 
   get size(): number {
@@ -135,7 +138,10 @@ class Channel<T> {
     notifyAll(this.#subscribers, value);
   }
 
-  /** Returns a function that sends to the present listeners, without those that are removed later. */
+  /**
+   * Returns a function that sends to the listeners of this moment, except listeners that have been removed in the
+   * meantime.
+   */
   currentSender(): (value: T) => void {
     const present = this.#subscribers;
     return (value) => notifyAll(present, value);
@@ -171,7 +177,7 @@ const maxUpdate = 256 * 1024;
 /** Most characters of a session's title. */
 const maxTitle = 1_000;
 
-/** Bounds an update, because every subscriber gets it with each change of the session. */
+/** Bounds an update, because every change of the session sends the update's fields to every subscriber. */
 function boundedUpdate({ title, ...update }: SessionUpdate): SessionUpdate {
   const bounded = withinSize(withinDepth(update), maxUpdate);
   if (title === undefined) return bounded;

@@ -15,7 +15,7 @@ test('output is shown as it arrives', () => {
   expect(show('one ', 'two')).toEqual(['one ', 'two']);
 });
 
-test('output that ends little past the limit is shown whole, its rest at the end', () => {
+test('output that is only a little longer than the limit is shown whole, with the rest at the end', () => {
   expect(show('a'.repeat(head), 'rest')).toEqual(['a'.repeat(head), 'rest']);
 });
 

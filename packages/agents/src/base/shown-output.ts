@@ -1,6 +1,9 @@
 import { headOf, tailOf } from '@liminal/protocol';
 
-/** Characters of a program's output that people see as they arrive, and of its end if much lies between. */
+/**
+ * How many characters of a program's output people see: `head` as they arrive, and `tail` at the end if the output is
+ * longer than both.
+ */
 const forPeople = { head: 256 * 1024, tail: 16 * 1024 };
 
 /**

@@ -1,6 +1,9 @@
 import { headOf, type SessionSetup, type SetupEntry, type SetupKind } from '@liminal/protocol';
 
-/** Most entries of a kind, and characters of a text. Bounded because the content comes from a project's files. */
+/**
+ * Most entries of a kind, and characters of a text. The part is bounded because the content comes from a project's
+ * files.
+ */
 const maxEntries = 1_000;
 const maxText = 2_000;
 

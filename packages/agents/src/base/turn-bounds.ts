@@ -12,7 +12,7 @@ import {
 export const maxTurnSize = 256 * 1024 * 1024;
 /** Most items of a turn; a call and its output count as two. */
 export const maxTurnItems = 50_000;
-/** Texts longer than this (characters) count each time they are sent again. */
+/** A text that is longer than this (characters) counts towards the turn's size each time it is sent again. */
 const longText = 64 * 1024;
 /** The size of an event without its content. */
 const eventItself = 500;
@@ -68,7 +68,10 @@ export class TurnBounds {
   }
 }
 
-/** Whether a value is stored with the turn itself, and so is read with each of the turn's pages. */
+/**
+ * Whether a value belongs to the turn itself rather than to an item. Every page of the turn's history contains the
+ * values of the turn itself.
+ */
 function isOfTurn(value: object): boolean {
   return 'type' in value && typeof value.type === 'string' && value.type.startsWith('response_');
 }

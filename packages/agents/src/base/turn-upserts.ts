@@ -13,7 +13,10 @@ import {
   type UpsertObject,
 } from '@liminal/protocol';
 
-/** Placeholder: the log assigns the real run, seq and trace; here they only keep the fold in order. */
+/**
+ * Placeholders for the run, seq and trace that the log assigns. The fold uses these placeholders only for the order of
+ * the events.
+ */
 const traceContext = { traceparent: '00-00000000000000000000000000000001-0000000000000001-00' };
 
 /** The upsert fold of one turn, for listeners that were present at its beginning. */

@@ -116,7 +116,7 @@ export class TurnWriter {
     const item = { type: 'message', id, content: message, origin: 'user' } as const;
     if (blocks.length === 0) return this.add(item);
     this.write(startPayload(item));
-    // Not cut: a person's files were bounded when the server received them.
+    // The blocks are not cut: the server bounded a person's files on receipt.
     this.#put({ type: 'item_done', itemId: id, finalItem: { ...item, blocks: [...blocks] } });
   }
 
@@ -127,7 +127,7 @@ export class TurnWriter {
     const message = { type: 'message', id, content, origin: 'user', delivery: 'sent' } as const;
     const item: OutputItem = blocks.length === 0 ? message : { ...message, blocks: [...blocks] };
     this.#open.set(id, { item, more: new GrowingText() });
-    // Not cut, like the message that began the turn: the server bounded it on receipt.
+    // The message is not cut, like the message that began the turn: the server bounded both on receipt.
     this.#put({ ...startPayload(item), initialContent: content });
     if (blocks.length === 0) return;
     this.#put({ type: 'item_delta', itemId: id, deltaContent: '', patch: { blocks: [...blocks] } });
@@ -161,7 +161,10 @@ export class TurnWriter {
     this.add({ type: 'message', id, content, origin: 'system', ...defined(about) });
   }
 
-  /** Shows a request; if it does not describe its call, the call's own item does. */
+  /**
+   * Shows a permission request. If the request does not describe its call, the description comes from the call's own
+   * item.
+   */
   openApproval({ asked: own, earlier: known, ...request }: ApprovalRequest): void {
     const id = this.#approvalItem(request.approvalId);
     if (this.isOpen(id)) return;

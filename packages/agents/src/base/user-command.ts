@@ -50,11 +50,11 @@ export async function runUserCommand(options: UserCommand): Promise<UserCommandR
 }
 
 function commandProblem({ exitCode, signal, cause }: CommandEnd): string | undefined {
-  if (cause === 'timeout') return `It was ended after ${limitMs / 60_000} minutes.`;
+  if (cause === 'timeout') return `The command was ended after ${limitMs / 60_000} minutes.`;
   if (cause === 'stopped') return 'It was stopped.';
   if (cause === 'flood') {
-    return `It was ended because it printed more than ${maxPrinted / 1024 / 1024} MiB.`;
+    return `The command was ended because it printed more than ${maxPrinted / 1024 / 1024} MiB.`;
   }
-  if (signal !== null) return `It was ended by ${signal}.`;
+  if (signal !== null) return `The command was ended by ${signal}.`;
   return exitCode === 0 ? undefined : `Exit code ${exitCode}.`;
 }

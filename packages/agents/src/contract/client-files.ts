@@ -7,15 +7,18 @@ export interface TextPart {
 }
 
 /**
- * The texts that the clients of a session have open. An editor's text may have changes that are not on the disk, and the
- * editor shows what is written to it. Paths are absolute, and no part of them is a link.
+ * The texts that the clients of a session have open. A client's text may have changes that are not saved to the disk; a
+ * text that the agent writes appears in the client. Paths are absolute, and no part of them is a link.
  */
 export interface ClientFiles {
-  /** The text as a client has it; undefined if no client offers it: then the disk counts. Never rejects. */
+  /**
+   * Returns the text as a client has it; undefined if no client returns a text, so that the caller reads the disk.
+   * Never rejects.
+   */
   read(path: string, part?: TextPart): Promise<string | undefined>;
   /**
-   * Whether a client has written the text; false if no client offers to. Rejects, with a sentence for the agent, if the
-   * client refuses, or disconnects before it has confirmed the write.
+   * Lets a client write the text. Resolves to false if no client can both read and write files. Rejects, with a
+   * sentence for the agent, if the client refuses, or disconnects before it has confirmed the write.
    */
   write(path: string, text: string): Promise<boolean>;
 }

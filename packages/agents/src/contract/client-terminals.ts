@@ -32,7 +32,7 @@ export interface ClientTerminal {
 export interface ClientTerminals {
   /**
    * Runs a program in the client that began the running turn; undefined if that client offers no terminals, so that the
-   * server runs the program. Rejects, with a sentence for the agent, if the client did not run it.
+   * server runs the program. Rejects, with a sentence for the agent, if the client did not run the program.
    */
   create(request: TerminalRequest): Promise<ClientTerminal | undefined>;
 }

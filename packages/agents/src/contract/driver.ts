@@ -1,4 +1,4 @@
-/** The contract that a driver for one kind of agent implements; `DriverProvider` turns it into a `CliProvider`. */
+/** The contract that a driver for one kind of agent implements; `DriverProvider` makes a `CliProvider` of it. */
 import type {
   AcceptedContent,
   AgentInfo,
@@ -31,7 +31,10 @@ import type {
 export interface SessionOutput {
   /** Emits one event of a turn (`TurnWriter` makes them). A turn ends before the session does. */
   emit(draft: EventDraft): void;
-  /** Reports a change outside the turns. Updates from before the session is open are delivered once it is open. */
+  /**
+   * Reports a change of the session that belongs to no turn. Updates that are sent before the session is open are
+   * delivered once it is open.
+   */
   update(update: SessionUpdate): void;
   /** Reports that the session has ended, requested or not. Called once, after all other calls. */
   exit(exit: SessionExit): void;
@@ -39,13 +42,13 @@ export interface SessionOutput {
 
 /** What Liminal has stored about a session that is opened again. */
 export interface EarlierSession<Memory = unknown> {
-  /** The agent's own id for the session, if it differs from ours. */
+  /** The agent's own id for the session, if it differs from Liminal's. */
   agentSessionId?: string | undefined;
-  /** The `memory` of the earlier session of this id on this server. */
+  /** The `memory` that this session had when it last ended on this server. */
   memory?: Memory | undefined;
-  /** The agent's `storedMark` from when history had everything that the agent had stored. */
+  /** The agent's `storedMark` when Liminal last read the agent's stored turns into history. */
   storedMark?: string | undefined;
-  /** Whether the session has had an answer before. */
+  /** Whether the agent has ever answered in this session. */
   hasAnswered?: (() => Promise<boolean>) | undefined;
   /** Whether a turn was cut off while it waited for a person: the session then resumes the turn. */
   resuming?: boolean | undefined;
@@ -61,12 +64,14 @@ export interface SessionOpening<Memory = unknown> {
   readonly additionalDirectories?: readonly string[] | undefined;
   /** Config options by id, with values as for `setConfigOption`. */
   readonly config: Record<string, string>;
-  /** Absent for a new session. An earlier session is continued, or rejected with `SESSION_NOT_FOUND`. */
+  /**
+   * Absent for a new session. If the agent no longer has the earlier session, `open` rejects with `SESSION_NOT_FOUND`.
+   */
   readonly earlier?: EarlierSession<Memory>;
   readonly output: SessionOutput;
   /** The permissions that people have granted permanently in the project. */
   readonly grants?: ProjectGrants | undefined;
-  /** Without it, settings of the project that run or permit anything are not used. */
+  /** If absent, the agent does not use the project's settings that run or permit anything. */
   readonly projectTrust?: ProjectTrust | undefined;
   /** Added to the driver's own servers; replaces a server of the same name. The entries may hold secrets. */
   readonly mcpServers?: McpServers | undefined;
@@ -81,21 +86,22 @@ export interface SessionOpening<Memory = unknown> {
 export interface AgentSession<Memory = unknown> {
   /** False once the session is closing or its process has ended. */
   readonly isAlive: boolean;
-  /** The agent's own id for the session, if it differs from ours. */
+  /** The agent's own id for the session, if it differs from Liminal's. */
   readonly agentSessionId?: string;
-  /** The agent's own id for the running turn, if it differs from ours. */
+  /** The agent's own id for the running turn, if it differs from Liminal's. */
   readonly agentTurnId?: string | undefined;
   /** Further data that the driver needs to open the session again. Liminal keeps the data after the session ends. */
   readonly memory?: Memory;
-  /** The earlier turns that the agent reported when it loaded the session, if it did. */
+  /** Set if the agent reports the session's earlier turns when it loads the session. */
   readonly reportedTurns?: Promise<StoredTurn[]>;
   /** The kinds of content that a message may have besides text and links; only text if absent. */
   readonly accepts?: AcceptedContent;
 
   /**
-   * Sends a user message. Resolves when its turn has begun: `response_start` and the message itself are emitted.
-   * `blocks` are of kinds that `accepts` lists, with their bytes. `TURN_IN_PROGRESS`. `PROCESS_CRASH` if the process has
-   * ended; but if it ended after it got the message, a turn begins and ends with the crash instead.
+   * Sends a user message. Resolves when the message's turn has begun: `response_start` and the message itself are
+   * emitted. Each of `blocks` has a kind that `accepts` lists, and contains its bytes. Rejects with `TURN_IN_PROGRESS`,
+   * or with `PROCESS_CRASH` if the process has ended; if the process ended after it got the message, a turn begins and
+   * ends with the crash instead.
    */
   send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void>;
   /** Asks the running turn, if any, to stop; it ends as cancelled. `INTERRUPT_FAILED`. */
@@ -104,15 +110,18 @@ export interface AgentSession<Memory = unknown> {
   close(): Promise<void>;
 
   /**
-   * Sends the agent a message for the running turn. Resolves when the message is emitted (`TurnWriter.steer`). The session
-   * reports later what the agent did with the message. If the agent reads it only after the turn, the message is withdrawn
-   * from that turn and begins a turn with its own id. `NOTHING_TO_STEER`, `PROCESS_CRASH`.
+   * Sends the agent a message for the running turn. Resolves when the message is emitted (`TurnWriter.steer`). The
+   * session reports later what the agent did with the message. If the agent reads the message only after the turn, the
+   * message is withdrawn from that turn and begins a turn with its own id. `NOTHING_TO_STEER`, `PROCESS_CRASH`.
    */
   steer?(message: string, to: SteerTarget, blocks: readonly ContentBlock[]): Promise<void>;
 
-  /** `APPROVAL_NOT_FOUND` if the request is no longer open, `INVALID_OPTION`. */
+  /**
+   * Rejects with `APPROVAL_NOT_FOUND` if the request is no longer open, and with `INVALID_OPTION` for an unknown
+   * option.
+   */
   answerApproval?(approvalId: string, answer: ApprovalAnswer): Promise<void>;
-  /** `INVALID_OPTION` for an unknown id or value. */
+  /** Rejects with `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(id: string, value: string): Promise<void>;
   /**
    * Replaces the folders besides the project's in which the agent may work, from the next turn on. Resolves to false if
@@ -122,29 +131,36 @@ export interface AgentSession<Memory = unknown> {
   /** Sets the session's title in the agent's own store. */
   rename?(title: string): Promise<void>;
   /**
-   * Moves a running call, or without `callId` every call that can be moved, to the background, where it is one of
-   * `SessionUpdate.tasks`. `TASK_NOT_FOUND`, `INTERRUPT_FAILED`.
+   * Moves a running call, or without `callId` every call that can be moved, to the background. `SessionUpdate.tasks`
+   * then lists the call. `TASK_NOT_FOUND`, `INTERRUPT_FAILED`.
    */
   background?(callId?: string): Promise<void>;
   /** Stops a background task (`SessionUpdate.tasks`). `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
   stopTask?(taskId: string): Promise<void>;
   /**
-   * Restores the files that the agent's own tools have edited to their state before a turn; with `dryRun`, only lists them.
-   * Not called during a turn. `NO_CHECKPOINT`.
+   * Restores the files that the agent's own tools have edited to their state before a turn; with `dryRun`, only lists
+   * them. Not called during a turn. `NO_CHECKPOINT`.
    */
   rewindFiles?(turnId: string, dryRun: boolean): Promise<RewindResult>;
   /**
-   * Continues from before these turns, from the next message on and also after the agent is restarted. Turns that the agent
-   * never had are skipped. Not called during a turn. `CANNOT_REWIND`, with nothing changed.
+   * Removes these turns: the next message continues the conversation from before them, also after the agent is
+   * restarted. Turns that the agent never had are skipped. Not called during a turn. `CANNOT_REWIND`, with nothing
+   * changed.
    */
   rewindConversation?(rewind: ConversationRewind): Promise<void>;
-  /** Answers a question beside the conversation, also during a turn. `NOT_ANSWERED`, `PROCESS_CRASH`. */
+  /**
+   * Answers a side question, which does not become part of the conversation; also during a turn. `NOT_ANSWERED`,
+   * `PROCESS_CRASH`.
+   */
   aside?(question: string): Promise<string>;
-  /** The facts and parts that are in force in the session. `PROCESS_CRASH`. */
+  /** Returns the session's setup as the agent reports it. `PROCESS_CRASH`. */
   setup?(): Promise<SessionSetup>;
   /** Returns the current state of the agent's MCP servers. `PROCESS_CRASH`. */
   listMcpServers?(): Promise<McpServerState[]>;
-  /** `INVALID_OPTION` for an unknown server or an action that the agent does not support; `PROCESS_CRASH`. */
+  /**
+   * Rejects with `INVALID_OPTION` for an unknown server or an action that the agent does not support, or with
+   * `PROCESS_CRASH`.
+   */
   changeMcpServer?(name: string, action: McpAction): Promise<McpActionResult>;
 }
 
@@ -153,7 +169,10 @@ export interface AgentDriver<Memory = unknown> extends AgentCapabilities {
   readonly cliType: string;
   /** The name that people see. */
   readonly name: string;
-  /** Limits how many sessions open at once; default two. Everything else that starts programs shares the limit. */
+  /**
+   * Limits how many sessions open at once; default two. Code that starts the agent's programs for other purposes also
+   * uses this semaphore.
+   */
   readonly starts?: Semaphore;
 
   /** Opens a session, new or earlier. `SESSION_CREATE_FAILED`, `SESSION_NOT_FOUND`. */

@@ -29,7 +29,7 @@ export class ProviderError extends LiminalError {
   }
 }
 
-/** Another program has the session open. The state is temporary, so a message can wait for its end. */
+/** Another program has the session open. The other program may close the session soon, so a message can wait. */
 export class SessionInUseError extends ProviderError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('SESSION_CREATE_FAILED', message, options);
@@ -38,7 +38,7 @@ export class SessionInUseError extends ProviderError {
 
 /**
  * @param agent - The agent's display name.
- * @param why - Replaces the sentence that the turn is not stored.
+ * @param why - A sentence for people, in place of the sentence that the agent has not stored the turn.
  * @param other - The turn after which a fork is possible.
  */
 export function turnNotStored(
@@ -58,11 +58,11 @@ export function cannotRewind(why: string, cause?: unknown): ProviderError {
 
 /** A message was sent into the running turn, but no turn runs, or the turn does not accept it. */
 export function nothingToSteer(why = 'No turn is running.', cause?: unknown): ProviderError {
-  const message = `${why} Send it as a message of its own instead.`;
+  const message = `${why} Send the text as a new message.`;
   return new ProviderError('NOTHING_TO_STEER', message, { cause });
 }
 
-/** A question beside the conversation was not answered. */
+/** The agent did not answer a side question. */
 export function notAnswered(why: string, cause?: unknown): ProviderError {
   return new ProviderError('NOT_ANSWERED', `There is no answer. ${why}`, { cause });
 }

@@ -1,4 +1,4 @@
-/** Settings in a project folder that would make an agent run or permit something, besides the user's own settings. */
+/** Settings in a project folder, not the user's own settings, that would make an agent run or permit something. */
 export interface ProjectSettings {
   /** SHA-256 in hex of the paths and whole texts of all `files`. */
   hash: string;
@@ -17,13 +17,13 @@ export interface ProjectFile {
 
 /** People's decisions about the settings in a session's project folder. */
 export interface ProjectTrust {
-  /** Whether people have decided to use exactly these settings. Call it right before the agent starts. */
+  /** Whether people have decided to use exactly these settings. Call this method right before the agent starts. */
   uses(settings: ProjectSettings): Promise<boolean>;
   /**
    * Reports the settings with which the agent has started; undefined if there are none.
    * @param isReading - Whether the agent uses project settings; if false, it runs without `settings`.
    */
   started(settings: ProjectSettings | undefined, isReading: boolean): void;
-  /** Reports that a permanent permission, given in this session, has changed the settings in use into these. */
+  /** Reports the new settings after a permanent permission, given in this session, has changed the settings files. */
   changed(settings: ProjectSettings): Promise<void>;
 }

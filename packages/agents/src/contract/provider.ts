@@ -29,12 +29,12 @@ export interface CreateSessionOptions {
   projectDir: string;
   /** Real paths of further folders in which the agent may work; for an agent that `takesDirectories`. */
   additionalDirectories?: readonly string[];
-  /** The session's id, a UUID. By default the provider generates it. */
+  /** The session's id, a UUID. If absent, the provider generates an id. */
   sessionId?: string;
   /** Config options by id, with values as for `setConfigOption`. */
   config?: Record<string, string>;
   grants?: ProjectGrants;
-  /** Without it, settings of the project that run or permit anything are not used. */
+  /** If absent, the agent does not use the project's settings that run or permit anything. */
   projectTrust?: ProjectTrust;
   /** Added to the configured servers; replaces a server of the same name. */
   mcpServers?: McpServers;
@@ -46,14 +46,18 @@ export interface LoadSessionOptions {
   /** The session's folder; if absent, the provider searches for the session. */
   projectDir?: string;
   additionalDirectories?: readonly string[];
-  /** The agent's own id for the session, if it differs from ours. */
+  /** The agent's own id for the session, if it differs from Liminal's. */
   agentSessionId?: string;
   config?: Record<string, string>;
-  /** The `storedMark` from when history had everything that the agent had stored: those turns need not be reported again. */
+  /**
+   * The agent's `storedMark` when Liminal last read the agent's stored turns into history: the agent need not report
+   * those turns again.
+   */
   storedMark?: string;
   /**
-   * Whether the session has had an answer before. If the agent has lost the session, a provider that can starts it anew and
-   * says in the next turn that the agent does not remember; other providers reject with `SESSION_NOT_FOUND`.
+   * Whether the agent has ever answered in this session. If the agent has lost such a session, some providers begin a
+   * new session and say in the next turn that the agent does not remember the conversation; other providers reject with
+   * `SESSION_NOT_FOUND`.
    */
   hasAnswered?: () => Promise<boolean>;
   /** Whether a turn was cut off while it waited for a person's answer: the session then resumes the turn. */
@@ -70,8 +74,8 @@ export interface LoadSessionOptions {
 /** Permissions that people have granted permanently in the session's project, for agents that do not store them. */
 export interface ProjectGrants {
   /**
-   * Returns the present rules: all sessions of the project add rules, and people remove some. Rejects if they cannot be
-   * read.
+   * Returns the present rules: all sessions of the project add rules, and people remove some. Rejects if the rules
+   * cannot be read.
    */
   list(): Promise<string[]>;
   /** @param title - The rule in words for people. Rejects if the rule cannot be stored. */
@@ -81,8 +85,8 @@ export interface ProjectGrants {
 /** A session's conversation as Liminal has stored it, for agents that store nothing themselves. */
 export interface StoredConversation {
   /**
-   * The runs that have ended, oldest first; messages of the user have the bytes of their files. Runs that were rewound have
-   * no items.
+   * The runs that have ended, oldest first; messages of the user have the bytes of their files. Runs that were rewound
+   * have no items.
    */
   runs(): Promise<Response[]>;
 }
@@ -91,14 +95,14 @@ export interface StoredConversation {
 export interface ConversationRewind {
   /** The turns that are removed, oldest first. */
   turnIds: readonly string[];
-  /** The remaining conversation, as `StoredConversation` returns it from then on. */
+  /** The conversation without the removed turns. */
   remaining: StoredConversation;
 }
 
 export interface ProviderSession {
   sessionId: string;
   cliType: string;
-  /** The earlier turns that the agent reported when it loaded the session, if it did. */
+  /** Set if the agent reports the session's earlier turns when it loads the session. */
   reportedTurns?: Promise<StoredTurn[]>;
 }
 
@@ -115,7 +119,7 @@ export interface SessionUpdate {
   commands?: AgentCommand[];
   /** All current notices for people; they replace the earlier notices. */
   notices?: SessionNotice[];
-  /** The agent's reason for waiting while its turn is silent; '' for none. The end of a turn also clears it. */
+  /** The agent's reason for waiting while its turn is silent; '' for none. The end of a turn also clears the reason. */
   activity?: string;
   /** All background tasks. */
   tasks?: readonly BackgroundTask[];
@@ -143,13 +147,15 @@ export interface StoredSession {
   updatedAt: string;
 }
 
-/** An earlier turn from the agent's own store, with the events that it would have had live, the terminal event included. */
+/** An earlier turn from the agent's own store, with the same events as a live turn, including the terminal event. */
 export interface StoredTurn {
   turnId: string;
   events: EventDraft[];
   /** The preceding turn, if known; absent for a conversation's first turn. */
   after?: string;
-  /** Whether the conversation has forked: a resumed agent continued from another turn's end and does not know this turn. */
+  /**
+   * Whether the conversation has forked: a resumed agent continued from another turn's end and does not know this turn.
+   */
   isLeft?: boolean;
   /** Whether the turn was copied from another session by a fork. */
   isCopied?: boolean;
@@ -159,20 +165,24 @@ export interface StoredTurn {
 export interface StoredFork {
   /** The agent's own id for the new session; absent if the agent stores no sessions. */
   agentSessionId?: string;
-  /** The ids in the copy of the original's stored turns, by their ids in the original. */
+  /** Maps each stored turn's id in the original to the turn's id in the copy. */
   copies: ReadonlyMap<string, string>;
-  /** Older stored turns of the original that the copy lacks, because it continues another branch. */
+  /**
+   * Older stored turns that the copy lacks: they belong to a branch of the original that the copy does not continue.
+   */
   left: ReadonlySet<string>;
 }
 
-/** An agent's answer when it starts, and the conflicts with the configuration. */
+/**
+ * An agent's report about itself when it starts, and the conflicts between the report and the agent's configuration.
+ */
 export interface AgentIntroduction {
   /** The agent's own name. */
   name?: string;
   version?: string;
   /** The agent's protocol, with the version. */
   protocol: string;
-  /** The agent's abilities besides answering, in words. */
+  /** The agent's optional abilities, in words for people. */
   abilities: string[];
   /** The agent's ways to sign in, in the agent's own words. */
   signIn: string[];
@@ -183,8 +193,8 @@ export interface AgentIntroduction {
 export type Unsubscribe = () => void;
 
 /**
- * One kind of agent. Methods take the ids of its sessions and reject with ProviderError. A session runs at most one
- * turn at a time; the runtime queues messages. `DriverProvider` turns an `AgentDriver` into a provider.
+ * One kind of agent. Methods take the ids of the agent's sessions and reject with ProviderError. A session runs at most
+ * one turn at a time; the runtime queues messages. `DriverProvider` turns an `AgentDriver` into a provider.
  */
 export interface CliProvider extends AgentCapabilities {
   readonly cliType: string;
@@ -194,11 +204,12 @@ export interface CliProvider extends AgentCapabilities {
   /** Starts the agent on an existing session, or returns the session if it is already open. `SESSION_NOT_FOUND`. */
   loadSession(sessionId: string, options?: LoadSessionOptions): Promise<ProviderSession>;
   /**
-   * Sends a user message. Resolves when the message is bound to its turn (the turn's `response_start` has been emitted),
-   * before the turn completes. The turn's id is `options.turnId` if given. Its first item is the user's whole message
-   * with its `blocks`: only the provider puts the message into the log. A message that the agent was given has a turn, even
-   * if the agent ends before it handles the message. `SESSION_NOT_FOUND`, `PROCESS_CRASH` if the process has ended,
-   * `TURN_IN_PROGRESS`, `CONTENT_NOT_SUPPORTED` for blocks that the agent does not accept.
+   * Sends a user message. Resolves when the message is bound to its turn (the turn's `response_start` has been
+   * emitted), before the turn completes. The turn's id is `options.turnId` if given. The turn's first item is the
+   * user's whole message with its `blocks`: only the provider puts the message into the log. Once the agent has the
+   * message, the message has a turn, even if the agent ends before it handles the message. Rejects with
+   * `SESSION_NOT_FOUND`, `TURN_IN_PROGRESS`, `PROCESS_CRASH` if the process has ended, or `CONTENT_NOT_SUPPORTED` for
+   * blocks that the agent does not accept.
    */
   sendMessage(
     sessionId: string,
@@ -240,10 +251,11 @@ export interface CliProvider extends AgentCapabilities {
   ): Promise<void>;
   /**
    * Answers a permission request; `content` fills in the request's form, if any, and `note` belongs to an option that
-   * accepts a note. `APPROVAL_NOT_FOUND` once the request is over, `INVALID_OPTION`.
+   * accepts a note. Rejects with `APPROVAL_NOT_FOUND` once the request is over, and with `INVALID_OPTION` for an
+   * unknown option.
    */
   answerApproval?(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;
-  /** `INVALID_OPTION` for an unknown id or value. */
+  /** Rejects with `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
   /**
    * Replaces the folders besides the project's in which an open session's agent may work, from the next turn on.
@@ -253,19 +265,17 @@ export interface CliProvider extends AgentCapabilities {
   /** Sets an open session's title in the agent's own store. `NOT_SUPPORTED`. */
   rename?(sessionId: string, title: string): Promise<void>;
   /**
-   * Moves a running call, or every call that can be moved, to the background, so that the turn continues. `TASK_NOT_FOUND`,
-   * `INTERRUPT_FAILED`, `NOT_SUPPORTED`.
+   * Moves a running call, or every call that can be moved, to the background, so that the turn continues.
+   * `TASK_NOT_FOUND`, `INTERRUPT_FAILED`, `NOT_SUPPORTED`.
    */
   background?(sessionId: string, callId?: string): Promise<void>;
   /** Stops a background task. `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
   stopTask?(sessionId: string, taskId: string): Promise<void>;
   /** Restores files to their state before a turn; with `dryRun`, only lists them. `NO_CHECKPOINT`. */
   rewindFiles?(sessionId: string, turnId: string, dryRun: boolean): Promise<RewindResult>;
-  /** Continues the conversation from before these turns. `CANNOT_REWIND`, `NOT_SUPPORTED`. */
+  /** Removes turns: the next message continues the conversation from before them. `CANNOT_REWIND`, `NOT_SUPPORTED`. */
   rewindConversation?(sessionId: string, rewind: ConversationRewind): Promise<void>;
-  /**
-   * Returns the model's answer to a question beside the conversation. `NOT_ANSWERED`, `NOT_SUPPORTED`, `PROCESS_CRASH`.
-   */
+  /** Returns the model's answer to a side question. `NOT_ANSWERED`, `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   aside?(sessionId: string, question: string): Promise<string>;
   /** Returns the setup of an open session as the agent reports it. `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   setup?(sessionId: string): Promise<SessionSetup>;
@@ -281,53 +291,55 @@ export interface SteerTarget {
   messageId: string;
 }
 
-/** Optional abilities of an agent besides its sessions. A driver and its provider have the same ones. */
+/** Optional abilities of an agent besides its sessions. A driver and its provider have the same abilities. */
 export interface AgentCapabilities {
   /**
-   * Whether opening a session before its first message saves time or reveals settings. The runtime then opens sessions
-   * while the user types, and for clients that show settings when they open a session.
+   * Whether opening a session before its first message saves time or reveals settings. If true, the runtime opens a
+   * session as soon as the user types, or when a client that shows settings opens the session.
    */
   readonly prewarms?: boolean;
   /** Whether sessions can rewind files. */
   readonly rewinds?: boolean;
   /**
-   * Whether its sessions can have folders besides the project's. An agent that turns out not to support them rejects
-   * the opening.
+   * Whether the agent's sessions can have folders besides the project's. If an agent turns out not to support further
+   * folders, opening the session fails.
    */
   readonly takesDirectories?: boolean;
   /** Whether sessions can rewind their conversation. */
   readonly rewindsConversation?: boolean;
   /** Whether sessions list their MCP servers, and change them. */
   readonly managesMcp?: boolean;
-  /** Whether the model answers questions beside the conversation. */
+  /** Whether the model answers side questions, which do not become part of the conversation. */
   readonly answersAside?: boolean;
-  /** Whether sessions list the facts and parts that are in force. */
+  /** Whether sessions report their setup. */
   readonly tellsSetup?: boolean;
   /** Whether sessions can move running calls to the background. */
   readonly backgrounds?: boolean;
-  /** Whether sessions keep permanent permissions in their project's grants. */
+  /** Whether sessions store permanent permissions in their project's `ProjectGrants`. */
   readonly usesGrants?: boolean;
   /**
-   * Whether a turn that waits for a person survives the end of agent and server: a session that is opened again repeats the
-   * questions, with the same ids, in a new turn (`EarlierSession.resuming`).
+   * Whether a turn that waits for a person survives the end of agent and server: a session that is opened again repeats
+   * the questions, with the same ids, in a new turn (`EarlierSession.resuming`).
    */
   readonly resumes?: boolean;
   /**
-   * Whether `fork` copies a whole conversation, so that only the newest turn can be forked. `describe` then says whether
-   * the agent can fork at all.
+   * Whether `fork` copies a whole conversation, so that only the newest turn can be forked. If true, `describe` says
+   * whether the agent can fork sessions.
    */
   readonly forksWhole?: boolean;
   /**
-   * Whether the ids of stored turns are only numbers, so that turns must be matched by their messages. Such an agent can
-   * report its stored turns only while it runs.
+   * Whether the ids of stored turns are only numbers, so that turns must be matched by their messages. An agent with
+   * such ids can report its stored turns only while it runs.
    */
   readonly numbersStoredTurns?: boolean;
   /**
-   * The settings in a project folder that would make the agent run or permit something; undefined if there are none. Starts
-   * no process. They are used only if `SessionOpening.projectTrust` allows it.
+   * The settings in a project folder that would make the agent run or permit something; undefined if there are none.
+   * Starts no process. The agent uses the project's settings only if `SessionOpening.projectTrust` allows it.
    */
   readProjectSettings?(projectDir: string): Promise<ProjectSettings | undefined>;
-  /** Starts the agent up to its greeting, then ends it. Rejects with the reason if no greeting comes within `limitMs`. */
+  /**
+   * Starts the agent up to its greeting, then ends it. Rejects with the reason if no greeting comes within `limitMs`.
+   */
   introduce?(limitMs: number): Promise<AgentIntroduction>;
   /**
    * Sessions in the agent's own store, newest first; of one folder, or of all. `known` are project folders, for agents
@@ -335,21 +347,22 @@ export interface AgentCapabilities {
    */
   listStoredSessions?(projectDir?: string, known?: readonly string[]): Promise<StoredSession[]>;
   /**
-   * Like `listStoredSessions`, but asks only an agent that is already running; undefined if none is running. For an agent
-   * with this method, `listStoredSessions` starts a program and is called only when a user asks for the list.
+   * Like `listStoredSessions`, but asks only an agent that is already running; undefined if none is running. For an
+   * agent with this method, `listStoredSessions` starts a program and is called only when a user asks for the list.
    */
   peekStoredSessions?(known?: readonly string[]): Promise<StoredSession[] | undefined>;
   /**
-   * Complements `peekStoredSessions`: lists the sessions that can be found on disk without a program, newest first.
-   * Titles may be older than the agent's own.
+   * Complements `peekStoredSessions`: lists the sessions that can be found on disk without a program, newest first. The
+   * agent may have newer titles.
    */
   scanStoredSessions?(): Promise<StoredSession[]>;
   /**
-   * A mark that changes whenever a program other than Liminal adds to a stored session, given by the agent's id. Cheap, and
-   * starts no process. Undefined if no such session is stored, or if the mark is not known at the moment.
+   * Returns a mark that changes whenever a program other than Liminal adds to a stored session. `agentSessionId` is the
+   * agent's own id for the session. The call is cheap, and starts no process. Undefined if no such session is stored,
+   * or if the mark is not known at the moment.
    */
   storedMark?(agentSessionId: string, projectDir: string): Promise<string | undefined>;
-  /** The conversation as the agent has stored it, oldest turn first. `SESSION_NOT_FOUND`. */
+  /** Returns the conversation from the agent's own store, oldest turn first. `SESSION_NOT_FOUND`. */
   readStoredHistory?(agentSessionId: string, projectDir: string): Promise<StoredTurn[]>;
   /**
    * Copies a stored conversation up to the end of a turn into a new session, which can be loaded. The original, which

@@ -7,7 +7,9 @@ export class Semaphore {
     this.#free = permits;
   }
 
-  /** Runs `start` when a place is free. Rejects with the signal's reason if the signal aborts before. */
+  /**
+   * Runs `start` when a place is free. Rejects with the signal's reason if the signal aborts before `start` is called.
+   */
   async run<T>(start: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else await this.#wait(signal);

@@ -11,9 +11,9 @@ const slow: AgentScript = {
 };
 
 describe.each(['cancelled', 'end_turn', 'error'] as const)(
-  'an agent that answers a cancelled prompt with %s',
+  'answers to a cancelled prompt: %s',
   (cancel) => {
-    test('TC-3.4a, INV-2, INV-3: has its turn end as cancelled, and continues with the next', async () => {
+    test('TC-3.4a, INV-2, INV-3: a cancelled turn ends as cancelled, and the agent continues with the next turn', async () => {
       const { create, provider } = await runAgent({ ...slow, cancel });
       const listener = await create();
       const turnId = await listener.send('The slow one.');
@@ -33,8 +33,8 @@ describe.each(['cancelled', 'end_turn', 'error'] as const)(
   },
 );
 
-describe('an agent that does not stop', () => {
-  test('INV-2: has its turn ended at the limit; its late answer and updates are ignored', async () => {
+describe('agents that do not stop', () => {
+  test('INV-2: if an agent does not stop, its turn is ended at the limit, and its late answer and updates are ignored', async () => {
     const { create, provider, control } = await runAgent(
       {
         turns: [
@@ -67,7 +67,7 @@ describe('an agent that does not stop', () => {
     expect(new Set(listener.events.map((one) => one.turnId)).size).toBe(2);
   });
 
-  test('is ended after twice the limit, which the session and a waiting sender report', async () => {
+  test('an agent that does not stop is ended after twice the limit; the session and a waiting message report this', async () => {
     const { create, provider, control } = await runAgent(
       { ...slow, cancel: 'never' },
       { provider: { cancelLimitMs: 200 } },
@@ -90,7 +90,7 @@ describe('an agent that does not stop', () => {
     ).gone;
   });
 
-  test('can be killed before the limit', async () => {
+  test('the session of an agent that does not stop can be killed before the limit', async () => {
     const { create, provider, control } = await runAgent({ ...slow, cancel: 'never' });
     const listener = await create();
     const turnId = await listener.send('The slow one.');

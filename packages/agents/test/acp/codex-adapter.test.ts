@@ -32,7 +32,7 @@ import { processesOf } from '../claude-code/processes.ts';
 import { Listener, messagesOf } from './running-agent.ts';
 import { adaptersIn, commandsIn, runAdapter, sharedAdapter } from './running-codex-adapter.ts';
 
-/** A command that asks before it leaves the sandbox. */
+/** A command for which Codex asks permission, because it leaves the sandbox. */
 const make = (name: string) => execCommand(`touch ${name}`, { escalate: 'It is needed.' });
 
 const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
@@ -54,13 +54,13 @@ function fold({ turnId, events }: StoredTurn): Response {
 
 const patience = { timeout: 30_000, interval: 50 };
 
-describe('a turn', () => {
+describe('turns', () => {
   const share = sharedAdapter({
     files: { 'notes.txt': 'one\ntwo\n', hold: '' },
     mcpServers: { own: greeter() },
   });
 
-  test('TC-4.1a: begins in a session that has Codex’s own id, settings and commands', async () => {
+  test('TC-4.1a: a turn begins in a session that has Codex’s own id, settings and commands', async () => {
     const { first, provider } = share([]);
 
     expect(provider.isAlive(first.sessionId)).toBe(true);
@@ -74,7 +74,7 @@ describe('a turn', () => {
     expect(commands?.map(({ name }) => name)).toContain('compact');
   });
 
-  test('TC-4.2a: streams the model’s text as one growing message', async () => {
+  test('TC-4.2a: a turn streams the model’s text as one growing message', async () => {
     const middle = gate();
     const { listener } = share([answer(message(['Half of', middle, ' it all.']))]);
 
@@ -89,7 +89,7 @@ describe('a turn', () => {
     expect(told.at(-1)).toMatchObject({ status: 'complete', content: 'Half of it all.' });
   });
 
-  test('shows repeated text of the model unchanged', async () => {
+  test('repeated text of the model is shown unchanged', async () => {
     const sayings = ['slow '.repeat(40), 'The fox. The fox.', 'The fox. '.repeat(20), 'no\n\nno\n'];
     const chunks = atLength ? [1, 4, 9] : [1, 4];
     const { listener } = share(
@@ -103,7 +103,7 @@ describe('a turn', () => {
     }
   });
 
-  test('shows equal messages before and after an unreported tool as two messages', async () => {
+  test('equal messages before and after a tool that is not reported are shown as two messages', async () => {
     const { listener } = share([
       answer([message('I change it.'), customCall('apply_patch', 'no patch')]),
       answer('I change it.'),
@@ -116,7 +116,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('TC-4.2b, TC-4.2c: shows a command when it is called, and its output when it is done', async () => {
+  test('TC-4.2b, TC-4.2c: a turn shows a command when it is called, and its output when it is done', async () => {
     const { listener } = share([
       answer([message('Looking.'), execCommand('echo found; exit 3', { callId: 'call_look' })]),
       answer(execCommand('echo well')),
@@ -148,7 +148,7 @@ describe('a turn', () => {
     expect(messagesOf(response)).toEqual(['user: Look.', 'agent: Looking.', 'agent: There.']);
   });
 
-  test('streams a command’s output while the command runs', async () => {
+  test('a turn streams a command’s output while the command runs', async () => {
     const { listener, workspace } = share([
       answer(execCommand('while [ -e hold ]; do echo more; sleep 0.1; done', { yieldMs: 20_000 })),
       answer('Enough.'),
@@ -166,7 +166,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('shows the changes of a patch', async () => {
+  test('a turn shows the changes of a patch', async () => {
     const { listener, workspace } = share([
       answer(applyPatch(['*** Update File: notes.txt', '@@', ' one', '-two', '+zwei'])),
       answer('Changed.'),
@@ -182,7 +182,7 @@ describe('a turn', () => {
     expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: true }]);
   });
 
-  test('shows a thought in parts once, and each change of a plan', async () => {
+  test('a thought that arrives in parts is shown once, and each change of a plan is shown', async () => {
     const { listener } = share([
       answer([
         reasoning(['**One** first', '**Two** second', '**Three** third'], { chunk: 4 }),
@@ -212,7 +212,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('calls a tool of a configured MCP server, and shows its input and answer', async () => {
+  test('a turn shows the input and the answer of a configured MCP server’s tool', async () => {
     const { listener } = share([
       answer(functionCall('greet', { name: 'Ada' }, { namespace: 'mcp__own' })),
       answer('Greeted.'),
@@ -227,7 +227,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('that fails by its model’s error quotes the error', async () => {
+  test('a turn that fails by its model’s error quotes the error', async () => {
     const { listener } = share([
       httpError(400, 'The request makes no sense.'),
       failed('insufficient_quota', 'You exceeded your current quota.'),
@@ -245,7 +245,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('that fails does not prevent an answer to a message sent directly after it', async () => {
+  test('a message that is sent directly after a failed turn is answered', async () => {
     const { listener } = share(({ prompt }) =>
       prompt.startsWith('Fail') ? httpError(400) : answer('Fine.'),
     );
@@ -258,7 +258,7 @@ describe('a turn', () => {
     }
   });
 
-  test('uses its session’s settings, and runs at the same time as another session’s turn without mixing their text', async () => {
+  test('a turn uses its session’s settings, and runs at the same time as another session’s turn without mixing their text', async () => {
     const middle = gate();
     const script = byModelPrompt({
       first: [answer(message(['One begins', middle, ' and ends.']))],
@@ -312,7 +312,7 @@ describe('a turn', () => {
     },
   );
 
-  test('INV-8: that is cancelled during a command ends; the command, which Codex leaves running, ends with the session, as do all its descendants', async () => {
+  test('INV-8: a turn that is cancelled during a command ends; Codex leaves the command running, and it ends with the session, with all its descendants', async () => {
     const { listener, provider, workspace } = share([
       answer(execCommand('while :; do echo more; sleep 0.1; done', { yieldMs: 20_000 })),
       answer(execCommand('(setsid sleep 300 &) ; touch begun; sleep 300', { yieldMs: 300 })),
@@ -343,10 +343,10 @@ describe('a turn', () => {
   });
 });
 
-describe('a request for permission', () => {
+describe('requests for permission', () => {
   const share = sharedAdapter({ mode: 'workspace-write' });
 
-  test('names its command, which runs once it is allowed', async () => {
+  test('a request for permission names its command, and the command runs once it is allowed', async () => {
     const { listener, workspace } = share([answer(make('new.txt')), answer('Made.')]);
     const turnId = await listener.send('Make it.');
     const request = await listener.asked(turnId);
@@ -365,7 +365,7 @@ describe('a request for permission', () => {
     ]);
   });
 
-  test('that is refused ends the turn: the command does not run, and its call ends', async () => {
+  test('if a request for permission is refused, the turn ends: the command does not run, and its call ends', async () => {
     const { listener, workspace } = share([answer(make('other.txt')), answer('What then?')]);
     const turnId = await listener.send('Make it.');
     const { answer: reply } = await listener.asked(turnId);
@@ -395,8 +395,8 @@ const eventful: ModelReply[] = [
   answer('It is broken.'),
 ];
 
-describe('a session', () => {
-  test('TC-4.1b: is listed for its folder, read whole and once, and continued by another provider', async () => {
+describe('sessions', () => {
+  test('TC-4.1b: another provider lists a session for its folder, reads it whole and once, and continues it', async () => {
     const { create, provider, provide, workspace, api } = await runAdapter(() =>
       byModelPrompt({ first: eventful, second: [answer('And on.')] }),
     );

@@ -16,7 +16,7 @@ const link = { type: 'resource_link', uri: 'file:///code/a.ts', name: 'a.ts' } a
 const kinds = Object.keys(blocks) as (keyof typeof blocks)[];
 
 test.each([undefined, ...kinds])(
-  'an agent that accepts %s gets only that and links; other content is refused before it reaches the agent',
+  'an agent that accepts %s gets only this content and links; other content is refused before it reaches the agent',
   async (taken) => {
     const promptCapabilities = taken === undefined ? {} : { [taken]: true };
     const agentCapabilities = { loadSession: true, promptCapabilities };
@@ -62,10 +62,10 @@ test('a turn that ends without output gets a notice, but not a turn with a call 
 });
 
 test.each([
-  [{ code: -32603 }, 'It gave no reason, only the code -32603.'],
+  [{ code: -32603 }, 'The agent gave no reason, only the code -32603.'],
   [{ code: -32000, message: 7, data: { details: 'No disk.' } }, 'No disk.'],
   ['No disk.', 'No disk.'],
-  [{}, 'It gave no reason, only the code -32603.'],
+  [{}, 'The agent gave no reason, only the code -32603.'],
 ])(
   'an error answer without the fields of JSON-RPC is shown as a sentence: %j',
   async (error, told) => {

@@ -5,7 +5,7 @@ import { Listener, runAgent } from './running-agent.ts';
 
 const additionalDirectories = ['/tmp'];
 
-test('an agent that accepts folders gets them at each opening, and is started again when they change', async () => {
+test('an agent that accepts folders gets them at each opening, and is started again when the folders change', async () => {
   const agentCapabilities = {
     loadSession: true,
     sessionCapabilities: { additionalDirectories: {} },

@@ -31,7 +31,7 @@ test('a session is forked by its own process; the copy is closed and can be open
   expect(await original.ask('Three')).toMatchObject({ status: 'complete' });
 });
 
-test('a session that is not open is forked by a process started for that, which ends before the copy is opened', async () => {
+test('a session that is not open is forked by a separate process, which ends before the copy is opened', async () => {
   const running = await runAgent({ offers, turns });
   const { another, control, create, projectDir } = running;
   const original = await create();

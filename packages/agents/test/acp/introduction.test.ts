@@ -39,7 +39,7 @@ test('INV-8: an agent that does not answer is ended with all its processes, and 
 
   const introduced = provider.introduce(1_500);
 
-  await expect(introduced).rejects.toThrow(/^It did not answer within 1\.5 s\. .*--acp/);
+  await expect(introduced).rejects.toThrow(/^The agent did not answer within 1\.5 s\. .*--acp/);
   await expect(introduced).rejects.toThrow(/Welcome! Type a question\.[^]*No terminal\./);
   await (
     await control.process()

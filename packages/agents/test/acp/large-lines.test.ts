@@ -1,4 +1,4 @@
-/** Lines of more than a MiB are parsed in another thread; only their time may differ. */
+/** Lines of more than a MiB are parsed in another thread; only the times of their events may differ. */
 import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { parseLargeLine } from '../../src/base/large-lines.ts';
@@ -27,7 +27,7 @@ test('a large line is read even if the agent ends directly after it', async () =
   expect(gone.error).toMatchObject({ code: 'PROCESS_CRASH' });
 });
 
-test('SAFE: a large line that is not a message is noise, and the turn continues', async () => {
+test('SAFE: a large line that is not a message is ignored, and the turn continues', async () => {
   const { create } = await runAgent({
     turns: [{ steps: [{ say: 'before ' }, { raw: 'x'.repeat(long.length) }, { say: 'after' }] }],
   });
@@ -57,7 +57,7 @@ test('SAFE: an input and an output with too many values to parse are shown as th
   expect(output).toMatchObject({ output: JSON.stringify(values), success: true });
 });
 
-test('SAFE: lines with too many values for the memory do not stop the reading', async () => {
+test('SAFE: after lines with too many values for the memory, reading continues', async () => {
   const many = atLength ? 11_000_000 : 1_100_000;
   const output = `[${'{},'.repeat(many)}1]`;
   const line = (json: string): string => `{"params":{"update":{"rawOutput":${json}}}}`;

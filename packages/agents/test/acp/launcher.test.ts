@@ -1,4 +1,4 @@
-/** An agent behind a launcher program, like many agents from npm, that outlives the launcher. */
+/** An agent that is started by a launcher program, like many agents from npm, and runs longer than the launcher. */
 import { testAtLength } from '@liminal/testkit/at-length';
 import type { AgentScript } from '@liminal/testkit';
 import { expect, test } from 'vitest';

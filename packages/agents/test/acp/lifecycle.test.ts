@@ -46,7 +46,7 @@ test('a session begins with initialize and session/new, and reports the agent’
   expect(await calls()).toEqual(['initialize', 'session/new', 'session/close']);
 });
 
-test('updates of a session that come before its id are not lost', async () => {
+test('updates of a session that arrive before the session’s id are not lost', async () => {
   const commands = [{ name: 'early', description: 'Early.' }];
   const { create } = await runAgent({
     on: {
@@ -153,7 +153,7 @@ testAtLength('an agent that does not answer initialize is ended at the limit', a
   ).gone;
 });
 
-test('an agent that is started with “acp” gets no hint to add it', async () => {
+test('an agent that is started with “acp” gets no hint to add “acp”', async () => {
   const { provider, projectDir } = await runAgent(
     { on: { initialize: [{ hang: true }] } },
     { provider: { startLimitMs: 500 }, nodeArgs: ['--title=agent-acp'] },
@@ -195,7 +195,7 @@ test.each(['initialize', 'session/new'])('an invalid answer to %s is refused', a
   const { provider, projectDir } = await runAgent({ on: { [method]: [{ result: { odd: 1 } }] } });
   await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
     code: 'SESSION_CREATE_FAILED',
-    message: expect.stringContaining(`Its answer to “${method}”`),
+    message: expect.stringContaining(`The agent’s answer to “${method}”`),
   });
 });
 
@@ -304,11 +304,11 @@ test('output from before a turn is not given as the reason of a crash in the tur
   const [silent, loud] = [await create(), await create()];
   await silent.ask('Go.');
   expect((await silent.ask('Be silent.')).error?.message).toBe(
-    'Scripted has ended. It exited with code 1.',
+    'Scripted has ended. The process exited with code 1.',
   );
   await loud.ask('Go.');
   expect((await loud.ask('Be loud.')).error?.message).toBe(
-    'Scripted has ended. It exited with code 1. It said: No memory.',
+    'Scripted has ended. The process exited with code 1. It said: No memory.',
   );
 });
 
@@ -449,7 +449,7 @@ test('two callers that load a session at once get the same session', async () =>
   expect((await calls()).filter((method) => method === 'session/load')).toHaveLength(1);
 });
 
-test('killing a session that waits for its start frees its place', async () => {
+test('killing a session that waits to be started lets the next session start', async () => {
   const { provider, projectDir, control } = await runAgent(
     { on: { initialize: [{ hang: true }] } },
     { provider: { maxStarts: 1 } },

@@ -45,7 +45,7 @@ test('an agent that reports no MCP capabilities gets stdio servers, which every 
   expect(begun.params['mcpServers']).toEqual([stdio]);
 });
 
-test('a turn without an answer has a notice of that beside Liminal’s own warning', async () => {
+test('a turn without an answer shows a notice about that, and Liminal’s own warning', async () => {
   const agentCapabilities = { mcpCapabilities: { http: true } };
   const turns = [{ steps: [] }];
   const running = await runAgent({ initialize: { agentCapabilities }, turns }, { provider });
@@ -67,7 +67,7 @@ test('a session warns that Copilot may skip MCP servers that are programs', asyn
   expect(first).not.toContain('“web”');
 });
 
-test('an agent that reports no stdio support gets no programs, and the session warns of that', async () => {
+test('an agent that reports no stdio support gets no programs, and the session shows a warning about that', async () => {
   const agentCapabilities = { mcpCapabilities: { http: true, stdio: false } };
   const running = await runAgent({ initialize: { agentCapabilities } }, { provider });
   const listener = await running.create();

@@ -1,4 +1,6 @@
-/** An agent's messages are handled in the order in which they arrive, whether the library or Liminal itself reads them. */
+/**
+ * An agent's messages are handled in the order in which they arrive, whether the library or Liminal itself reads them.
+ */
 import { expect, test } from 'vitest';
 import { runAgent, messagesOf } from './running-agent.ts';
 
@@ -165,7 +167,7 @@ test('updates for unknown sessions, or without a session, are ignored', async ()
   expect(messagesOf(await listener.ask('Whose?'))).toEqual(['user: Whose?', 'agent: Mine.']);
 });
 
-test('unknown variants and fields are kept', async () => {
+test('unknown variants and fields of updates are kept', async () => {
   const { create } = await runAgent({
     turns: [
       {

@@ -32,7 +32,7 @@ export interface AdapterStory {
   mode?: 'agent-full-access' | 'workspace-write';
   script: ModelScript;
   prompts: string[];
-  /** A turn is stopped at a line that matches this. */
+  /** If a line matches this pattern, the turn is stopped. */
   stopsAt?: RegExp;
   /** Whether the session is loaded at the end. */
   isLoaded?: boolean;

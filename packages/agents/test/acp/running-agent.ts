@@ -21,9 +21,12 @@ export interface RunningAgent {
   projectDir: string;
   /** Creates a session, and records all its events from the first. */
   create(options?: Partial<CreateSessionOptions>): Promise<Listener>;
-  /** Returns all methods that the agent received. Ends its processes first, so that no call is still in transit. */
+  /**
+   * Returns all methods that the agent received. Ends the provider's processes first, so that no call is still in
+   * transit.
+   */
   calls(): Promise<string[]>;
-  /** Returns another provider for the same agent, which does not know its sessions. */
+  /** Returns another provider for the same agent, which does not know the first provider's sessions. */
   another(options?: Partial<AcpProviderOptions>): AcpProvider;
 }
 

@@ -91,7 +91,7 @@ function besideTitles(script: ModelScript): ModelScript {
   };
 }
 
-/** A stage with a provider, which is closed after the test. */
+/** A scripted model, a home and a provider, which are closed after the test. */
 export interface RunningAdapter extends AdapterStage {
   provider: AcpProvider;
   /** Creates a session, and records all its events from the first. */

@@ -81,7 +81,7 @@ test('a provider among the options of the model’s category is not taken for th
   expect(response.modelId).toBe('big');
 });
 
-test('modes that are also a config option show once, and are set by the option', async () => {
+test('modes that are also a config option are shown once, and are set by the option', async () => {
   const { create, provider, control } = await runAgent(shapes.modesTwice);
   const listener = await create();
   await listener.ask('Hi.');

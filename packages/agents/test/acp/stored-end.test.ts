@@ -42,7 +42,7 @@ test('INV-8: closing during a request leaves no process', async () => {
   for (const { pid } of control.processes) expect(isRunning(pid)).toBe(false);
 });
 
-test('a session is opened only after the process that has read it has ended', async () => {
+test('a session is opened only after the process that has read the session’s history has ended', async () => {
   const { another, control, projectDir } = await runAgent();
   await control.play({
     sessions: [stored('a', projectDir)],

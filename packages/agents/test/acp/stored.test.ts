@@ -107,7 +107,7 @@ test('a conversation of an agent that lists only by folder can be read', async (
   expect(turns[0]?.events[0]?.timestamp).toBe('2026-01-01T00:00:00.000Z');
 });
 
-test('an agent that cannot list sessions is not asked to, and has none', async () => {
+test('an agent that cannot list sessions is not asked for a list, and the list is empty', async () => {
   const { provider, calls } = await runAgent({ offers: { list: false } });
   expect(await provider.listStoredSessions()).toEqual([]);
   expect(await calls()).toEqual(['initialize']);
@@ -258,7 +258,7 @@ test.each<[string, Step[], RegExp]>([
   [
     'ends its agent',
     [{ exit: { code: 3 } }],
-    /could not resume this session\. It exited with code 3\. .*does not know/,
+    /could not resume this session\. The process exited with code 3\. .*does not know/,
   ],
 ])(
   'a session whose load %s is replaced by a new session once, with a notice of the reason',

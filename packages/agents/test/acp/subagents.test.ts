@@ -87,7 +87,7 @@ test('a subagent’s session is shown below the call that links to it, and its r
   expect(response).toMatchObject({ status: 'complete' });
 });
 
-test('a subagent’s session without a known call is shown in notices, announced or not', async () => {
+test('if no call is known for a subagent’s session, the session is shown in notices, whether it was announced or not', async () => {
   const { create } = await runAgent({
     turns: [
       {

@@ -33,7 +33,7 @@ async function play(...steps: Step[]) {
   return { ...running, listener, answerOf };
 }
 
-test('the agent gets a program’s output and exit code, and the call shows them as they come', async () => {
+test('the agent gets a program’s output and exit code, and the call shows them as they arrive', async () => {
   const { listener, answerOf, projectDir } = await play(
     create({
       command: 'sh',
@@ -88,7 +88,7 @@ test('the agent gets the end of an output that exceeds its limit', async () => {
   expect(Buffer.byteLength(String(output))).toBeLessThanOrEqual(25);
 });
 
-test('a killed program keeps its output, and a released program is gone', async () => {
+test('a killed program keeps its output, and a released program’s terminal no longer exists', async () => {
   const { listener, answerOf, control } = await play(
     create({ command: 'echo begun; sleep 600' }),
     { gate: 'begun' },
@@ -128,7 +128,7 @@ test('INV-8: processes that programs leave behind end with the session', async (
   expect(readProcess(left)).toBeUndefined();
 });
 
-describe('Stop', () => {
+describe('stopping a turn', () => {
   /** Prints three pids: the program's, a background process's, and that of a process which ignores SIGTERM. */
   const program = `echo $$; sleep 600 & echo $!; setsid sh -c 'trap "" TERM; echo $$; sleep 600' & wait; sleep 600`;
   const pidsIn = (text: string): number[] => text.match(/^\d+$/gm)?.map(Number) ?? [];
@@ -158,7 +158,7 @@ describe('Stop', () => {
   }
 
   test.each(['cancelled', 'end_turn', 'error', 'never', 'ignore'] as const)(
-    'INV-8: ends the turn’s programs, and notes that in the item, if the agent neither kills nor releases them and answers with %s',
+    'INV-8: a stop ends the turn’s programs, and their items say so, even if the agent does not kill or release them and answers with %s',
     async (cancel) => {
       const { listener, turnId, pids, provider } = await playUntilStopped(cancel, {
         cancelLimitMs: cancel === 'never' || cancel === 'ignore' ? 2_000 : 60_000,
@@ -174,7 +174,7 @@ describe('Stop', () => {
     },
   );
 
-  test('prevents new programs in the cancelled turn; later turns can start programs again', async () => {
+  test('after a stop, the cancelled turn cannot start programs; later turns can', async () => {
     const late = call('terminal/create', { command: 'sleep 600' }, { id: 'late' });
     const {
       create: begin,
@@ -200,7 +200,7 @@ describe('Stop', () => {
     expect(answer.result).toEqual({ exitCode: 0, signal: null });
   });
 
-  test('does not end an earlier turn’s program whose terminal the agent still holds; the program ends with the session', async () => {
+  test('a stop does not end a program of an earlier turn if the agent still holds its terminal; the program ends with the session', async () => {
     const pidOf = async (text: string) => {
       const { line } = await control.until(({ line: one }) => one.includes(`"output":"${text}`));
       return Number(new RegExp(`"output":"${text} (\\d+)`).exec(line)?.[1]);

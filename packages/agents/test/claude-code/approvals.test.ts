@@ -49,7 +49,7 @@ async function ask(script: (workspace: Workspace) => Script) {
   return { claude, listener, turnId, mode, setMode, approval: await asked(listener) };
 }
 
-test('a permission is requested once, with its call, and an allowing answer lets the tool run', async () => {
+test('a permission is requested once, with its call, and an answer that allows the call lets the tool run', async () => {
   const { claude, listener, turnId, approval } = await ask((workspace) => [
     write(workspace, 'a.txt'),
     reply('Done.'),
@@ -256,7 +256,7 @@ async function told({ claude, listener, turnId }: Awaited<ReturnType<typeof ask>
   return Object.values(claude.api.requests.at(-1)!.toolResults).at(-1);
 }
 
-test('all questions of a call are unchanged in one form; answers reach the model as from the terminal: one, several, a preview, own words', async () => {
+test('all questions of a call are in one form, unchanged; the answers (one, several, a preview, own words) reach the model as from the terminal', async () => {
   const asking = await question(colour, extras, place);
   const { claude, listener, approval } = asking;
   expect(approval.title).toBe('3 questions: Colour, Extras, Place');
@@ -344,7 +344,7 @@ test('a plan is presented with its possible next modes', async () => {
   expect(first.option('mode')).toBe('plan');
   const { turnId } = await listener.send('Plan it.');
   const approval = await asked(listener);
-  // Claude Code asks without the plan.
+  // Claude Code's request lacks the plan; the plan comes from the call.
   const words = { name: 'ExitPlanMode', kind: 'switch_mode' };
   expect(approval.asked).toMatchObject({ ...words, arguments: '{"plan":"# Plan\\nWrite it."}' });
   expect(approval.earlier).toBeUndefined();

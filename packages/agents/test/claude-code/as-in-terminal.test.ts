@@ -97,7 +97,7 @@ const isAllowed = (line: string): boolean => differences.some((one) => one.line.
 
 /** Runs Claude Code itself, as a user would. */
 const inTerminal = ({ workspace, api }: RunningClaude, ...args: string[]) =>
-  // With an open input, Claude Code would wait for more.
+  // Close the input: otherwise Claude Code would wait for more.
   run('/bin/sh', ['-c', 'exec "$@" < /dev/null', 'sh', program, ...args], {
     cwd: workspace.projectDir,
     env: claudeEnvironment(workspace.home, api.url),
@@ -124,7 +124,7 @@ const png =
 const toldTo = (claude: RunningClaude) =>
   leaves('messages', lastOf(claude).body.messages).filter((line) => !isAllowed(line));
 
-test('the model gets the same text as from a terminal, except for listed differences, including mentioned files; a restart does not change the prompt', async () => {
+test('the model gets the same text as from a terminal, also for mentioned files, except for the listed differences; a restart does not change the prompt', async () => {
   const claude = await runClaude(() => () => reply('Yes.'), {
     files: { ...files, ...mentioned, 'lib/plums.ts': '', ...later },
     config,

@@ -1,4 +1,4 @@
-/** Running calls of the real Claude Code that go to the background, as with Ctrl+B in its terminal. */
+/** Running calls of the real Claude Code that are moved to the background, as with Ctrl+B in its terminal. */
 import { gate, held, reply, times, toolUse, withSubagents } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { shareClaude } from './running-claude.ts';
@@ -7,7 +7,7 @@ const settings = { permissions: { allow: ['Bash'] } };
 const share = shareClaude({ config: { 'settings.json': JSON.stringify(settings) } });
 const forEver = toolUse('Bash', { command: 'until [ -e gone ]; do sleep 1; done' });
 
-test('a running command goes to the background, and its turn continues', async () => {
+test('a running command is moved to the background, and its turn continues', async () => {
   const { listener, provider } = share(() => [reply(forEver), reply('It runs beside.')]);
   const { turnId } = await listener.send('Start the server.');
   const { payload } = await listener.event(
@@ -19,7 +19,7 @@ test('a running command goes to the background, and its turn continues', async (
   await expect(provider.background(listener.sessionId, 'other')).rejects.toMatchObject({
     code: 'TASK_NOT_FOUND',
   });
-  // A command can go to the background only once Claude Code has started it.
+  // A command can be moved to the background only once Claude Code has started it.
   await expect
     .poll(
       () =>
@@ -42,7 +42,7 @@ test('a running command goes to the background, and its turn continues', async (
   await provider.stopTask(listener.sessionId, tasks[0]?.taskId ?? '');
 });
 
-test('without a running turn nothing goes to the background, and the request is refused', async () => {
+test('without a running turn, nothing is moved to the background, and the request is refused', async () => {
   const { listener, provider } = share(() => [reply('Done.')]);
   const { turnId } = await listener.send('Say done.');
   await listener.ended(turnId);
@@ -51,7 +51,7 @@ test('without a running turn nothing goes to the background, and the request is 
   });
 });
 
-test('a subagent that the turn waits for goes to the background, and its turn continues', async () => {
+test('a subagent that the turn waits for is moved to the background, and the turn continues', async () => {
   const working = gate();
   const { listener, provider } = share(() =>
     withSubagents(

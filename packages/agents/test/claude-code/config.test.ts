@@ -72,7 +72,7 @@ test('a cleared conversation reports its new id', async () => {
   expect(ids.at(-1)).not.toBe(first.sessionId);
 });
 
-/** Whether the session's process is running, which has Claude Code's own session id as an argument. */
+/** Whether the session's process is running. The process has Claude Code's own session id as an argument. */
 const isStarted = ({ sessionId, updates }: ClaudeListener): boolean => {
   const own = updates.findLast(({ agentSessionId }) => agentSessionId)?.agentSessionId;
   try {

@@ -5,7 +5,7 @@ import { reply, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { ClaudeListener, runClaude } from './running-claude.ts';
 
-test('the model gets the list of folders, tools can use the folders, and removed folders are closed', async () => {
+test('the model gets the list of folders, tools can use the folders, and removed folders can no longer be used', async () => {
   const { api, provider, workspace } = await runClaude(({ home }) => [
     reply(toolUse('Read', { file_path: join(home, 'first/a.txt') })),
     reply('One.'),
@@ -30,7 +30,7 @@ test('the model gets the list of folders, tools can use the folders, and removed
   await listener.ask('Read it.');
   const [asked, answered] = api.requests.map((request) => JSON.stringify(request));
   expect(asked).toContain(`Additional working directories:\\n  - ${first}`);
-  // The call was not asked for.
+  // No permission was requested for the call.
   expect(answered).toContain('a needle');
   expect(asked).not.toContain('quokka');
 

@@ -93,7 +93,7 @@ const conversation = ({ body }: MessagesRequest): string[] =>
     );
   });
 
-test('a fork after the second of four turns sends the model these two and the new message; the original continues', async () => {
+test('a fork after the second of four turns sends the model these two turns and the new message; the original continues', async () => {
   const { claude, listener } = afterFour(reply('And on.'), reply('Answer 6.'));
   const before = stored(claude, listener.sessionId);
 
@@ -106,7 +106,7 @@ test('a fork after the second of four turns sends the model these two and the ne
   ]);
 
   expect(conversation(claude.api.requests.at(-1)!)).toEqual([...firstTwo, 'user text Question 5.']);
-  // Turns in the fork are recognised by their new ids, and other turns as missing.
+  // Turns of the fork are found by their new ids; other turns are not found.
   const history = await claude.provider.readStoredHistory(
     agentSessionId!,
     claude.workspace.projectDir,
@@ -120,7 +120,7 @@ test('a fork after the second of four turns sends the model these two and the ne
   expect(conversation(claude.api.requests.at(-1)!)).toContain('user text Question 4.');
   expect(conversation(claude.api.requests.at(-1)!)).not.toContain('user text Question 5.');
 
-  // A fork of the fork during its next turn, which continues.
+  // Fork the fork while its next turn runs; that turn continues.
   const silence = gate();
   claude.api.play([held(silence, reply('Answer 7.')), reply('Answer 8.')]);
   const { turnId: running } = await there.send('Question 7.');
@@ -156,7 +156,7 @@ testAtLength('the model gets the same messages as after a fork by the program it
   expect(conversation(ours)).toEqual(conversation(theirs));
 });
 
-test('a fork is rejected after a turn that Claude Code has not stored, and of a session that it does not have', async () => {
+test('a fork is rejected if Claude Code has not stored the turn, or does not have the session', async () => {
   const { claude, listener } = afterFour();
   const { provider, workspace } = claude;
   await expect(

@@ -20,7 +20,7 @@ const apiEnvironment = (home: string, url: string): Record<string, string> => ({
   DISABLE_AUTOUPDATER: '1',
 });
 
-test('TC-3.1a: creating a session starts a process that stays; before its first message, the session can be restarted', async () => {
+test('TC-3.1a: creating a session starts a process that keeps running; before its first message, the session can be restarted', async () => {
   const { first, listener, provider } = share(() => [reply('Hello.')]);
   expect(provider.isAlive(first.sessionId)).toBe(true);
   expect(claudePid(first.sessionId)).toBeGreaterThan(0);
@@ -32,7 +32,7 @@ test('TC-3.1a: creating a session starts a process that stays; before its first 
   expect(messagesOf(await listener.ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
 });
 
-test('FR-002-02, TC-3.2c: a crash ends the turn at once as an error that keeps its messages, and ends Claude Code’s child processes; later sends fail; the next process reports their fate', async () => {
+test('FR-002-02, TC-3.2c: a crash ends the turn at once as an error that keeps its messages, and ends Claude Code’s child processes; later sends fail; the next process reports that the child processes ended', async () => {
   const held = gate();
   const { listener, provider, workspace } = share(() => [
     reply(toolUse('Bash', { command: 'tail -f notes.txt', run_in_background: true })),
@@ -103,7 +103,7 @@ test('TC-3.1c: a failed start is reported with its reason, and no process is lef
   const other = new ClaudeCodeProvider({
     env: { ...process.env, ...apiEnvironment(workspace.home, 'http://127.0.0.1:1') },
   });
-  // The id is already stored.
+  // The session's id is already stored, so the start fails.
   const options = { projectDir: workspace.projectDir, sessionId: first.sessionId };
   await expect(other.createSession(options)).rejects.toMatchObject({
     code: 'SESSION_CREATE_FAILED',

@@ -13,7 +13,7 @@ const program = createRequire(import.meta.url).resolve(
   `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`,
 );
 
-test('each command in its menu has a place here', async () => {
+test('each command in the menu of Claude Code’s terminal has an entry in the table', async () => {
   const { api, workspace } = await runClaude(() => []);
   const { home, projectDir } = workspace;
   const folder = join(home, '.claude');

@@ -26,7 +26,7 @@ describe('the mode of the user’s settings', () => {
     expect(listener.option('mode')).toBe(mode);
   });
 
-  test('is replaced by a mode that is chosen in Liminal; `dontAsk` refuses calls that need permission', async () => {
+  test('a mode that is chosen in Liminal replaces the mode of the user’s settings; `dontAsk` refuses calls that need permission', async () => {
     const { create, provider, workspace } = await runClaude(
       () => [reply('Yes.'), reply(toolUse('Bash', { command: 'touch made.txt' })), reply('No.')],
       { config: settings({ defaultMode: 'acceptEdits' }) },

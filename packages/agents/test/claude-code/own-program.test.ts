@@ -13,7 +13,10 @@ const installed = createRequire(import.meta.url).resolve(
   `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`,
 );
 
-/** Makes a `claude` that prints this version with `--version`. It records every other start, and then runs `then`. */
+/**
+ * Makes a `claude` that prints this version with `--version`. The program records every other start, and then runs
+ * `then`.
+ */
 async function ownClaude(version: string, then = `exec '${installed}' "$@"`) {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'liminal-own-claude-')));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

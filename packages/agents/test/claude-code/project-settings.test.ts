@@ -8,7 +8,7 @@ import type { ProjectSettings, ProjectTrust } from '../../src/contract/project-s
 import { readClaudeProject } from '../../src/kinds/claude-code/project-settings.ts';
 import { ClaudeListener, runClaude, messagesOf } from './running-claude.ts';
 
-/** A fixed decision that records its calls. */
+/** A project trust with a fixed decision, which records its calls. */
 class Decision implements ProjectTrust {
   readonly isAgreed: boolean;
   readonly seen: ProjectSettings[] = [];

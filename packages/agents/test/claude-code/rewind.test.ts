@@ -72,7 +72,7 @@ test('later edits by people are also reverted, and the dry run lists them', asyn
 
 test('files that were edited in three turns are restored to before the second; only files made by a command stay', async () => {
   const { claude, listener, projectDir, onDisk, rewind } = afterThree();
-  // The files as they were after the three turns, before the test above.
+  // The files as they were after the three turns, before the rewind in the test above.
   writeFileSync(join(projectDir, 'a.txt'), 'three\n');
   const before = allThree;
   expect(onDisk()).toEqual(before);

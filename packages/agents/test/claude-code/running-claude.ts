@@ -93,7 +93,7 @@ async function startClaude(options: RunOptions) {
   const env = { ...claudeEnvironment(workspace.home, api.url), ...options.env };
   await writeFiles(join(workspace.home, '.claude'), options.config);
   vi.stubEnv('CLAUDE_CONFIG_DIR', env['CLAUDE_CONFIG_DIR']);
-  // Not a developer's own program on the search path.
+  // Use the installed program rather than a developer's own program on the search path.
   const program = installedClaude()?.path;
   const provider = new TrustingProvider({ env, program, ...options.provider });
   if (options.projectTrust) provider.projectTrust = options.projectTrust;

@@ -131,7 +131,7 @@ test('messages that were unread when the turn was stopped are marked as not take
   expect(JSON.stringify(claude.api.requests.at(-1)!.body)).not.toContain('Rather not.');
 });
 
-test('a message during a text that was unread when the turn was stopped begins no turn', async () => {
+test('a message that was sent during a text, and was unread when the turn was stopped, begins no turn', async () => {
   const held = gate();
   const { listener, ...claude } = share(() => [
     reply(text(['Half a sent', held, 'ence.'])),
@@ -149,7 +149,7 @@ test('a message during a text that was unread when the turn was stopped begins n
   expect(messagesOf(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: To that.']);
 });
 
-test('a message that was unread when the turn was stopped can be sent again, and files can be restored to before it', async () => {
+test('a message that was unread when the turn was stopped can be sent again, and files can be restored to their state before the message', async () => {
   const { claude, listener, turnId } = await asking(reply('To that.'));
   const { provider } = claude;
   const messageId = await steer(claude, listener, turnId, 'A word.');
@@ -200,7 +200,7 @@ test('a message for a turn that is not running is refused with advice', async ()
   expect(messagesOf(listener.response(turnId))).toEqual(['user: Go.', 'agent: Done.']);
 });
 
-test('a message that Claude Code had not begun when it ended has a turn that ends with Claude Code', async () => {
+test('a message that Claude Code had not begun to handle when Claude Code ended has a turn, which ends with Claude Code', async () => {
   const { claude, listener, turnId } = await asking();
   const messageId = await steer(claude, listener, turnId, 'A word.');
 

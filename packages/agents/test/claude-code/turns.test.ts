@@ -72,7 +72,7 @@ test('a turn has the given id', async () => {
   expect((await listener.ended('my-turn')).status).toBe('complete');
 });
 
-test('an answer beyond all length limits ends with that reason; an unknown reason is passed on unchanged', async () => {
+test('a turn whose answers exceed the length limit again and again ends with that reason; an unknown reason is passed on unchanged', async () => {
   const stops = ['max_tokens', 'max_tokens', 'max_tokens', 'max_tokens', 'pause_turn'];
   const { listener } = share(() => stops.map((stopReason) => reply('Half.', { stopReason })));
   // Claude Code itself continues three times.
@@ -335,7 +335,7 @@ test('the output of a background command and the activity of a subagent are repo
   done.open();
   await writeFile(join(workspace.projectDir, 'go'), '');
   await listener.until(() => tasks().length === 0 || undefined);
-  // Each end may begin a turn, or be reported in the turn that the other end began.
+  // The end of each task may begin a turn, or be reported in the turn that the end of the other task began.
   await listener.ask('And now?');
 });
 

@@ -1,9 +1,9 @@
-/** Questions beside the conversation, with the real Codex. */
+/** Side questions to the real Codex. */
 import { answer, execCommand } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { runCodex } from './running-codex.ts';
 
-test('the answer to a question beside the conversation uses the conversation, which does not change', async () => {
+test('the answer to a side question uses the conversation, which does not change', async () => {
   const { api, create, provider } = await runCodex(() => [
     answer('One.'),
     answer('You said: plum.'),

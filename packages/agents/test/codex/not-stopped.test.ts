@@ -45,7 +45,7 @@ test('stopping a task or a command fails if Codex refuses', async () => {
     refuse(method);
     await expect(session.stopTask(taskId)).rejects.toMatchObject({
       code: 'INTERRUPT_FAILED',
-      message: `Codex did not stop it. No ${method} now.`,
+      message: `Codex did not stop the background task. No ${method} now.`,
     });
     refuse(undefined);
     await session.stopTask(taskId);

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { Listener } from '../acp/running-agent.ts';
 import { runCodex } from './running-codex.ts';
 
-test('a session with a profile has it again after its agent’s end; other sessions do not', async () => {
+test('a session with a profile has the profile again after the agent has ended; other sessions do not', async () => {
   const { api, create, provider, workspace } = await runCodex(() => () => answer('Fine.'), {
     mcpServers: { own: greeter() },
   });

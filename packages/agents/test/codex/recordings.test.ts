@@ -11,7 +11,7 @@ import {
 } from '../../src/testing/folding.ts';
 import { playRecording, type RecordedSession } from './play-recording.ts';
 
-/** Without the recording that sends a prompt while another is open, which Liminal never does. */
+/** Leaves out the recording in which the client sends a prompt while another is open, which Liminal never does. */
 const names = (await codexRecordingNames()).filter((name) => name !== 'prompts-together');
 const run = {
   sessionId: 's',
@@ -62,7 +62,7 @@ test.each(names)('%s: every call has an output, and every output a call', async 
   }
 });
 
-test.each(names)('%s: every item has a form in the protocol', async (name) => {
+test.each(names)('%s: every item conforms to the protocol’s schema', async (name) => {
   for (const response of await responses(name)) {
     expect(response.outputItems.flatMap(({ raw }) => raw ?? [])).toEqual([]);
   }
@@ -100,7 +100,7 @@ test('an answer that broke off and was repeated is shown once, since Codex annou
   expect(textsIn(await first('cut-once'))).toEqual([['agent', 'Half of it and the rest.']]);
 });
 
-test('TC-4.2b, TC-4.2c: a command with its output', async () => {
+test('TC-4.2b, TC-4.2c: a command is shown with its output', async () => {
   const response = await first('command');
   expect(itemsOf(response, 'function_call')).toMatchObject([
     {
@@ -142,7 +142,7 @@ test('an image that the model views is a link if its file no longer exists', asy
   ]);
 });
 
-test('the file changes of a turn, with patches that add, change, delete and move files', async () => {
+test('the file changes of a turn are shown, with patches that add, change, delete and move files', async () => {
   const changesIn = async (name: string) => itemsOf(await first(name), 'file_changes');
   const notes = { oldText: 'one\ntwo\nthree\n', newText: 'one\nzwei\nthree\n' };
   expect(await changesIn('patch-many')).toMatchObject([
@@ -172,7 +172,7 @@ test('Codex’ stored turns have the items of the live turns', async () => {
   for (const turn of stored) expect(live.map(shown)).toContainEqual(shown(turn));
 });
 
-test('the work of a subagent is stored under the call that started it', async () => {
+test('the work of a subagent is stored under the call that started the subagent', async () => {
   const [session] = await play('load-subagent');
   const [turnId = ''] = turnIdsOf(session!.drafts);
   const [stored] = session!.history;

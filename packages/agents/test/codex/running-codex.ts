@@ -20,7 +20,7 @@ import { Listener } from '../acp/running-agent.ts';
 export interface CodexStage {
   api: ResponsesApi;
   workspace: Workspace;
-  /** Makes another provider for that home, as a new server does. */
+  /** Makes another provider for the same home, as a new server does. */
   provide(): CodexProvider;
   close(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export async function codexStage(
   };
 }
 
-/** A stage with a provider; it is closed after the test. */
+/** A scripted model, a home and a provider, which are closed after the test. */
 export interface RunningCodex extends CodexStage {
   provider: CodexProvider;
   /** Creates a session and listens to it from before its beginning. */

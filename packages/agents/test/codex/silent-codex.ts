@@ -12,8 +12,8 @@ interface Request {
 }
 
 /**
- * Makes a session with a running turn in a scripted Codex, which sends what a test passes to `say`. It answers requests
- * with empty results, and a method given to `refuse` with an error.
+ * Makes a session with a running turn in a scripted Codex, which sends what a test passes to `say`. The scripted Codex
+ * answers requests with empty results, and a method given to `refuse` with an error.
  */
 export async function runningTurn() {
   let refused: string | undefined;
@@ -33,7 +33,7 @@ export async function runningTurn() {
     write: (line) => {
       const request = JSON.parse(line) as Request;
       asked.push(request);
-      // The answer arrives later, as a program's does.
+      // The answer arrives later, as a real program's answer does.
       const error = { code: -32_600, message: `No ${request.method} now.` };
       const answer = request.method === refused ? { error } : { result: {} };
       queueMicrotask(() => send({ id: request.id, ...answer }));

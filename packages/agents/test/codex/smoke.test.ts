@@ -1,4 +1,7 @@
-/** An installed Codex, without a model: the program in `ACPLB_CODEX_SMOKE_BIN`, or else the one in our packages. */
+/**
+ * Tests an installed Codex without a model: the program in `ACPLB_CODEX_SMOKE_BIN`, or else the program in Liminal's
+ * packages.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

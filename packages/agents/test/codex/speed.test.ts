@@ -7,7 +7,7 @@ import { runCodex } from './running-codex.ts';
 
 const tiers = [{ id: 'priority', name: 'Fast', description: '2x speed, increased usage' }];
 
-test('a model’s service tiers are offered as its speed, sent to its server, and kept', async () => {
+test('a model’s service tiers are offered as the setting “speed”; the chosen tier is sent to the model’s server, and is kept', async () => {
   const { api, create, provider, workspace } = await runCodex(() => () => answer('Fine.'));
   const catalog = join(workspace.home, '.codex/catalog.json');
   const { models } = JSON.parse(await readFile(catalog, 'utf8')) as { models: object[] };

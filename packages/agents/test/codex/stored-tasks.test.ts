@@ -65,7 +65,7 @@ test('the work of a subagent for a later turn is shown in that turn, under a cal
   ]);
 });
 
-test('the work of a subagent’s subagent is shown under the call that started it', async () => {
+test('the work of a subagent’s subagent is shown under the call that started this second subagent', async () => {
   const { told } = await shown({
     main: [turn('first', 'first', calls('spawn', 'spawnAgent', 'agent'), words('a', 'Sent.'))],
     agent: [turn('one', 'first', calls('deeper', 'spawnAgent', 'other'), words('b', 'Sent on.'))],

@@ -116,7 +116,7 @@ test('a message is answered while a task runs, and the task’s items are kept a
   );
 });
 
-test('INV-3: a task can ask for permission after its turn, and continues with it', async () => {
+test('INV-3: a task can ask for permission after its turn, and continues once it has the permission', async () => {
   const middle = gate();
   const { create, workspace } = await share(() =>
     delegating([

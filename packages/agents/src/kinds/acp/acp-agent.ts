@@ -30,7 +30,7 @@ export interface HostedSession {
   onUpdate(update: unknown): void;
   /** Whether a turn runs. */
   readonly isBusy?: boolean;
-  /** Whether the agent has reported that session as a subagent's of this session. */
+  /** Whether the agent has reported that the session `sessionId` belongs to a subagent of this session. */
   hasChild?(sessionId: string): boolean;
   /** Handles `params.update` of a `session/update` of a subagent's session. */
   onChildUpdate?(sessionId: string, update: unknown): void;
@@ -75,7 +75,10 @@ type Initialised = z.infer<typeof Initialised>;
 export type Capabilities = Initialised['agentCapabilities'];
 
 const protocolVersion = 1;
-/** Agents, by their own names, that ask between tool calls for messages to the running turn: Qwen Code 0.24. */
+/**
+ * The names, as the agents report them, of agents that ask between tool calls for messages to the running turn: Qwen
+ * Code 0.24.
+ */
 const messagePollingAgents = new Set(['qwen-code']);
 /** How long an agent may take to close a session, ms. */
 const closeLimitMs = 500;
@@ -98,7 +101,9 @@ export class AcpAgent {
   readonly #env: NodeJS.ProcessEnv;
   readonly #sessions = new Map<unknown, HostedSession>();
   readonly #early = new EarlyUpdates((sessionId, update) => this.#onChild(sessionId, update));
-  /** The ids of sessions that have ended here: late updates of them do not belong to a subagent. */
+  /**
+   * The ids of sessions that have ended in this process: late updates of these sessions do not belong to a subagent.
+   */
   readonly #left = new LruMap<unknown, true>(1_000);
   readonly #life = new Lifetime();
   #isAlive = true;
@@ -107,7 +112,7 @@ export class AcpAgent {
   #info: Initialised['agentInfo'];
   #ended: Promise<void> | undefined;
 
-  /** Starts the program. Rejects if it does not answer `initialize` within `limitMs`, and leaves no process. */
+  /** Starts the program. Rejects if the agent does not answer `initialize` within `limitMs`, and leaves no process. */
   static async start(start: AgentStart, signal: AbortSignal): Promise<AcpAgent> {
     const { command, offersFiles, limitMs } = start;
     signal.throwIfAborted();
@@ -222,7 +227,10 @@ export class AcpAgent {
     for (const update of this.#early.take(sessionId)) session.onUpdate(update);
   }
 
-  /** Forgets a session and asks the agent to close it, if the agent can. Resolves to whether the agent did. */
+  /**
+   * Forgets a session and asks the agent to close it, if the agent can. Resolves to true if the agent closed the
+   * session.
+   */
   async leave(sessionId: string): Promise<boolean> {
     this.#sessions.delete(sessionId);
     this.#left.set(sessionId, true);
@@ -255,7 +263,7 @@ export class AcpAgent {
     limitMs: number,
     work: Promise<T>,
     signal?: AbortSignal,
-    tooLong = `It took longer than ${inSeconds(limitMs)}.`,
+    tooLong = `The agent took longer than ${inSeconds(limitMs)}.`,
   ): Promise<T> {
     return this.#life.withinLimit(work, limitMs, { tooLong, signal });
   }
@@ -271,15 +279,18 @@ export class AcpAgent {
         subagents: {},
         session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
         elicitation: { form: {}, url: {} },
-        // Not part of the protocol, but makes several agents stream a command's output.
+        // This field is not part of the protocol, but makes several agents stream a command's output.
         _meta: { terminal_output: true },
       },
     });
     const initialised = Initialised.safeParse(answer).data;
-    if (initialised === undefined) throw new Error('Its answer to “initialize” is not valid.');
+    if (initialised === undefined)
+      throw new Error('The agent’s answer to “initialize” is not valid.');
     const { protocolVersion: version, agentCapabilities, agentInfo, authMethods } = initialised;
     if (version !== protocolVersion) {
-      throw new Error(`It speaks version ${version} of the protocol, not ${protocolVersion}.`);
+      throw new Error(
+        `The agent speaks version ${version} of the protocol, not ${protocolVersion}.`,
+      );
     }
     this.#capabilities = agentCapabilities;
     this.#info = agentInfo;
@@ -318,7 +329,8 @@ export class AcpAgent {
     const parent = this.#parentOf(sessionId);
     if (parent !== undefined) return parent.onChildUpdate?.(sessionId, update);
     if (!isConversation(update)) return;
-    // The agent did not announce the session, as the protocol demands: guess its parent only if one session qualifies.
+    // Contrary to the protocol, the agent did not announce the session: guess its parent, but only if exactly one
+    // session qualifies.
     const all = [...this.#sessions.values()];
     const busy = all.filter(({ isBusy }) => isBusy === true);
     const [only, ...others] = busy.length > 0 ? busy : all;
@@ -327,7 +339,7 @@ export class AcpAgent {
       this.#process.note(`An update of the unknown session ${sessionId}: ${updateType(update)}\n`);
   }
 
-  /** The session whose subagent, by the agent's report, has that session. */
+  /** Returns the session with the subagent that, as the agent has reported, has the session `sessionId`. */
   #parentOf(sessionId: unknown): HostedSession | undefined {
     if (typeof sessionId !== 'string') return undefined;
     return [...this.#sessions.values()].find((session) => session.hasChild?.(sessionId) === true);
@@ -340,7 +352,7 @@ export class AcpAgent {
     this.#sessions.clear();
     for (const session of sessions) session.onGone(reason);
     this.#connection.close(reason);
-    // The children of the process may still run.
+    // End the process even if it has exited: its children may still run.
     void this.end();
   }
 }
@@ -353,7 +365,7 @@ function silence({ command: { command, args }, limitMs, hasAnswered }: AgentStar
   const hint = speaksAcp
     ? ''
     : ' Many agents speak ACP only with an argument, such as --acp: check “args”.';
-  return `It did not answer within ${inSeconds(limitMs)}.${hint} If the agent is slow to start, raise “startLimitMs”.`;
+  return `The agent did not answer within ${inSeconds(limitMs)}.${hint} If the agent is slow to start, raise “startLimitMs”.`;
 }
 
 const timeout = (ms: number): Promise<false> =>

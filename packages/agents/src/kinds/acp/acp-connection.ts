@@ -16,7 +16,7 @@ interface ConnectionEvents {
   onNoise: (line: string) => void;
 }
 
-/** How many of the agent's requests may wait for an answer at once; more are a flood. */
+/** How many of the agent's requests may wait for an answer at once; an agent with more open requests is ended. */
 const maxOpenRequests = 1_000;
 
 /** Accepts any record: the library checks messages itself. */
@@ -30,9 +30,9 @@ export class AcpConnection {
   readonly #connection: ClientConnection;
   readonly #events: ConnectionEvents;
   readonly #send: (line: string) => void;
-  /** Our unanswered requests, each with the agent's session id. */
+  /** Liminal's unanswered requests, each with the agent's session id. */
   readonly #pendingRequests = new Map<unknown, unknown>();
-  /** How many of the agent's requests wait for our answer; ids may repeat. */
+  /** How many of the agent's requests wait for Liminal's answer; ids may repeat. */
   #open = 0;
   #input: ReadableStreamDefaultController<AnyMessage> | undefined;
 
@@ -80,7 +80,7 @@ export class AcpConnection {
     this.#connection.agent.notify(method, params).catch(() => undefined);
   }
 
-  /** The agent's session id in one of our open requests. */
+  /** The agent's session id in one of Liminal's open requests. */
   sessionOf(requestId: unknown): unknown {
     return this.#pendingRequests.get(requestId);
   }
@@ -99,7 +99,8 @@ export class AcpConnection {
   }
 
   /**
-   * Whether the library may see the message: it prints complaints about non-messages, unexpected and second answers.
+   * Whether the library gets the message. The library would print an error for a non-message, an unexpected answer or a
+   * second answer.
    */
   #admits(message: unknown): boolean {
     if (!isRecord(message)) return false;
@@ -107,7 +108,9 @@ export class AcpConnection {
     if (method === undefined) return this.#pendingRequests.delete(id);
     if ('id' in message) this.#open += 1;
     if (this.#open <= maxOpenRequests) return true;
-    throw new ProtocolBreach(`It waits for answers to more than ${maxOpenRequests} requests.`);
+    throw new ProtocolBreach(
+      `The agent waits for answers to more than ${maxOpenRequests} requests.`,
+    );
   }
 
   #write(message: AnyMessage): void {

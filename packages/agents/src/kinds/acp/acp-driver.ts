@@ -75,10 +75,11 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   #hasAnswered = false;
   /** Whether the process that was started last forks sessions. */
   #forks = false;
-  /** As reported by the process that was started last. */
+  /** The agent's version, as reported by the process that was started last. */
   #version: string | undefined;
   /**
-   * As reported by that process. Before the first start all are assumed: sessions report servers that are out of reach.
+   * The MCP transports that the process started last has reported. Before the first start all transports are assumed to
+   * work: sessions report servers that the agent cannot reach.
    */
   #mcpTransports: AgentInfo['mcpTransports'] = ['stdio', 'http', 'sse'];
 

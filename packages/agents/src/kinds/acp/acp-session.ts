@@ -66,7 +66,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   readonly client: SessionClient;
   /** The turns that the agent replayed when the session was loaded. */
   reportedTurns: Promise<StoredTurn[]> | undefined;
-  /** Set only for an agent that asks for messages to the running turn. */
+  /** Set only if the agent asks for messages to the running turn. */
   readonly steer?: NonNullable<AgentSession['steer']>;
   readonly #options: AcpSessionOptions;
   readonly #translator: AcpTranslator;
@@ -74,7 +74,9 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   readonly #settings = new AcpSettings();
   #configOptions: readonly ConfigOption[] = [];
   #isAlive = true;
-  /** Whether the agent has answered; before, conversation updates repeat earlier turns. */
+  /**
+   * Whether the agent has answered the opening request; conversation updates before the answer repeat earlier turns.
+   */
   #isOpen = false;
   readonly #replay = new Replay();
   /** Session updates that are held back until the session is announced; undefined after that. */
@@ -150,7 +152,10 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     );
   }
 
-  /** Reads the agent's answer that opened the session. Conversation updates count from now on. */
+  /**
+   * Reads the agent's answer that opened the session. From now on, conversation updates are new and no longer a replay
+   * of earlier turns.
+   */
   open(answer: unknown, opened: Opened, notices: readonly string[]): void {
     this.#isOpen = true;
     this.#isStored = opened.how !== 'begun';
@@ -179,7 +184,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   /** Sends a user message; resolves when its turn has begun. `PROCESS_CRASH`, `TURN_IN_PROGRESS`. */
   async send(text: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
     this.#checkAlive();
-    // Wait, or the answer and the replay would mix.
+    // Wait for the end of the replay: otherwise the answer and the replay would mix.
     await this.#replay.ended;
     await this.#turns.send(text, turnId, blocks, () => this.#checkAlive());
     this.#isStored = true;
@@ -255,7 +260,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
       this.#settings.applyUpdate(update);
       this.#translator.read(update, now());
     } catch (error) {
-      // A bug of ours in reading one update must not end the session.
+      // A bug of Liminal's in reading one update must not end the session.
       process.emitWarning(asError(error));
     }
     this.#turns.onActivity();

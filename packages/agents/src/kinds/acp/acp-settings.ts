@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { ProviderError } from '../../contract/errors.ts';
 import { isRecord } from './translate/fields.ts';
 
-/** The request that changes a setting, and the settings that its success implies, as the answer may lack them. */
+/**
+ * The request that changes a setting, and the settings that its success implies, because the agent's answer may lack
+ * these settings.
+ */
 export interface SettingChange {
   method: string;
   params: Record<string, unknown>;
@@ -72,7 +75,10 @@ export class AcpSettings {
   }
 }
 
-/** Returns the option `id`, which has this value. Throws ProviderError `INVALID_OPTION`, with the possible values. */
+/**
+ * Returns the option `id` if it offers `value`; otherwise throws ProviderError `INVALID_OPTION`, with the possible
+ * values.
+ */
 export function findChoice(
   offered: readonly ConfigOption[],
   id: string,

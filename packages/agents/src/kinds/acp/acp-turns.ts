@@ -28,9 +28,9 @@ export interface AcpTurnsOptions {
 /** A prompt that the agent has not answered yet. */
 interface Prompt {
   isCancelled: boolean;
-  /** Of a cancelled turn: resolves when all programs that the turn started in our terminals have ended. */
+  /** Of a cancelled turn: resolves when all programs that the turn started in Liminal's terminals have ended. */
   stopped?: Promise<void>;
-  /** Whether its turn was ended before the answer, which is then ignored. */
+  /** Whether the prompt's turn was ended before the agent answered; the answer is then ignored. */
   isOver: boolean;
   answered: PromiseWithResolvers<void>;
   timer?: NodeJS.Timeout;
@@ -117,7 +117,7 @@ export class AcpTurns {
     };
   }
 
-  /** Stops the running turn, if any, and the programs that the turn started in our terminals. */
+  /** Stops the running turn, if any, and the programs that the turn started in Liminal's terminals. */
   cancel(): void {
     const { translator, client } = this.#options;
     if (translator.turn === undefined) return;
@@ -240,7 +240,8 @@ export class AcpTurns {
   }
 
   /**
-   * Begins a turn for each message that the agent did not request. After a stop, the queue keeps the messages instead.
+   * Begins a turn for each message to the ended turn that the agent did not request. If a person stopped the turn, the
+   * messages stay in the session's queue instead.
    */
   #leaveOver({ isCancelled }: Prompt): void {
     const steered = this.#steered.splice(0);

@@ -7,7 +7,7 @@ export interface Defaults {
   config?: Record<string, string>;
 }
 
-/** Returns the defaults by the ids that the agent offers. */
+/** Returns the default values, by the ids of the agent's config options. */
 export function wantedByDefault(
   { mode, config = {} }: Defaults,
   offered: readonly ConfigOption[],

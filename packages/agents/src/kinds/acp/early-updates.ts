@@ -27,7 +27,7 @@ export class EarlyUpdates {
     }
   }
 
-  /** Keeps an update while a session is being begun; returns whether it did. */
+  /** Keeps an update while a session is being begun; returns whether the update was kept. */
   keep(sessionId: unknown, update: unknown): boolean {
     if (this.#expected > 0) this.#updates.add({ sessionId, update });
     return this.#expected > 0;
@@ -39,7 +39,8 @@ export class EarlyUpdates {
     for (const one of this.#updates.take()) {
       if (isRecord(one) && one['sessionId'] === sessionId) updates.push(one['update']);
       else if (isRecord(one) && 'update' in one) this.#updates.add(one);
-      // The count of dropped updates: some may have been this session's.
+      // `one` is the count of dropped updates. Some dropped updates may have been this session's, so return the count,
+      // too.
       else updates.push(one);
     }
     return updates;

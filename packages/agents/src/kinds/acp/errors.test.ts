@@ -5,7 +5,7 @@ const internal = { code: -32_603, message: 'Internal error' };
 
 test.each([
   ['only a message', internal, 'Internal error'],
-  ['no message', { ...internal, message: '' }, 'It gave no reason, only the code -32603.'],
+  ['no message', { ...internal, message: '' }, 'The agent gave no reason, only the code -32603.'],
   ['only a detail', { ...internal, message: '', data: { details: 'No disk.' } }, 'No disk.'],
   ['a sentence', { ...internal, data: 'No disk.' }, 'Internal error: No disk.'],
   [
@@ -29,7 +29,7 @@ test.each([
   expect(describeRpcError(error)).toBe(described);
 });
 
-test('the advice to try again appears once, even if the agent gives it', () => {
+test('the advice to try again appears once, even if the agent’s error has the same advice', () => {
   const message = 'Run “agent login”, then try again.';
   expect(authSentence('Agent', [], { code: -32_000, message })).toBe(
     `Agent wants you to sign in first. It says: ${message}`,

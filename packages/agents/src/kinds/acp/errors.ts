@@ -19,7 +19,7 @@ const RpcError = z.looseObject({
 });
 export type RpcError = z.infer<typeof RpcError>;
 
-/** Returns an agent's error answer; undefined for other errors. */
+/** Returns the JSON-RPC error with which an agent answered; undefined for other errors. */
 export const readRpcError = (error: unknown): RpcError | undefined =>
   RpcError.safeParse(error).data;
 
@@ -42,8 +42,8 @@ export function withCompleteError(answer: Record<string, unknown>): Record<strin
 const InUse = z.looseObject({ data: z.looseObject({ reason: z.literal('thread_active_writer') }) });
 
 /**
- * Whether an agent refused a session because another client has it open. The protocol has no such error: this is how
- * the adapter of Codex reports it.
+ * Whether an agent refused a session because another client has it open. The protocol has no error for this case; the
+ * adapter of Codex reports it with this text.
  */
 export const isInUse = (error: unknown): boolean => InUse.safeParse(error).success;
 
@@ -60,7 +60,7 @@ const maxDetail = 500;
 /** Describes the agent's error in a sentence or two. */
 export function describeRpcError({ code, message, data }: RpcError): string {
   if (data === undefined || data === null) {
-    return message.trim() === '' ? `It gave no reason, only the code ${code}.` : message;
+    return message.trim() === '' ? `The agent gave no reason, only the code ${code}.` : message;
   }
   const parsed = Detail.safeParse(data).data;
   const detail =
@@ -68,7 +68,7 @@ export function describeRpcError({ code, message, data }: RpcError): string {
   return detail === message || message.trim() === '' ? detail : `${message}: ${detail}`;
 }
 
-/** The error's text, extracted from a model's JSON answer if the detail is one. */
+/** Returns the error's text. If the detail is the JSON answer of a model's API, extracts the text from it. */
 export function readableDetail(detail: string): string {
   if (!detail.startsWith('{')) return detail;
   try {

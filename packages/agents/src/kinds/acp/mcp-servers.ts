@@ -12,7 +12,8 @@ const Capabilities = z
   .catch({});
 
 /**
- * Agents, by their own names, that skip MCP servers that are programs, without notice: Copilot 1.0.102, Cline 3.0.65.
+ * The names, as the agents report them, of agents that skip MCP servers that are programs, without notice: Copilot
+ * 1.0.102, Cline 3.0.65.
  */
 const leaveOutPrograms = new Set(['copilot', 'cline']);
 
@@ -20,17 +21,20 @@ const leaveOutPrograms = new Set(['copilot', 'cline']);
 export function mcpTransports(mcpCapabilities: unknown): McpServer['type'][] {
   const can = Capabilities.parse(mcpCapabilities ?? {});
   const more = (['http', 'sse'] as const).filter((type) => can[type] === true);
-  // `stdio: false` is not part of the protocol, but an agent may report it.
+  // By the protocol `stdio` is always supported, but an agent may report `stdio: false`.
   return can.stdio === false ? more : ['stdio', ...more];
 }
 
-/** The names of the MCP servers that the agent of this name may skip: those that are programs. */
+/** Returns the names of the MCP servers that an agent with this name may skip: the servers that are programs. */
 export const mayBeLeftOut = (servers: McpServers, agentName = ''): string[] =>
   leaveOutPrograms.has(agentName.toLowerCase())
     ? Object.keys(servers).filter((name) => servers[name]?.type === 'stdio')
     : [];
 
-/** The MCP servers that an agent supports, in ACP's shape (`taken`), and the names of the others (`refused`). */
+/**
+ * Returns the MCP servers that an agent supports, in ACP's shape (`taken`), and the names of the servers that it does
+ * not support (`refused`).
+ */
 export function admitMcpServers(
   servers: McpServers,
   mcpCapabilities: unknown,

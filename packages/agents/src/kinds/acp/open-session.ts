@@ -106,7 +106,7 @@ async function reopen(
   if (canLoad === true || canResume) {
     const id = agentSessionId ?? sessionId;
     const mark = canLoad && canResume ? await storedMark(agent, id, projectDir) : undefined;
-    // A replay costs time: request one only if it may contain something new.
+    // A replay costs time: request it only if it may contain new turns.
     const isKnown = mark === undefined || mark === earlier.storedMark;
     session = await resume(opening, agent, id, canResume && isKnown ? undefined : earlier);
   } else if (agentSessionId !== undefined) {
@@ -120,8 +120,9 @@ async function reopen(
 }
 
 /**
- * Whether the agent has lost its earlier session. Not lost: a missing sign-in can be fixed, another client that has the
- * session open can be ended, and a session that never had an answer is not worth a replacement.
+ * Whether the agent has lost its earlier session. False if the sign-in is missing, or another client has the session
+ * open: people can mend both. The result is also false if the agent has never answered in the session: then nothing
+ * needs a replacement.
  */
 async function isLostForGood(
   { signal }: Opening,
@@ -135,7 +136,10 @@ async function isLostForGood(
   return !mayNotExist || (await hasAnswered?.()) === true;
 }
 
-/** Whether an error counts as “not found”, which few agents answer: any refusal of a session unknown to Liminal. */
+/**
+ * Whether an error counts as “session not found”. Few agents report “session not found”, so every refusal counts if
+ * Liminal does not know the agent's session id.
+ */
 function isUnknown({ agentSessionId }: Continuation, error: unknown): boolean {
   const code = readRpcError(error)?.code;
   return agentSessionId === undefined && code !== undefined && code !== rpc.authRequired;
@@ -151,7 +155,7 @@ async function requestNewSession(
   return agent.begin(params, (answer) => {
     const agentSessionId = Begun.safeParse(answer).data?.sessionId;
     if (agentSessionId === undefined)
-      throw new Error('Its answer to “session/new” names no session.');
+      throw new Error('The agent’s answer to “session/new” names no session.');
     const session = new AcpSession({ ...opening.session, agent, agentSessionId });
     session.open(answer, { how: 'begun' }, [...new Set([...notices, ...refusals])]);
     agent.admit(agentSessionId, session);
@@ -244,7 +248,7 @@ async function withAgent(
   try {
     return await agent.within(limitMs, opened, signal, tooSlow(limitMs));
   } catch (error) {
-    // The session may still open later, in a shared process: leave it then.
+    // In a shared process, the session may still open later: close it then.
     opened.then(
       (late) => agent.leave(late.agentSessionId),
       () => undefined,
@@ -256,7 +260,7 @@ async function withAgent(
 }
 
 const tooSlow = (limitMs: number): string =>
-  `It opened no session within ${limitMs / 1_000} s. If the agent is slow, for example with many MCP servers, raise “openLimitMs”.`;
+  `The agent opened no session within ${limitMs / 1_000} s. If the agent is slow, for example with many MCP servers, raise “openLimitMs”.`;
 
 function readFailure(opening: Opening, agent: AcpAgent, error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;

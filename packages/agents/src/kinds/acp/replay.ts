@@ -1,23 +1,25 @@
 import { isConversation } from './translate/conversation.ts';
 import { updateType } from './translate/fields.ts';
 
-/** How a session was opened: begun, or continued with or without a replay. */
+/** How a session was opened: as a new session (`begun`), with a replay (`loaded`), or without (`resumed`). */
 export type Opened = { how: 'begun' | 'resumed' } | { how: 'loaded'; isReplayDue: boolean };
 
 /**
- * A replay that continues after the answer ends with a pause of this length (ms): before the first prompt an agent only
- * repeats. If the session is not known to have had an answer, no replay is expected after this time.
+ * A replay that continues after the answer to `session/load` ends with a pause of this length (ms): before the first
+ * prompt, an agent sends only repetitions. If Liminal does not know of an answer in the session, it expects no replay
+ * after this time.
  */
 const quietMs = 500;
-/** How long to wait for a replay that is due (ms). */
+/** How long to wait for an expected replay to begin (ms). */
 const dueMs = 5_000;
 /** The longest wait in total (ms). */
 const limitMs = 30_000;
 
 /**
- * An agent's replay when it loads a session. By the protocol it comes before the answer to `session/load`; some agents
- * answer first, or during the replay (Gemini CLI 0.61, after the first update). After the answer, a replay can only
- * begin with a user's message, since Liminal has not sent one; updates before that message are new.
+ * An agent's replay when it loads a session. By the protocol the replay comes before the answer to `session/load`; some
+ * agents answer before or during the replay (Gemini CLI 0.61, after the first update). If a replay begins after the
+ * answer, its first update is a user's message, because Liminal has sent no prompt yet. Updates before the first user's
+ * message are therefore new.
  */
 export class Replay {
   readonly #ended = Promise.withResolvers<void>();
@@ -43,7 +45,10 @@ export class Replay {
     return true;
   }
 
-  /** Called when the agent has answered. A replay is due if the session has had an answer. */
+  /**
+   * Called when the agent has answered the opening request. A replay is expected if the agent has ever answered in this
+   * session.
+   */
   answered(opened: Opened): void {
     if (opened.how !== 'loaded') return this.end();
     const hasBegun = this.#updates.length > 0;
@@ -60,7 +65,7 @@ export class Replay {
     this.#ended.resolve();
   }
 
-  /** Waits for the end of the replay, and returns its updates, once. */
+  /** Waits for the end of the replay, and returns its updates; a second call returns none. */
   async take(): Promise<unknown[]> {
     await this.ended;
     const updates = this.#updates;

@@ -1,10 +1,13 @@
 import type { AcpAgent } from './acp-agent.ts';
 import { pages } from './listed-sessions.ts';
 
-/** How long an agent may take to report a session's last change, ms: a message waits for that. */
+/** How long an agent may take to report a session's last change, in ms; a person's message waits for the report. */
 const markLimitMs = 1_000;
 
-/** Returns the time of a session's last change from the agent's list; undefined if the list does not have it. */
+/**
+ * Returns the time of a session's last change from the agent's list; undefined if the list does not have the session or
+ * the time.
+ */
 export async function storedMark(
   agent: AcpAgent,
   sessionId: string,

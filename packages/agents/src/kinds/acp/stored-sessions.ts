@@ -26,8 +26,8 @@ export interface StoredSessionsOptions {
 }
 
 /**
- * The sessions in an agent's own store. Only the agent can read its store: if no session has a process, one is started
- * just for the requests, and ended `idleMs` after the last one.
+ * The sessions in an agent's own store. Only the agent can read its store: if no session has a process, a process is
+ * started just for the requests, and is ended `idleMs` after the last request.
  */
 export class StoredSessions {
   readonly #options: StoredSessionsOptions;
@@ -50,7 +50,7 @@ export class StoredSessions {
   async list(folders: readonly string[] = []): Promise<StoredSession[]> {
     const found = await this.peek(folders);
     if (found !== undefined) return found;
-    // Read again for each caller: an editor may have created a session a moment ago.
+    // Read the conversation again for each caller: an editor may have created the session a moment ago.
     return this.#ask((agent) => this.#readList(agent, folders));
   }
 
@@ -110,12 +110,12 @@ export class StoredSessions {
   }
 
   /**
-   * Ends the process if it has loaded this session, which is about to be opened in another process: Codex keeps loaded
-   * sessions to itself, even closed ones.
+   * Ends the process if it has loaded this session. Call this before another process opens the session: a process of
+   * Codex locks the sessions that it has loaded, even after it has closed them.
    */
   async release(agentSessionId: string): Promise<void> {
     if (!this.#loaded.has(agentSessionId)) return;
-    // Other requests to the process may be open.
+    // Wait for other requests to the process.
     await Promise.allSettled(this.#asking);
     clearTimeout(this.#idle);
     this.#end();
@@ -139,7 +139,7 @@ export class StoredSessions {
       const found = await listSessions(agent, folders);
       return found.map(storedSession).toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
     } catch (error) {
-      // The list is empty before a sign-in; beginning a session explains how to sign in.
+      // Before a sign-in, show an empty list instead of an error: a new session explains how to sign in.
       if (readRpcError(error)?.code === rpc.authRequired) return [];
       throw error;
     }
@@ -209,11 +209,11 @@ const notForked = 'did not fork the session';
 
 const Forked = z.looseObject({ sessionId: z.string().min(1) });
 
-/** Forks a session and closes the copy at once, because its settings are chosen when it is opened. */
+/** Forks a session and closes the copy at once: the copy gets its settings when it is opened. */
 async function fork(agent: AcpAgent, sessionId: string, cwd: string): Promise<string> {
   const answer = await agent.open('session/fork', { sessionId, cwd, mcpServers: [] });
   const copy = Forked.safeParse(answer).data?.sessionId;
-  if (copy === undefined) throw new Error('Its answer to “session/fork” names no session.');
+  if (copy === undefined) throw new Error('The agent’s answer to “session/fork” names no session.');
   await agent.leave(copy);
   return copy;
 }

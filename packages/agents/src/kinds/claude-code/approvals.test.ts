@@ -82,7 +82,7 @@ test('SAFE: every reason that Claude Code gives is shown, once', async () => {
   expect(await asked({}, 'Bash', input)).not.toHaveProperty('description');
 });
 
-test('SAFE: a request that one key must not allow has no allowing default, and one key can refuse it', async () => {
+test('SAFE: if one key press must not allow a request, no option to allow it is the default, and one key press can refuse it', async () => {
   const { options } = await asked({ defaultToNo: true });
   expect(defaultOption(options, 'allow')).toBeUndefined();
   expect(defaultOption(options, 'reject')?.optionId).toBe('reject_once');

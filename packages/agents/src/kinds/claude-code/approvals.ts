@@ -35,7 +35,7 @@ const rejectOption = { optionId: 'reject_once', kind: 'reject_once', takesNote: 
 const withdrawn: PermissionResult = { behavior: 'deny', message: 'The user stopped the turn.' };
 
 interface ApprovalOutput extends ApprovalEvents {
-  /** Whether people can be asked: only during a turn. */
+  /** Whether people can be asked, which is possible only during a turn. */
   canAsk: () => boolean;
   /** Whether auto mode is available, in which a second model decides about permissions. */
   offersAutoMode: () => boolean;
@@ -70,7 +70,8 @@ export class ClaudeApprovals {
 
   /** Called by the SDK. Waits for people without a time limit, unless the turn is stopped. */
   readonly canUseTool: CanUseTool = async (toolName, input, context) => {
-    // The request overtakes earlier messages: first read those, because its call must be shown before it.
+    // The SDK delivers a permission request before messages that Claude Code sent earlier. Read the earlier messages
+    // first, because the call must be shown before its request.
     await untilRead();
     const questions = toolName === 'AskUserQuestion' ? readQuestions(input) : [];
     if (questions.length > 0) return this.#askQuestions(questions, input, context);
@@ -80,8 +81,8 @@ export class ClaudeApprovals {
       ? planChoices(input, this.#output.offersAutoMode())
       : permissionChoices({ ...context, suggestions }, this.#cwd);
     const { title, ...face } = describeTool(toolName, input, this.#cwd);
-    // Describe the call anew, because a hook may have changed the input since the call was shown. If Claude Code leaves
-    // out the plan, the call's own plan is shown.
+    // Describe the call anew, because a hook may have changed the input since the call was shown. If Claude Code's
+    // request lacks the plan, people see the plan of the call's item.
     const isPlanless = isPlan && input['plan'] === undefined;
     const words = { name: toolName, arguments: toJson(input), title, ...face };
     const question = {
@@ -101,11 +102,14 @@ export class ClaudeApprovals {
     return plan === undefined ? result : { ...result, updatedInput: { ...input, plan } };
   };
 
-  /** Called by the SDK when an MCP server asks people; outside a turn nobody would see the question. */
+  /**
+   * Called by the SDK when an MCP server asks people a question. Without a running turn the question is cancelled,
+   * because nobody would see it.
+   */
   readonly onElicitation: OnElicitation = async (request, { signal }) => {
     await untilRead();
     if (!this.#output.canAsk()) return { action: 'cancel' };
-    // Older servers, which cannot ask with links, send no mode.
+    // Older servers send no mode; they can ask only with forms.
     const asked = { ...request, mode: request.mode ?? 'form' };
     const { serverName, title, description } = request;
     const about = [title, description].filter((text) => text !== undefined && text !== '');
@@ -116,7 +120,7 @@ export class ClaudeApprovals {
     return answer ?? { action: 'cancel' };
   };
 
-  /** Answers a link's question as accepted: the user has completed what the link was for. */
+  /** Closes the question about a link, with the answer “accepted”: the user has finished on the linked page. */
   completeLink(elicitationId: string): void {
     this.#elicitations.completeLink(elicitationId);
   }
@@ -166,7 +170,9 @@ export class ClaudeApprovals {
   }
 }
 
-/** Why Claude Code asks and which MCP server owns the tool, unless the call already shows that. */
+/**
+ * Returns Claude Code's reasons for asking and the MCP server that owns the tool, unless the call already shows them.
+ */
 function reasonsFor(
   context: ToolUseContext,
   input: Record<string, unknown>,
@@ -187,7 +193,10 @@ function reasonsFor(
   return reasons.length === 0 ? {} : { description: reasons.join('\n\n') };
 }
 
-/** Without `updatedInput`, the program uses its own input: the input here may be shortened (`ProgramOutput`). */
+/**
+ * The answer has no `updatedInput`, so that Claude Code uses its own input: the input that Liminal has may be shortened
+ * (`ProgramOutput`).
+ */
 const allowed = { behavior: 'allow' } satisfies PermissionResult;
 
 /** The result that the model reads in place of the tool's output. */
@@ -215,8 +224,8 @@ function permissionChoices(
 }
 
 /**
- * Returns the answers to a plan that the terminal offers; each takes a note. The program reports the plan as approved
- * only if the answer contains the plan.
+ * Returns the answers that the terminal offers to a plan; a person may add a note to each. Claude Code reports the plan
+ * as approved only if the answer contains the plan.
  */
 function planChoices(input: Record<string, unknown>, hasAutoMode: boolean): PermissionChoice[] {
   const approved = { behavior: 'allow', updatedInput: input } satisfies PermissionResult;

@@ -26,11 +26,11 @@ export interface ClaudeCodeOptions {
   /** How many processes may start at the same time. Default 2. */
   maxStarts?: number;
   mcpServers?: McpServers;
-  /** Added to Claude Code's own system prompt, in every session. */
+  /** Text that is added to Claude Code's own system prompt, in every session. */
   appendSystemPrompt?: string | undefined;
   /** Whether messages that begin with `!` are run as commands, as in a terminal. Default: yes. */
   userCommands?: boolean | undefined;
-  /** The path of the Claude Code to run, in place of any other that is found. */
+  /** The path of the Claude Code to run. If set, no other Claude Code is searched for. */
   program?: string | undefined;
 }
 
@@ -95,7 +95,8 @@ export class ClaudeDriver implements AgentDriver<Config> {
         { ...options, program: installed.path, notices: [...options.notices, notice] },
         signal,
       );
-      // Liminal's program started under the same conditions, so the user's own program is at fault.
+      // Claude Code as installed with Liminal did start under the same conditions, so the user's own Claude Code is at
+      // fault.
       await noteFailure(used, thrownMessage(error));
       return session;
     }
@@ -143,7 +144,10 @@ export class ClaudeDriver implements AgentDriver<Config> {
 
 type StartOptions = ClaudeSessionOptions & { notices: string[] };
 
-/** Starts a session, without Liminal's MCP servers if an administrator allows only approved servers. */
+/**
+ * Starts a session; if an administrator allows only approved MCP servers, starts the session without Liminal's MCP
+ * servers.
+ */
 async function startAllowed(options: StartOptions, signal: AbortSignal): Promise<ClaudeSession> {
   try {
     return await ClaudeSession.start(options, signal);
@@ -169,7 +173,8 @@ async function startOptionsOf({ sessionId, projectDir, config, earlier }: Sessio
   const isStored = (await findStored(agentSessionId, projectDir)) !== undefined;
   if (isStored) return { agentSessionId, resume: true, config: read, notices: [] };
   const isLost = (await hasAnswered?.()) === true;
-  // Claude Code does not store a session without messages: if it was open here (it has a memory), begin it again.
+  // Claude Code does not store a session without messages: if the session was open on this server (it has a `memory`),
+  // begin it again.
   if (!isLost && memory === undefined) throw notFound(sessionId);
   // Claude Code does not start a session with the id of an existing file, even if the file is unreadable.
   const isFree = isUuid(agentSessionId) && (await findFile(agentSessionId)) === undefined;

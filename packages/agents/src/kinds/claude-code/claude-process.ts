@@ -28,7 +28,7 @@ export interface ClaudeProcessOptions {
   mcpServers: McpServers;
   /** Text added to Claude Code's own system prompt. */
   appendSystemPrompt: string | undefined;
-  /** The path of the program; undefined for the SDK's own program. */
+  /** The path of the program; undefined for the program that the SDK brings. */
   program: string | undefined;
   project: ProjectInUse;
 }
@@ -49,12 +49,12 @@ interface ProcessEvents {
 
 /** Options that match the terminal's behaviour; the SDK's defaults differ. */
 const asInTerminal: Options = {
-  /** Lets the choices of a question have previews. */
+  /** Makes Claude Code send previews with the choices of a question. */
   toolConfig: { askUserQuestion: { previewFormat: 'markdown' } },
   enableFileCheckpointing: true,
   /** States that each background task can be stopped separately, so that tasks keep running after a turn ends. */
   perTaskStopAffordance: true,
-  /** Reports what hooks refused and why they failed. */
+  /** Makes Claude Code report what hooks refused and why hooks failed. */
   includeHookEvents: true,
 };
 
@@ -83,7 +83,8 @@ function settingsFrom(project: ProjectInUse): Options {
       ConfigChange: [{ hooks: [mayChange] }],
       // Claude Code also finds skills in newly created folders, without reporting a change.
       PreToolUse: [{ matcher: 'Skill', hooks: [mayUseSkill] }],
-      // A message can name a skill, and a subagent can start with a skill; neither calls the tool `Skill`.
+      // A skill can also start without a call of the tool `Skill`: a message can name the skill, and a subagent can
+      // start with it.
       PreSkillShellCommand: [{ hooks: [mayUseSkill] }],
     },
   };
@@ -92,13 +93,13 @@ function settingsFrom(project: ProjectInUse): Options {
 const notAgreed =
   'The settings and skills of the project have changed, and the user has not agreed to them yet.';
 
-/** Sources of settings outside the project. */
+/** The sources of settings that are outside the project. */
 const ofUser: ReadonlySet<string> = new Set(['user_settings', 'policy_settings']);
 
 /**
  * Without this prompt the model lacks Claude Code's instructions. Claude Code stores the prompt of a conversation's
- * first request and reuses it, even if a later start passes another prompt. So a resumed conversation rebuilds the
- * prompt (`snapshot: false`): it then gets the whole prompt and the present additions.
+ * first request and reuses it, even if a later start passes another prompt. `snapshot: false` makes Claude Code build
+ * the prompt anew for a resumed conversation, with the present additions.
  */
 const wholePrompt = { type: 'preset', preset: 'claude_code' } as const;
 
@@ -108,7 +109,10 @@ const endGraceMs = 1_500;
 /** How long to wait for the reason of a failed start, in ms. */
 const reasonLimitMs = 1_000;
 
-/** A running Claude Code and all its descendants. Emits nothing before the caller can add listeners. */
+/**
+ * A running Claude Code and all its descendants. Emits its first event only after the caller has had time to add
+ * listeners.
+ */
 export class ClaudeProcess extends EventEmitter<ProcessEvents> {
   readonly query: Query;
   readonly #mark = processMark('claude-code');
@@ -182,8 +186,9 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
   }
 
   /**
-   * Withdraws a message from Claude Code's queue. Returns whether the message was there; then Claude Code reports it as
-   * cancelled and begins no turn. The SDK's types lack this request (`cancel_async_message`).
+   * Withdraws a message from Claude Code's queue. Resolves to true if the queue had the message: Claude Code then
+   * reports the message as cancelled and begins no turn for it. The SDK's types lack this request
+   * (`cancel_async_message`).
    */
   async withdraw(uuid: string): Promise<boolean> {
     const request: unknown = Reflect.get(this.query, 'cancelAsyncMessage');
@@ -213,7 +218,8 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
     try {
       return await this.query.initializationResult();
     } catch (error) {
-      // The error may say only that there will be no answer; the end of the process gives the reason.
+      // The SDK's error may only say that no answer will arrive. Wait for the end of the process, which gives the
+      // reason.
       const limit = new Promise((resolve) => setTimeout(resolve, reasonLimitMs));
       await Promise.race([this.#gone.promise, limit]);
       throw error;
@@ -235,13 +241,13 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
     this.#gone.reject(failure ?? this.#program.ending);
   }
 
-  /** Emits a message. If handling throws, gives up the process: a turn may wait for that message. */
+  /** Emits a message. If a listener throws, ends the process, because a turn may wait for the message. */
   #take(message: unknown): void {
     try {
       this.emit('message', withinDepth(message));
     } catch (error) {
       const reason = thrownMessage(error);
-      this.#gone.reject(new Error(`Its message could not be handled (${reason}).`));
+      this.#gone.reject(new Error(`A message of Claude Code could not be handled (${reason}).`));
     }
   }
 }

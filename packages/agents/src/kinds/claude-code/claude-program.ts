@@ -2,14 +2,14 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { SpawnedProcess, SpawnOptions } from '@anthropic-ai/claude-agent-sdk';
 import { ProgramOutput } from './program-output.ts';
 
-/** How long an exited program must be silent before its output counts as held open by a child, in ms. */
+/** If an exited program sends nothing for this long (ms), a child process is assumed to hold its output open. */
 const heldOutputMs = 150;
 /** How much error output is kept to explain the program's end, in characters. */
 const maxErrorOutput = 2_000;
 
 /**
- * Claude Code's program. The SDK notices its end only by the end of its output, which a child process may hold open;
- * this class also notices the exit.
+ * Claude Code's program. The SDK notices the program's end only by the end of the output, which a child process may
+ * hold open; this class also notices the exit.
  */
 export class ClaudeProgram {
   readonly #exited = Promise.withResolvers<void>();
@@ -36,12 +36,12 @@ export class ClaudeProgram {
     return this.#errorOutput.trim();
   }
 
-  /** How the program exited, as far as known. */
+  /** An error that says how the program exited, as far as Liminal knows. */
   get ending(): Error {
     return this.#ending;
   }
 
-  /** Resolves when the program has exited and is silent. */
+  /** Resolves when the program has exited and no more output has arrived for a while. */
   get exited(): Promise<void> {
     return this.#exited.promise;
   }
@@ -60,12 +60,12 @@ export class ClaudeProgram {
       this.#onErrorOutput(this.#errorOutput);
     });
     child.stdout.pipe(this.#output);
-    // If a child has closed the pipe, there is no `end` event.
+    // If a child process closes the pipe, the stream emits `close` without `end`.
     child.stdout.once('close', () => this.#output.end());
     child.once('close', () => this.#closed.resolve());
     child.once('exit', (code, by) => {
       const how = by === null ? `exited with code ${code}` : `was ended by ${by}`;
-      this.#ending = new Error(`Its process ${how}.`);
+      this.#ending = new Error(`The process ${how}.`);
       this.#waitForSilence();
     });
     return Object.assign(child, { stdout: this.#output });
@@ -76,7 +76,9 @@ export class ClaudeProgram {
     this.#lastMessage = performance.now();
   }
 
-  /** Resolves `exited` after a period of silence, because the last output may still arrive. */
+  /**
+   * Resolves `exited` once the program has sent nothing for `heldOutputMs`, because the last output may still arrive.
+   */
   #waitForSilence(): void {
     const start = performance.now();
     const look = (): void => {
@@ -84,7 +86,7 @@ export class ClaudeProgram {
       if (performance.now() - silentSince >= heldOutputMs) this.#exited.resolve();
       else later();
     };
-    // `setImmediate`: first read all output that has arrived, even if the server was busy.
+    // `setImmediate` lets the server first read all output that has arrived, even if the server was busy.
     const later = () => setTimeout(() => setImmediate(look), heldOutputMs);
     later();
   }

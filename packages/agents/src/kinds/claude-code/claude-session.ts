@@ -50,7 +50,10 @@ import { ClaudeTranslator } from './translate/translator.ts';
 
 export interface ClaudeSessionOptions extends ClaudeProcessOptions {
   output: SessionOutput;
-  /** Records each sent message, so that its stored entries do not count as foreign. */
+  /**
+   * Records the id of each sent message, so that the entries that Claude Code stores for it do not count as written by
+   * another program.
+   */
   marks: Pick<TranscriptMarks, 'noteSent'>;
   /** Whether messages that begin with `!` run as commands. */
   runsUserCommands: boolean;
@@ -95,10 +98,10 @@ export class ClaudeSession implements AgentSession<Config> {
   #sending: Sending | undefined;
   #turnEnd = Promise.withResolvers<void>();
   #isStopping = false;
-  /** Steered messages, by our ids; a steered message may later begin its own turn. */
+  /** Steered messages, by Liminal's ids; a steered message may later begin its own turn. */
   readonly #steered = new LruMap<string, true>(maxSteered);
   readonly #notes = new NotesQueued();
-  /** Claude Code's message ids, by our ids. */
+  /** The ids under which Claude Code knows messages, by Liminal's ids. */
   readonly #uuids = new LruMap<string, string>(maxUuids);
   #ended: Promise<void> = Promise.resolve();
   /** Aborts the running user command. */
@@ -187,14 +190,14 @@ export class ClaudeSession implements AgentSession<Config> {
     return this.#status.agentSessionId;
   }
 
-  /** The present settings, for the next process. */
+  /** The present settings, with which the session's next process starts. */
   get memory(): Config {
     return this.#status.config;
   }
 
   /**
-   * Sends a user message; resolves when its turn has begun. First waits for a turn that the agent began by itself, and
-   * for messages that were sent before. Throws ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.
+   * Sends a user message; resolves when its turn has begun. First waits until the agent has handled earlier messages
+   * and has ended any turn that it began by itself. Throws ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.
    */
   async send(text: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
     this.#options.marks.noteSent(turnId);
@@ -207,7 +210,8 @@ export class ClaudeSession implements AgentSession<Config> {
     const command = blocks.length === 0 ? userCommandIn(text) : undefined;
     const sending = { turnId, bound: Promise.withResolvers<void>(), isStopped: false };
     this.#sending = sending;
-    // Not unhandled if it rejects while the code below still waits for the agent's own turn.
+    // The promise may reject while the code below still waits for the agent's own turn. The empty handler prevents an
+    // unhandled rejection.
     sending.bound.promise.catch(() => undefined);
     try {
       const answer = await answerFor(text, this.#status.commands);
@@ -262,8 +266,8 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   /**
-   * Sends the note of an allowing answer, which the model reads after the call: the SDK's answer has a note only for
-   * refusals.
+   * If a person allows a call and adds a note, sends the note as a message, which the model reads after the call. The
+   * SDK's answer has a field for a note only if the answer is a refusal.
    */
   #sendNote(outcome: ApprovalOutcome): void {
     if (outcome.outcome !== 'selected' || outcome.note === undefined) return;
@@ -274,7 +278,7 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#process.push(uuid, outcome.note, { priority: 'next' });
   }
 
-  /** Sends a command and its output in the form that Claude Code's terminal stores. */
+  /** Sends Claude Code a user's command and its output, in the form that Claude Code's own terminal stores. */
   #reportCommand(
     turnId: string,
     command: string,
@@ -320,8 +324,8 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   /**
-   * The message's own id for its first sending, then new ids: Claude Code ignores a message with a withdrawn message's
-   * id.
+   * Returns the id for sending a message: the first time the message's own id, then a new id each time, because Claude
+   * Code ignores a message that has the id of a withdrawn message.
    */
   #newUuid(messageId: string): UUID {
     const uuid = isUuid(messageId) && !this.#uuids.has(messageId) ? messageId : randomUUID();
@@ -363,7 +367,7 @@ export class ClaudeSession implements AgentSession<Config> {
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#checkAlive();
     await this.#status.choose(this.#process.query, id, value);
-    // A new model can have another effort.
+    // Read the settings again, because a new model can have another effort.
     void this.#readSettings().catch(() => undefined);
   }
 
@@ -385,7 +389,7 @@ export class ClaudeSession implements AgentSession<Config> {
   /** Throws ProviderError `TASK_NOT_FOUND` or `INTERRUPT_FAILED`. */
   async background(callId?: string): Promise<void> {
     this.#checkAlive();
-    // Without a call id Claude Code always reports success, even if nothing runs.
+    // Without a call id Claude Code always reports success, even if no call runs.
     if (callId === undefined && this.#translator.turn === undefined) throw nothingRuns();
     const moved = await this.#process.query.backgroundTasks(callId).catch((error: unknown) => {
       const message = `Claude Code did not send the call to the background. ${this.#process.explain(error)}`;
@@ -409,7 +413,7 @@ export class ClaudeSession implements AgentSession<Config> {
   /** Throws ProviderError `NO_CHECKPOINT` or `PROCESS_CRASH`. */
   async rewindFiles(turnId: string, dryRun: boolean): Promise<RewindResult> {
     this.#checkAlive();
-    // Only a dry run names the files.
+    // Begin with a dry run, because only a dry run names the files.
     const {
       filesChanged: files = [],
       insertions = 0,
@@ -487,7 +491,7 @@ export class ClaudeSession implements AgentSession<Config> {
         await delay(serverLookMs, undefined, { ref: false });
       }
     } catch {
-      // The program has ended, or cannot answer. The next turn reports the servers.
+      // The program has ended, or cannot answer. Claude Code reports its MCP servers with the next turn.
     } finally {
       this.#isWatching = false;
     }
@@ -499,7 +503,8 @@ export class ClaudeSession implements AgentSession<Config> {
 
   #onMessage(message: unknown): void {
     if (!this.#isAlive) return;
-    // A shortcut for nearly all messages: the schemas below cost more than everything else.
+    // Nearly all messages are plain deltas. Plain deltas skip the schemas below, which take more time than all other
+    // steps.
     if (isPlainDelta(message)) {
       this.#status.noteDelta();
       return this.#translator.read(message, now());
@@ -510,14 +515,18 @@ export class ClaudeSession implements AgentSession<Config> {
     if (facts?.elicitation_id !== undefined) this.#approvals.completeLink(facts.elicitation_id);
     this.#translator.read(message, now());
     this.#reportTasks();
-    // An interrupt between two model calls can get lost: interrupt the next call again.
+    // Claude Code can lose an interrupt that arrives between two model calls, so interrupt again when the next call
+    // begins.
     if (facts?.status === 'requesting' && this.#isStopping) void this.#interruptAgain();
     if (facts?.status === 'requesting') void this.#noteAllowed();
     if (facts?.subtype === 'init') void this.#watchServers();
     if (isLocalResult(message)) void this.#readSettings().catch(() => undefined);
   }
 
-  /** Accepts the settings file's change by a lasting permission; by the next model call Claude Code has written it. */
+  /**
+   * Accepts the change of the settings file that a lasting permission causes. Claude Code has written the file by the
+   * next model call.
+   */
   async #noteAllowed(): Promise<void> {
     const { project } = this.#options;
     if (project.hasAllowed) await project.mayUseNow().catch(() => undefined);
@@ -554,7 +563,7 @@ export class ClaudeSession implements AgentSession<Config> {
     const sending = this.#sending;
     if (sending?.turnId !== turnId) return;
     sending.bound.resolve();
-    // The turn is just beginning; stop it afterwards.
+    // The turn is just beginning: stop it as soon as it has begun.
     if (sending.isStopped) queueMicrotask(() => void this.#interruptAgain());
   }
 
@@ -571,7 +580,8 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#isStopping = true;
     this.#translator.stop(now());
     try {
-      // Withdraw first: after an interrupt Claude Code begins a turn for its unread messages.
+      // Withdraw unread messages before the interrupt: Claude Code begins a turn for messages that are unread after an
+      // interrupt.
       await this.#withdrawUnread();
       await this.#process.query.interrupt();
     } catch (error) {
@@ -581,7 +591,7 @@ export class ClaudeSession implements AgentSession<Config> {
     }
   }
 
-  /** Withdraws unread messages. A message that is not withdrawn within the limit gets its own turn. */
+  /** Withdraws unread messages. A message that Claude Code does not release within the limit gets its own turn. */
   async #withdrawUnread(): Promise<void> {
     const { unread } = this.#translator;
     if (unread.length === 0) return;
@@ -596,7 +606,7 @@ export class ClaudeSession implements AgentSession<Config> {
     await Promise.race([withdrawals.catch(() => undefined), late]);
   }
 
-  /** Repeats an earlier interrupt. Errors are ignored, because no caller waits. */
+  /** Repeats an earlier interrupt. Ignores errors, because no caller waits for the result. */
   async #interruptAgain(): Promise<void> {
     await this.#stopTurn().catch(() => undefined);
   }
@@ -607,7 +617,7 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#command?.abort();
     const { code, message } = this.#crash(error);
     this.#endTurn({ type: 'response_error', error: { code, message } });
-    // The process's children may still run.
+    // End the process even if it has exited: its children may still run.
     this.#ended = Promise.all([this.#process.end(false), this.#commandEnded]).then(() => undefined);
     this.#options.output.exit({ expected: false, code, message });
   }
@@ -616,7 +626,9 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#translator.end(terminal, now());
     this.#taskOutput.watch([]);
     this.#approvals.cancelAll('process_ended');
-    this.#sending?.bound.reject(this.#crash(new Error('It was stopped before it answered.')));
+    this.#sending?.bound.reject(
+      this.#crash(new Error('The process was stopped before Claude Code answered.')),
+    );
     this.#turnEnd.resolve();
   }
 
@@ -627,8 +639,8 @@ export class ClaudeSession implements AgentSession<Config> {
 }
 
 /**
- * Sets the additional folders in the running process, where they only extend which files may be read and edited. With
- * the SDK's option `additionalDirectories` Claude Code would also use the folders' skills, which nobody has allowed.
+ * Sets the additional folders in the running process. The folders only let the agent read and edit more files. With the
+ * SDK's option `additionalDirectories` Claude Code would also use the folders' skills, which nobody has allowed.
  */
 async function setDirectories(query: Query, folders: readonly string[]): Promise<void> {
   await query.applyFlagSettings({ permissions: { additionalDirectories: [...folders] } });

@@ -1,4 +1,4 @@
-/** Claude Code's slash commands: which are offered to people, and which are answered here. */
+/** Claude Code's slash commands: which are offered to people, and which Liminal answers itself. */
 import { stat } from 'node:fs/promises';
 import type { SlashCommand } from '@anthropic-ai/claude-agent-sdk';
 import type { AgentCommand } from '@liminal/protocol';
@@ -11,7 +11,10 @@ type CommandLike = Pick<SlashCommand, 'name' | 'description'> & {
   aliases?: string[] | undefined;
 };
 
-/** Commands that Claude Code lists but that are useless outside its terminal, or useful only to its developers. */
+/**
+ * Commands that Claude Code lists, but that are useless outside its terminal or useful only to Claude Code's
+ * developers.
+ */
 export const useless: ReadonlySet<string> = new Set([
   'color',
   'fast',
@@ -32,8 +35,9 @@ export const offeredCommands = (commands: readonly CommandLike[]): AgentCommand[
     }));
 
 /**
- * The answer to a message that begins with a command that only the terminal has or that does not exist. Claude Code
- * would send an unknown command to the model as text. Undefined for messages that must be sent to Claude Code.
+ * Returns Liminal's answer to a message that begins with a command that does not exist, or exists only in the terminal.
+ * Claude Code would send an unknown command to the model as text. Returns undefined for all other messages, which must
+ * be sent to Claude Code.
  *
  * @param commands - All commands that Claude Code has listed.
  */
@@ -50,7 +54,8 @@ export async function answerFor(
   const place = Object.hasOwn(terminalCommands, name) ? terminalCommands[name] : undefined;
   // A user's skill may have the name of a terminal command.
   if (place !== undefined && (!isListed || useless.has(name))) return notSentNotice(place);
-  // The prompts of an MCP server are listed only once the server has started.
+  // Send a command of an MCP server even if it is not listed: Claude Code lists a server's prompts only once the server
+  // has started.
   if (isListed || name.startsWith('mcp__')) return undefined;
   const isPath = await stat(`/${name}`).then(
     () => true,

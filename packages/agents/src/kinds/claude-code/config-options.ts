@@ -11,7 +11,9 @@ import type { ConfigOption, SessionNotice } from '@liminal/protocol';
 import { ProviderError } from '../../contract/errors.ts';
 import type { SettingsInForce } from './settings-in-force.ts';
 
-/** The choices made in Liminal; with an empty mode or speed, Claude Code's own settings decide. */
+/**
+ * The values that people have chosen in Liminal. If the mode or the speed is empty, Claude Code's own settings decide.
+ */
 export type Config = Record<'model' | 'mode' | 'thinking', string> & { speed?: string };
 export type ConfigId = keyof Config;
 
@@ -82,7 +84,7 @@ export const speedOf = (state: string | undefined): string | undefined =>
 
 const defaultConfig = { model: 'default', mode: '', thinking: 'default', speed: '' };
 
-/** The choices that the running Claude Code offers. */
+/** The models and modes that the running Claude Code offers. */
 export interface Offer {
   models: readonly ModelInfo[];
   modes: readonly ConfigChoice[];
@@ -97,7 +99,7 @@ const fastModeIsOff: ReadonlySet<string> = new Set([
   'pending',
 ]);
 
-/** The offer while no Claude Code runs: the models are unknown. */
+/** What is offered while no Claude Code runs: no models, because they are unknown. */
 export const nothingOffered: Offer = { models: [], modes };
 
 export function offerOf(
@@ -122,7 +124,7 @@ export function offerOf(
 export const mayBypass = (env: NodeJS.ProcessEnv): boolean =>
   process.getuid?.() !== 0 || env['IS_SANDBOX'] === '1';
 
-/** The choice for a model with this full name; the present choice if it stands for that model. */
+/** Returns the choice that stands for the model with this full name; if several do, prefers the present choice. */
 export function modelOf(
   fullName: string | undefined,
   chosen: string,
@@ -137,7 +139,8 @@ export function modelOf(
 const isConfigId = (id: string): id is ConfigId => Object.hasOwn(defaultConfig, id);
 
 /**
- * `base` with the given values, checked as far as possible without a process. Throws ProviderError `INVALID_OPTION`.
+ * Returns `base` with the given values, checked as far as is possible while no Claude Code runs. Throws ProviderError
+ * `INVALID_OPTION`.
  */
 export function readConfig(
   given: Record<string, string> = {},
@@ -152,7 +155,10 @@ export function readConfig(
   return config;
 }
 
-/** The start options of a process. A mode that is no longer possible here becomes the mode that asks. */
+/**
+ * The start options of a process. If this machine no longer allows the mode, the process starts in the mode `default`,
+ * which asks.
+ */
 export function startOptions({ model, mode, thinking }: Config, mayBypassHere: boolean): Options {
   const effort = efforts.find(({ value }) => value === thinking)?.value;
   const isPossible = mode !== 'bypassPermissions' || mayBypassHere;
@@ -182,8 +188,8 @@ export function configOptions(config: Config, offer: Offer): ConfigOption[] {
 }
 
 /**
- * Changes a setting of the running process. Returns the setting's new value, because the mode may differ from the
- * chosen mode. Throws ProviderError `INVALID_OPTION`.
+ * Changes a setting of the running process. Returns the value that is now in force: a mode may differ from the chosen
+ * mode. Throws ProviderError `INVALID_OPTION`.
  */
 export async function applyOption(
   query: Query,
@@ -230,7 +236,7 @@ async function applyThinking(query: Query, value: string): Promise<void> {
   if (value !== 'off') await query.applyFlagSettings({ effortLevel: effort ?? null });
 }
 
-/** @param current - Always included, even if it is no longer offered. */
+/** @param current - The present value, which is included even if Claude Code no longer offers it. */
 function choices(
   id: ConfigId,
   { models, modes: offered }: Offer,

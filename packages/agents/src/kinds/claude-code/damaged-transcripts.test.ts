@@ -228,9 +228,12 @@ const cases: [string, string, unknown[], unknown[]?][] = [
   ],
 ];
 
-test.each(cases)('all messages are shown of a transcript %s', async (_, text, said, left = []) => {
-  expect(await shown(text)).toEqual({ said, left });
-});
+test.each(cases)(
+  'all messages of a damaged transcript are shown: a transcript %s',
+  async (_, text, said, left = []) => {
+    expect(await shown(text)).toEqual({ said, left });
+  },
+);
 
 test.each([
   [

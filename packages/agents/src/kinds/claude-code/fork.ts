@@ -15,7 +15,9 @@ const Cleared = z.looseObject({
   message: z.looseObject({ content: z.string().regex(/^<command-name>\/clear</) }),
 });
 
-/** Whether the stored conversation began with `/clear`; then earlier turns are in another conversation. */
+/**
+ * Whether the stored conversation began with `/clear`, so that the session's earlier turns are in another conversation.
+ */
 export async function isAfterClear(sessionId: string, projectDir: string): Promise<boolean> {
   const { entries = [] } = (await readRaw(sessionId, projectDir)) ?? {};
   return entries.some((entry) => Cleared.safeParse(entry).success);

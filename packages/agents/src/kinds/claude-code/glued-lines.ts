@@ -1,11 +1,11 @@
 /** Reads lines of JSON objects that a crash has cut or that two writers have joined. */
 
-/** How many parses of a broken line are tried. */
+/** How often parsing is tried in one broken line. */
 const mostTries = 200;
 /** The beginning of one of Claude Code's entries. */
 const beginning = /\{"(?:parentUuid|logicalParentUuid|isSidechain|type|uuid|sessionId)":/g;
 
-/** An object of a line, or the number of characters that belong to no object. */
+/** A piece of a line: a parsed object, or the number of characters that could not be parsed. */
 export type LinePiece = { value: unknown } | { unreadable: number };
 
 /** The pieces of a line, in order. */
@@ -37,7 +37,7 @@ export function readGlued(line: string): LinePiece[] {
   return pieces;
 }
 
-/** Whether an object is an entry. A message's block is an object too, but not an entry. */
+/** Whether an object is an entry. A block of a message is an object, but not an entry. */
 const isEntry = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && ('uuid' in value || 'sessionId' in value);
 

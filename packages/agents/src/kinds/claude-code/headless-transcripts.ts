@@ -1,4 +1,7 @@
-/** Transcripts without their beginning: the SDK lists only transcripts that begin with a user's message. */
+/**
+ * Lists transcripts whose beginning is missing, because the SDK lists only transcripts that begin with a user's
+ * message.
+ */
 import { open, readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +29,7 @@ type Head = Pick<StoredSession, 'projectDir' | 'title' | 'createdAt'>;
 /** Read heads by path, with the file's size at the time of reading. */
 const heads = new LruMap<string, { size: number; head: Head | undefined }>(2_000);
 
-/** The sessions that `listed` lacks, of one folder or of all. */
+/** Returns the sessions without a beginning that `listed` lacks, of one folder or of all folders. */
 export async function listHeadless(
   listed: readonly StoredSession[],
   projectDir?: string,
@@ -47,7 +50,10 @@ export async function listHeadless(
 
 const uuidFile = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/;
 
-/** Reads a session's head. Undefined if the file has its beginning, has no message, or does not name its folder. */
+/**
+ * Reads a session's head. Returns undefined if the file's beginning is not missing, or if the file has no message or
+ * does not name the session's folder.
+ */
 export async function readHeadless(
   sessionId: string,
   path: string,

@@ -1,4 +1,6 @@
-/** Sessions in Claude Code's own store, including those made in a terminal. Read without starting a process. */
+/**
+ * Sessions in Claude Code's own store, including those made in a terminal; reads the store without starting a process.
+ */
 import type { SDKSessionInfo } from '@anthropic-ai/claude-agent-sdk';
 import type { StoredSession, StoredTurn } from '../../contract/provider.ts';
 import { loadSdk } from './sdk.ts';
@@ -67,7 +69,7 @@ interface Conversation {
   places: ReadonlyMap<string, number>;
   /** The entries that a resumed Claude Code uses, and those that it has summarised. */
   main: TranscriptEntry[];
-  /** Abandoned branches, which Claude Code no longer uses, each with the entry that it continues. */
+  /** Abandoned branches, which Claude Code no longer uses. `root` is the entry after which the branch begins. */
   branches: { root: string; entries: TranscriptEntry[] }[];
   /** The ids of the entries that a fork has copied from another session. */
   copied: ReadonlySet<string>;

@@ -1,6 +1,6 @@
 import type { SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
 
-/** One session's user messages in the SDK's form: one iterable for the lifetime of the process. */
+/** Passes one session's user messages to the SDK, as one iterable that lasts as long as the process. */
 export class InputQueue implements AsyncIterable<SDKUserMessage> {
   readonly #messages: SDKUserMessage[] = [];
   #wake = Promise.withResolvers<void>();

@@ -7,12 +7,12 @@ const shortLine = 4_096;
 const fields: ReadonlySet<string> = new Set(['text', 'thinking', 'partial_json']);
 
 /**
- * Joins successive deltas of one block, in Claude Code's output lines, to one delta with all their text. Such lines
- * differ only in their text and an id: one line is parsed and gives a pattern for the others. So a delta costs a
- * quarter of parsing it.
+ * Joins successive deltas of one block, in Claude Code's output lines, to one delta with all their text. The lines of
+ * such deltas differ only in their text and an id, so only the first line is parsed and the others are matched by a
+ * pattern. Matching a line takes a quarter of the time of parsing it.
  */
 export class DeltaJoiner {
-  /** A delta of the newest block. */
+  /** The pattern of the deltas of the newest block. */
   #like: Delta | undefined;
 
   join(lines: readonly string[]): string[] {
@@ -50,7 +50,10 @@ export class DeltaJoiner {
   }
 }
 
-/** A delta's line before and after its text, and a pattern for lines that differ only in their text and id. */
+/**
+ * A delta's line, split into the parts before (`head`) and after (`tail`) its text, and a pattern that matches lines
+ * that differ only in text and id.
+ */
 interface Delta {
   head: string;
   tail: string;
@@ -70,7 +73,7 @@ function readDelta(line: string): { delta: Delta; text: string } | undefined {
   if (typeof value !== 'string' || !fields.has(field) || others.length > 0) return undefined;
   const text = JSON.stringify(value).slice(1, -1);
   const start = line.indexOf(`"${field}":"`, deltaStart.length) + field.length + 4;
-  // Not joined: a text that JSON can encode in several ways.
+  // If Claude Code encodes the text in another way than `JSON.stringify`, do not join the line.
   if (!line.startsWith(`${text}"`, start)) return undefined;
   const [head, tail] = [line.slice(0, start), line.slice(start + text.length)];
   const [before, after = ''] = tail.split(/(?<="uuid":")[^"\\]*/, 2);

@@ -1,4 +1,4 @@
-/** Claude Code's proposals for lasting permissions, in words that describe them completely. */
+/** Describes Claude Code's proposals for lasting permissions completely, in words for people. */
 import type {
   PermissionMode,
   PermissionRuleValue,
@@ -6,7 +6,7 @@ import type {
   PermissionUpdateDestination,
 } from '@anthropic-ai/claude-agent-sdk';
 
-/** One choice; it grants nothing that its name does not mention. */
+/** One choice. The name mentions every permission that the choice grants. */
 interface LastingPermission {
   name: string;
   updates: PermissionUpdate[];
@@ -21,7 +21,7 @@ const reaches: Record<PermissionUpdateDestination, string> = {
   cliArg: 'in this session',
 };
 
-/** What the modes grant, in words that complete “Allow …”; other modes need no consent. */
+/** Words for the calls that each mode allows, to follow “Allow”; other modes need no consent. */
 const modeGrants = new Map<PermissionMode, string>([
   ['acceptEdits', 'all edits'],
   ['auto', 'all that a second model approves'],
@@ -53,7 +53,7 @@ function rulesOf(proposals: readonly PermissionUpdate[], reach: string): Lasting
   return { name: `Always allow ${listOf(grants)} ${reach}`, updates };
 }
 
-/** A choice for modes and folders, without the session's own folder, where the agent may work anyway. */
+/** Returns the choice for modes and folders, without the session's own folder, in which the agent may work anyway. */
 function widerOf(
   proposals: readonly PermissionUpdate[],
   reach: string,
@@ -72,7 +72,7 @@ function widerOf(
   return { name: `Allow ${listOf(grants)} ${reach}`, updates };
 }
 
-/** What a rule allows, in words that complete “Always allow …”. */
+/** Returns words for the calls that a rule allows, to follow “Always allow”. */
 function grantOf({ toolName, ruleContent }: PermissionRuleValue): string {
   const [, server, tool] = /^mcp__(.(?:(?!__).)*)(?:__(.+))?$/.exec(toolName) ?? [];
   if (server !== undefined) {

@@ -47,7 +47,10 @@ export async function changeMcpServer(
 
 const SignIn = z.looseObject({ authUrl: z.string().optional() });
 
-/** Starts a sign-in; Claude Code itself waits for its end. The SDK has this method, though its types lack it. */
+/**
+ * Starts a sign-in to an MCP server; Claude Code itself waits until the user has signed in. The SDK has this method,
+ * though its types lack it.
+ */
 async function signIn(query: Query, name: string): Promise<McpActionResult> {
   const ask: unknown = Reflect.get(query, 'mcpAuthenticate');
   if (typeof ask !== 'function')

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** Missing from the SDK's types. The first such report about a message says that the message is queued. */
+/**
+ * Claude Code's reports about a sent message; the SDK's types lack them. The first report about a message says that the
+ * message is queued.
+ */
 const Lifecycle = z.looseObject({
   type: z.literal('command_lifecycle'),
   command_uuid: z.string(),
@@ -10,9 +13,9 @@ const Lifecycle = z.looseObject({
 const limitMs = 2_000;
 
 /**
- * Notes that were sent with an answer and that Claude Code has not yet reported as queued. A call that runs before its
- * note is queued may end too early: the model's next request would lack the note, and the note would begin its own
- * turn.
+ * Notes that were sent with an answer, until Claude Code reports them as queued. Until Claude Code reports the note as
+ * queued, the call must not run: if the call ends first, the model's next request lacks the note, and the note begins
+ * its own turn.
  */
 export class NotesQueued {
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
@@ -21,7 +24,7 @@ export class NotesQueued {
     this.#waiting.set(uuid, Promise.withResolvers());
   }
 
-  /** Reads Claude Code's message; other messages than these reports are ignored. */
+  /** Reads a message of Claude Code; ignores all messages except reports about queued messages. */
   read(message: unknown): void {
     if (this.#waiting.size === 0) return;
     const uuid = Lifecycle.safeParse(message).data?.command_uuid;
@@ -30,7 +33,7 @@ export class NotesQueued {
     this.#waiting.delete(uuid);
   }
 
-  /** Stops waiting: no more reports will arrive. */
+  /** Stops waiting, because Claude Code will send no more reports. */
   giveUp(): void {
     for (const { resolve } of this.#waiting.values()) resolve();
     this.#waiting.clear();

@@ -7,8 +7,8 @@ const longestHeld = 32 * 1024 * 1024;
 const lineEnd = 10;
 
 /**
- * Prepares Claude Code's output for the SDK, which parses it line by line on the main thread: large lines are
- * shortened, and deltas that arrive together become one.
+ * Prepares Claude Code's output for the SDK, which parses each line on the main thread. Shortens large lines, and joins
+ * deltas that arrive together to one.
  */
 export class ProgramOutput extends Transform {
   /** The chunks of the unfinished line. */
@@ -58,7 +58,8 @@ export class ProgramOutput extends Transform {
     const completeBytes = chunk.lastIndexOf(lineEnd) + 1;
     if (completeBytes > 0) {
       const lines = Buffer.concat([...this.#begun, chunk.subarray(0, completeBytes)]);
-      // A single line, or the end of a line that was too long to hold and so may begin within a character.
+      // A chunk is passed on unchanged if it is a single line. The end of a line that was too long to hold is also
+      // passed on unchanged, because it may begin within a character.
       const isAsItIs =
         lines.indexOf(lineEnd) === lines.length - 1 || this.#begunBytes > longestHeld;
       this.push(

@@ -19,7 +19,7 @@ export interface FoundClaude {
   /** Absolute. */
   path: string;
   version: string | undefined;
-  /** Whether it is the user's own, from the search path. */
+  /** Whether this is the user's own program, found on the search path. */
   isOwn: boolean;
 }
 
@@ -52,7 +52,7 @@ export async function findClaude(searchPath: string | undefined): Promise<Progra
 /** Programs that failed to start a session, by `programKey`, with their errors. */
 const failures = new LruMap<string, string>(10);
 
-/** Excludes the user's own program from now on, until it changes. */
+/** Records that the user's own program failed, so that it is not used again until the file changes. */
 export async function noteFailure({ path }: FoundClaude, why: string): Promise<void> {
   failures.set(await programKey(path), `did not start a session (${why.replace(/\.$/, '')})`);
 }

@@ -32,7 +32,10 @@ export class ProjectInUse {
     this.isUsed = isUsed;
   }
 
-  /** Must be called right before the process starts. A folder without such settings needs no trust. */
+  /**
+   * Decides whether a process uses the project's settings. Must be called right before the process starts. A folder
+   * without settings that run or permit something needs no trust.
+   */
   static async decide(
     projectDir: string,
     env: NodeJS.ProcessEnv,
@@ -44,7 +47,7 @@ export class ProjectInUse {
     return new ProjectInUse(projectDir, env, trust, settings, isUsed);
   }
 
-  /** Whether the process, which reloads changed files by itself, may use the files in their present state. */
+  /** Whether the process may use the settings files as they are now. The process itself reloads changed files. */
   async mayUseNow(): Promise<boolean> {
     const now = await readClaudeProject(this.#projectDir, this.#env);
     if (now === undefined || now.hash === this.#settings?.hash) return true;
@@ -59,7 +62,7 @@ export class ProjectInUse {
     return true;
   }
 
-  /** Records that a person has permanently allowed this; Claude Code writes it into the project's settings. */
+  /** Records the rules that a person has permanently allowed; Claude Code writes them into the project's settings. */
   allowed(updates: readonly PermissionUpdate[]): void {
     for (const update of updates) {
       if (update.type === 'addRules' && inProject.has(update.destination)) {
@@ -73,7 +76,10 @@ export class ProjectInUse {
     return this.#allowed.length > 0;
   }
 
-  /** Proposals for lasting permissions, with a destination that the process reads. */
+  /**
+   * Returns the proposals for lasting permissions. If the process does not read the project's settings, a permission
+   * for the project becomes one for the session.
+   */
   proposals(suggestions: readonly PermissionUpdate[]): PermissionUpdate[] {
     return suggestions.map((one) =>
       this.isUsed || !inProject.has(one.destination) ? one : { ...one, destination: 'session' },

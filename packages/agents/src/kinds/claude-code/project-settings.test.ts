@@ -222,7 +222,7 @@ test('settings that differ only by a newly allowed rule count as unchanged', asy
   expect(differOnlyByRules(one, (await claude())!, [npm])).toBe(false);
   await put(local, json({ permissions: { allow: ['Bash(npm test:*)'], defaultMode: 'auto' } }));
   expect(differOnlyByRules(none, (await claude())!, [npm])).toBe(false);
-  // Not an object: how Claude Code reads it is unknown.
+  // The file is not an object, and how Claude Code reads such a file is unknown.
   for (const permissions of ['bypass', ['Bash(npm test:*)'], null]) {
     await put(local, json({ permissions }));
     expect(differOnlyByRules(none, (await claude())!, [npm])).toBe(false);

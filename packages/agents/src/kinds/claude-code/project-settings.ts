@@ -1,6 +1,7 @@
 /**
- * The files of a project folder that make Claude Code run something or permit it something: measured with the program
- * (2.1.330). Files that are only text for the model are left out: CLAUDE.md, rules, output styles, plain skills.
+ * Finds the files of a project folder that make Claude Code run programs, or that permit it something; measured with
+ * Claude Code 2.1.330. Files that are only text for the model are left out: CLAUDE.md, rules, output styles, plain
+ * skills.
  */
 import { readdir, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -22,7 +23,7 @@ const maxFolders = 2_000;
 /** How long git may take in total to report which folders it ignores, ms. */
 const gitMs = 10_000;
 
-/** Files of a skill that make it a plugin, which has hooks and servers of its own. */
+/** A skill with one of these files is a plugin, which can have its own hooks and MCP servers. */
 const pluginFiles = new Set([
   'plugin.json',
   'marketplace.json',
@@ -127,8 +128,8 @@ async function findTexts(folder: string, reading: ProjectReading): Promise<Found
 }
 
 /**
- * Whether a skill, command or agent is only text for the model. Each line of its frontmatter must be a known key or
- * continue a known key, so that no other YAML syntax can hide a key.
+ * Whether a skill, command or agent is only text for the model. Each line of the frontmatter must begin or continue the
+ * value of a known key, so that no other YAML syntax can hide a key.
  */
 export function isOnlyText(text: string): boolean {
   if (text.includes('!`') || text.includes('```!')) return false;
@@ -147,8 +148,9 @@ export function isOnlyText(text: string): boolean {
 }
 
 /**
- * The folders below a project folder that contain a `.claude`, with notes about what was not searched. Claude Code uses
- * such a folder's skills once it has read a file in the folder, unless git ignores the folder.
+ * Returns the folders below a project folder that contain a `.claude`, and notes about folders that were not searched.
+ * Once Claude Code has read a file in a folder with a `.claude`, it uses the folder's skills, unless git ignores the
+ * folder.
  */
 async function foldersBelow(
   folder: string,
@@ -176,7 +178,10 @@ async function foldersBelow(
   return { folders, notes: [] };
 }
 
-/** The folders in a folder, without `.git`, which a clone cannot fill. Of links, only those named `.claude` count. */
+/**
+ * Returns the folders in a folder, except `.git`, which a clone cannot fill. Links are left out, except a link named
+ * `.claude`.
+ */
 async function foldersIn(folder: string): Promise<{ path: string; isLink: boolean }[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries
@@ -186,8 +191,8 @@ async function foldersIn(folder: string): Promise<{ path: string; isLink: boolea
 }
 
 /**
- * Whether settings differ only by lasting rules that people have allowed in this session, which Claude Code writes into
- * the folder's own settings.
+ * Whether two states of the settings differ only by lasting rules that people have allowed in this session. Claude Code
+ * writes lasting rules into the folder's settings.
  */
 export function differOnlyByRules(
   before: ProjectSettings | undefined,

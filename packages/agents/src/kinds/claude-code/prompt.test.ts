@@ -53,7 +53,7 @@ test('a link to a file that the text mentions adds nothing', () => {
   ];
   expect(promptOf(text, links)).toBe(text);
   const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw==' };
-  // Last, because Claude Code reads mentions and commands only in the last part.
+  // The mentions come last, because Claude Code reads mentions and commands only in the last part.
   expect(promptOf(text, [...links, image])).toEqual([
     { type: 'image', source },
     { type: 'text', text },

@@ -39,7 +39,8 @@ export function claudePrompt(
 }
 
 /**
- * Whether Claude Code itself interprets the text: a command or mentions. Of several parts it interprets only the last.
+ * Whether the text has a command or mentions, which Claude Code itself interprets. If a message has several text parts,
+ * Claude Code interprets only the last.
  */
 const isForProgram = (words: string): boolean =>
   words.startsWith('/') || mentionsIn(words).length > 0;

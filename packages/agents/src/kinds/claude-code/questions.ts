@@ -29,7 +29,7 @@ const options: ApprovalOption[] = [
 export const readQuestions = (input: unknown): Question[] =>
   QuestionsInput.safeParse(input).data?.questions ?? [];
 
-/** The question to people; `answerQuestions` reads their answers. */
+/** Returns the form with the questions for people; `answerQuestions` reads their answers. */
 export function questionForm(questions: readonly Question[]): ApprovalQuestion & { form: Form } {
   const fields = questions.map(
     (question, index) => [fieldName(index), field(question, questions.length > 1)] as const,
@@ -75,7 +75,7 @@ export const notAnswered = (note: string | undefined): PermissionResult => ({
 
 const fieldName = (index: number): string => `question_${index + 1}`;
 
-/** A question's field. A single question is already the form's title, so its field has only the header. */
+/** A question's field. If there is only one question, it is the form's title, so its field has only the header. */
 function field(
   { question, header, multiSelect, options: offered }: Question,
   isOneOfMany: boolean,

@@ -13,7 +13,7 @@ const RawEntry = z.looseObject({
   type: z.string(),
   uuid: z.string(),
   parentUuid: Id,
-  /** The entry that precedes a summary; a summary has no parent. */
+  /** In a summary, which has no parent: the entry that precedes it. */
   logicalParentUuid: Id,
   isSidechain: Flag,
   /** A message in the user's name that is only for the model. */
@@ -33,19 +33,25 @@ const Title = z.looseObject({ type: z.literal('summary'), summary: z.string() })
 
 export interface RawTranscript {
   /**
-   * In the order in which all processes wrote them. Each entry has a unique id and names an earlier entry as its
-   * parent, except the first. Where the file is unreadable or incomplete, there are notes.
+   * The entries in the order in which they were written, by whatever process. Each entry has a unique id and names an
+   * earlier entry as its parent, except the first. Where the file is unreadable or incomplete, there are notes.
    */
   entries: RawEntry[];
   /** Subagents' entries in this file (older versions of Claude Code), by conversation. */
   sidechains: RawEntry[][];
   /** The last entry that a process recorded as its position: a resumed Claude Code continues there. */
   leaf: string | undefined;
-  /** The entry to which the conversation was rewound, empty for its beginning; undefined if messages followed. */
+  /**
+   * The entry to which the conversation was last rewound; empty if it was rewound to its beginning. Undefined if there
+   * was no rewind, or if messages followed the rewind.
+   */
   rewoundTo: string | undefined;
 }
 
-/** How long a last line without a line end may still be in the process of being written, in ms. */
+/**
+ * If a file's last line has no line end and the file changed less than this long ago (ms), the line is assumed to be
+ * unfinished.
+ */
 const writingMs = 5_000;
 
 /** Reads a session's file; undefined if it does not exist. */
@@ -78,7 +84,7 @@ class TranscriptBuilder {
   #title: string | undefined;
   #made = 0;
   #hasSpoken = false;
-  /** The file lacks the entries that the next summary replaces. */
+  /** Whether the file lacks the entries that the next summary replaces. */
   #isSummaryAlone = false;
 
   add(value: unknown): void {
@@ -90,7 +96,7 @@ class TranscriptBuilder {
     if (parsed === undefined) return;
     const entry = slim(parsed);
     const earlier = this.#known.get(entry.uuid);
-    // Some versions rewrite an entry after a compaction.
+    // Some versions write an entry again after a compaction.
     if (earlier !== undefined && contentKey(earlier) === contentKey(entry)) return;
     const id = earlier === undefined ? {} : { uuid: `${entry.uuid}:${++this.#made}` };
     if (entry.isSidechain === true) {
@@ -120,7 +126,10 @@ class TranscriptBuilder {
     return { entries: this.#entries, sidechains, leaf, rewoundTo };
   }
 
-  /** The id of an entry's parent; the previously written entry if the file names no parent or lacks it. */
+  /**
+   * Returns the id of an entry's parent. If the entry names no parent, or the file lacks the parent, returns the id of
+   * the entry that was written before.
+   */
   #parentOf(entry: RawEntry): string | undefined {
     const named = entry.parentUuid ?? entry.logicalParentUuid ?? undefined;
     const parent = this.#known.get(named ?? '');
@@ -129,7 +138,7 @@ class TranscriptBuilder {
     const isOfCompaction = isBoundary || isSummary(entry);
     const isBeginning = !this.#hasSpoken;
     if (isOfCompaction) this.#isSummaryAlone = isBeginning || named !== undefined;
-    // A note already reports the missing part.
+    // The last entry is a note that already reports the missing part.
     if (this.#last?.['subtype'] === note) return this.#last.uuid;
     if (isBeginning && (named !== undefined || isOfCompaction)) this.#note(noBeginning);
     else if (named !== undefined) this.#note(gap);
@@ -189,7 +198,7 @@ const isQueued = (attachment: unknown): boolean =>
 const contentKey = ({ type, message, content, attachment }: RawEntry): string =>
   JSON.stringify([type, message, content, attachment]);
 
-/** Groups entries that are linked as parents. */
+/** Groups entries by conversation: an entry belongs to the conversation of its parent. */
 function conversationsOf(entries: readonly RawEntry[]): RawEntry[][] {
   const found = new Map<string, RawEntry[]>();
   for (const entry of entries) {
@@ -205,7 +214,7 @@ export function mainEntries({ entries, leaf, rewoundTo }: RawTranscript): Set<st
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
   const tip = entries.findLast(isSpoken) ?? entries.at(-1);
   const newest = pathTo(byId, tip?.uuid);
-  // Claude Code uses the recorded position and the entries after it.
+  // Claude Code resumes at the recorded position, and uses the entries that were written after it.
   const isNoted = leaf !== undefined && !newest.has(leaf);
   const place = rewoundTo ?? (isNoted ? endAfter(entries, leaf) : undefined);
   const main = place === undefined ? newest : pathTo(byId, place);
@@ -225,7 +234,7 @@ function pathTo(byId: ReadonlyMap<string, RawEntry>, uuid: string | undefined): 
   return path;
 }
 
-/** The last message among the descendants of an entry. */
+/** Returns the id of the last message among the descendants of an entry. */
 function endAfter(entries: readonly RawEntry[], place: string): string {
   const after = new Set([place]);
   let end = place;
@@ -238,8 +247,8 @@ function endAfter(entries: readonly RawEntry[], place: string): string {
 }
 
 /**
- * Whether an entry without successors belongs to the path: the result of a parallel call, a note, or a command's
- * output.
+ * Whether an entry without children belongs to the conversation although it is not an ancestor of its end: the result
+ * of a parallel call, a note, or a command's output.
  */
 function isBeside(
   entry: RawEntry,
@@ -255,8 +264,8 @@ const messageId = ({ message }: RawEntry): unknown =>
   z.looseObject({ id: z.string() }).safeParse(message).data?.id;
 
 /**
- * The branches of a conversation outside its main part, each with its entries from the main part to its end, oldest
- * first. Each entry is in exactly one branch.
+ * Returns the branches of a conversation that are not part of `main`. Each branch has its entries from the point where
+ * it leaves `main`, oldest first. Each entry is in exactly one branch.
  */
 export function branchesOf(entries: readonly RawEntry[], main: ReadonlySet<string>): RawEntry[][] {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));

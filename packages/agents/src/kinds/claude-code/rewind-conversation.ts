@@ -13,7 +13,9 @@ const RewindAnswer = z.looseObject({
   }),
 });
 
-/** Temporary refusals: Claude Code has not yet written its file, or is still ending a turn. */
+/**
+ * Refusals after which the request is repeated: Claude Code has not yet written its file, or is still ending a turn.
+ */
 const temporaryRefusals = new Set([
   'commands_queued',
   'persist_failed',
@@ -33,7 +35,10 @@ interface RewindRequest {
   turnIds: readonly string[];
 }
 
-/** Does nothing if Claude Code has none of these turns. Throws ProviderError `CANNOT_REWIND`. */
+/**
+ * Rewinds the conversation to before the turns. Does nothing if Claude Code has none of the turns. Throws ProviderError
+ * `CANNOT_REWIND`.
+ */
 export async function rewindConversation(query: Query, wanted: RewindRequest): Promise<void> {
   for (let left = tries; ; left -= 1) {
     const place = await findTarget(wanted);
@@ -54,7 +59,10 @@ const notThere =
 interface RewindTarget {
   /** The first message to remove. */
   target: string;
-  /** The newest known entry, so that Claude Code does not remove later entries unseen. */
+  /**
+   * The newest entry that Liminal knows. Claude Code refuses the rewind if it has newer entries, so that it does not
+   * remove entries that Liminal has not seen.
+   */
   newest: string | undefined;
 }
 
@@ -73,10 +81,10 @@ async function findTarget({
 }
 
 async function requestRewind(query: Query, { target, newest }: RewindTarget) {
-  // The program takes this request, though the SDK has no method for it.
+  // Claude Code supports this request, though the SDK has no method for it.
   const request: unknown = Reflect.get(query, 'request');
   if (typeof request !== 'function')
-    throw cannotRewind('This version of the SDK does not support it.');
+    throw cannotRewind('This version of the SDK does not support rewinding.');
   const asked = {
     subtype: 'rewind_conversation',
     target_message_uuid: target,
@@ -84,7 +92,7 @@ async function requestRewind(query: Query, { target, newest }: RewindTarget) {
   };
   const answer: unknown = await Promise.resolve(request.call(query, asked)).catch(
     (error: unknown) => {
-      throw cannotRewind('Claude Code did not go back.', error);
+      throw cannotRewind('Claude Code did not rewind the conversation.', error);
     },
   );
   const parsed = RewindAnswer.safeParse(answer).data;

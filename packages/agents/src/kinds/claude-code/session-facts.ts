@@ -1,4 +1,4 @@
-/** Facts about the session itself, besides its turns, in Claude Code's messages. */
+/** Reads facts about the session itself, rather than its turns, from Claude Code's messages. */
 import { z } from 'zod';
 
 const Command = z.looseObject({
@@ -37,7 +37,7 @@ export type SessionFacts = z.infer<typeof Facts>;
 export const readFacts = (message: unknown): SessionFacts | undefined =>
   Facts.safeParse(message).data;
 
-/** The permission mode at the start of a process; the SDK's types lack the field. */
+/** Returns the permission mode that a process reports when it starts; the SDK's types lack the field. */
 export const readStartMode = (started: unknown): string | undefined =>
   z.looseObject({ current_permission_mode: z.string() }).safeParse(started).data
     ?.current_permission_mode;

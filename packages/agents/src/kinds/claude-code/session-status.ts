@@ -39,7 +39,7 @@ interface SessionStatusOptions {
 
 type ListedCommands = Parameters<typeof offeredCommands>[0];
 
-/** The session's state as its program reports it and people have chosen it. Reports each change once. */
+/** The session's state: values that Claude Code reports, and values that people have chosen. Sends each change once. */
 export class SessionStatus {
   readonly #options: SessionStatusOptions;
   readonly #notices: NoticeBoard;
@@ -47,7 +47,7 @@ export class SessionStatus {
   #agentSessionId: string;
   /** The start options for the next process. */
   #config: Config;
-  /** The settings in force, including those that were not chosen here. */
+  /** The settings in force, including settings that nobody has chosen in Liminal. */
   #inForce: Config;
   #offer: Offer = nothingOffered;
   #activity = '';
@@ -108,19 +108,19 @@ export class SessionStatus {
     this.#setActivity(readActivity(message) ?? this.#activity);
     const limits = this.#limits.applyUpdate(readLimit(message));
     if (limits !== undefined) this.#options.update({ limits });
-    for (const { matter, notices } of readNotices(message, inTurn)) {
-      this.#notices.put(matter, notices);
+    for (const { topic, notices } of readNotices(message, inTurn)) {
+      this.#notices.put(topic, notices);
     }
     const goal = readGoal(message);
     if (goal !== undefined) this.#notices.put('goal', goal);
   }
 
-  /** Applies the program's report about its MCP servers. */
+  /** Updates the notices about MCP servers. */
   updateServers(servers: readonly McpServerState[]): void {
     this.#notices.put('mcp', serverNotices(servers));
   }
 
-  /** Records that the turn progresses and no longer waits. */
+  /** Records that the turn has made progress, and so no longer waits. */
   noteDelta(): void {
     this.#setActivity('');
   }
@@ -129,7 +129,7 @@ export class SessionStatus {
     this.#notices.put('output', readErrorOutput(output));
   }
 
-  /** Clears the activity without an update, because the turn's end already implies it. */
+  /** Clears the activity. Sends no update: the turn's end already clears the activity for subscribers. */
   turnEnded(): void {
     this.#activity = '';
   }
@@ -146,14 +146,19 @@ export class SessionStatus {
     this.#set(inForce);
   }
 
-  /** Applies the settings that the program reports; a command such as `/effort` may have changed them. */
+  /**
+   * Updates the settings to the settings that Claude Code reports; a command such as `/effort` may have changed them.
+   */
   updateSettings({ model, effort }: SettingsInForce): void {
     this.updateModel(model);
     const thinking = this.#updateEffort(effort);
     if (thinking !== undefined && thinking !== this.#inForce.thinking) this.#set({ thinking });
   }
 
-  /** Returns the setting's value for a changed effort; undefined if the effort has not changed. */
+  /**
+   * Records the effort that Claude Code reports. If the effort has changed, returns the new value of the setting
+   * `thinking`, otherwise undefined.
+   */
   #updateEffort(now: string | undefined): string | undefined {
     const { model, thinking } = this.#inForce;
     const before = this.#effort?.model === model ? this.#effort : undefined;
@@ -163,7 +168,7 @@ export class SessionStatus {
     return now === preferred ? 'default' : effortChoice(now);
   }
 
-  /** Applies the full name of the model that the program uses. */
+  /** Updates the setting `model` from the full name of the model that Claude Code uses. */
   updateModel(fullName: string | undefined): void {
     const model = modelOf(fullName, this.#inForce.model, this.#offer.models);
     if (model !== this.#inForce.model) this.#set({ model });

@@ -1,7 +1,7 @@
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
 
-/** The effective settings of Claude Code: of user, project and machine combined. */
+/** Claude Code's settings in force: the settings of user, project and machine combined. */
 export interface SettingsInForce {
   /** The full name of the model in use. */
   model?: string | undefined;

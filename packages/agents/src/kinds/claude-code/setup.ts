@@ -1,5 +1,6 @@
 /**
- * The setup of a running Claude Code, as its terminal shows with /status, /permissions, /hooks, /skills and /memory.
+ * Reads the setup of a running Claude Code: what its terminal shows with /status, /permissions, /hooks, /skills and
+ * /memory.
  */
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { type SessionSetup, type SetupEntry } from '@liminal/protocol';
@@ -63,7 +64,7 @@ const Started = z.looseObject({
 });
 type Account = z.infer<typeof Started>['account'];
 
-/** Names of the sources of rules and skills; other sources keep Claude Code's name. */
+/** Names for the sources of rules and skills; a source that is not in this list keeps Claude Code's name. */
 const sources: Readonly<Record<string, string>> = {
   userSettings: 'user settings',
   projectSettings: 'project settings',
@@ -154,7 +155,7 @@ function factsOf({
   );
 }
 
-/** The account's owner or the key's source; never a key or token. */
+/** Returns the account's owner, or the source of the API key; never a key or token. */
 function accountOf({ email, organization, subscriptionType, ...key }: Account): string {
   const person = [email, organization, subscriptionType].filter((part) => part !== undefined);
   if (person.length > 0) return person.join(', ');

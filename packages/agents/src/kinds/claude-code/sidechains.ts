@@ -1,4 +1,4 @@
-/** Subagents' conversations in the session's own file, as older versions of Claude Code stored them. */
+/** Reads subagents' conversations that older versions of Claude Code stored in the session's own file. */
 import { z } from 'zod';
 import type { RawEntry, RawTranscript } from './raw-transcript.ts';
 import { messageText } from './translate/transcript.ts';
@@ -16,11 +16,11 @@ const Calls = z.looseObject({
 interface Joined {
   /** Subagents' entries, by the call that started each subagent. */
   subagents: Map<string, RawEntry[]>;
-  /** Entries of subagents whose call is not in the file, as entries of the conversation. */
+  /** The entries of subagents whose calls are missing from the file, converted to entries of the conversation. */
   strays: RawEntry[];
 }
 
-/** Finds the call of each subagent, by its prompt. */
+/** Finds the call that started each subagent, by the prompt in the call. */
 export function joinSidechains({ entries, sidechains }: RawTranscript): Joined {
   const joined: Joined = { subagents: new Map(), strays: [] };
   if (sidechains.length === 0) return joined;
@@ -45,7 +45,8 @@ const callsIn = ({ message }: RawEntry): { id: string; prompt: string }[] =>
   );
 
 /**
- * A subagent's messages for the conversation. Messages in the user's name were written by its caller and become notes.
+ * Converts a subagent's messages to entries of the conversation. The messages in the user's name become notes, because
+ * the agent that called the subagent wrote them.
  */
 function asStray(sidechain: readonly RawEntry[]): RawEntry[] {
   return sidechain.map((entry, place) => {

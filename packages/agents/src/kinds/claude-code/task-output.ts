@@ -7,9 +7,9 @@ const pollMs = 1_000;
 
 const OutputAnswer = z.looseObject({ response: z.looseObject({ output: z.string() }) });
 
-/** The end of a command's output, at most 8 KiB; undefined if Claude Code does not report it. */
+/** Returns the end of a command's output, at most 8 KiB; undefined if Claude Code does not report the output. */
 export async function askOutput(query: Query, taskId: string): Promise<string | undefined> {
-  // The program takes this request, though the SDK has no method for it.
+  // Claude Code supports this request, though the SDK has no method for it.
   const request: unknown = Reflect.get(query, 'request');
   if (typeof request !== 'function') return undefined;
   const asked = { subtype: 'get_task_output', task_id: taskId };
@@ -41,7 +41,7 @@ export class TaskOutput {
     this.#look = look;
   }
 
-  /** Sets the running commands. An empty list ends the polling. */
+  /** Sets the running commands. An empty list stops the polling. */
   watch(taskIds: readonly string[]): void {
     this.#taskIds = taskIds;
     if (taskIds.length > 0) this.#next ??= setTimeout(() => void this.#lookAtAll(), pollMs);

@@ -1,14 +1,13 @@
 /**
- * The slash commands of Claude Code's own terminal (2.1.332) that it does not list for the SDK, and their counterparts
- * in Liminal. Claude Code itself would only answer that they are not available.
+ * The slash commands that Claude Code (2.1.332) has in its own terminal but does not list for the SDK, and their
+ * counterparts in Liminal. Claude Code itself would only answer that the command is not available.
  */
 
 const inTerminal = 'Claude Code has this only in its own terminal.';
 const inSettings = 'This is a setting of the session: choose it beside the message.';
 const close = 'Close the window: the session stays, and the agent keeps working.';
 const fork = 'Fork the session at one of its turns.';
-const inSetup =
-  'This stands under “Status and setup” in the session’s menu, or in the answer of `liminal setup`.';
+const inSetup = 'See “Status and setup” in the session’s menu, or run `liminal setup`.';
 const restore =
   'Go back with “Edit and send again” at one of your messages. You can restore files there.';
 const tasks = 'Background commands and subagents are listed above the message.';
@@ -38,7 +37,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   'design-login': inTerminal,
   'design-revoke': inTerminal,
   desktop: inTerminal,
-  diff: 'This stands under “Changes” in the session’s menu, or in the answer of `liminal diff`.',
+  diff: 'See “Changes” in the session’s menu, or run `liminal diff`.',
   exit: close,
   export: 'Export the session in its menu, or with `liminal export`.',
   'extra-usage': inTerminal,

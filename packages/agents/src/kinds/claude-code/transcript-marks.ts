@@ -16,7 +16,10 @@ type TranscriptLine = z.infer<typeof TranscriptLine>;
 
 const Blocks = z.array(z.looseObject({ type: z.string() }));
 
-/** How many sessions, sent messages, and entries of one file are remembered; beyond that, a file is read again. */
+/**
+ * How many sessions (`maxScans`), sent messages, and entries of one file are remembered. The file of a forgotten
+ * session is read again.
+ */
 const maxScans = 200;
 const maxSent = 1_000;
 const maxEntries = 1_000;
@@ -25,17 +28,17 @@ interface Scan {
   path: string;
   /** How much of the file was read, in bytes. */
   offset: number;
-  /** Whether each of the last entries, by id, belongs to a turn that this server sent. */
+  /** The last entries by id: true if the entry belongs to a turn that this server sent. */
   own: LruMap<string, boolean>;
-  /** The number of entries that others wrote. */
+  /** The number of entries that other programs wrote. */
   foreign: number;
-  /** The position that a process recorded, or `here` if it is in a turn that this server sent. */
+  /** The position that a process recorded last, or `here` if the position is in a turn that this server sent. */
   leaf: string;
 }
 
 /**
- * Detects whether others than this server have written to a session's file. Reads only the text that was added since
- * the last call: the SDK reads the whole file, which takes a second for ten megabytes.
+ * Detects whether a program other than this server's Claude Code has written to a session's file. Reads only the text
+ * that was added since the last call; the SDK would read the whole file, which takes a second for ten megabytes.
  */
 export class TranscriptMarks {
   readonly #scans = new LruMap<string, Scan>(maxScans);
@@ -46,14 +49,17 @@ export class TranscriptMarks {
     this.#sent.set(turnId, true);
   }
 
-  /** Returns a mark that changes when others write to the file; undefined if there is no such session. */
+  /**
+   * Returns a mark that changes when another program writes to the session's file; undefined if there is no such
+   * session.
+   */
   async read(sessionId: string): Promise<string | undefined> {
     const path = this.#scans.get(sessionId)?.path ?? (await findFile(sessionId));
     if (path === undefined) return undefined;
     const size = (await stat(path).catch(() => undefined))?.size;
     if (size === undefined) return undefined;
     let scan = this.#scans.get(sessionId);
-    // A file that has become shorter was rewritten.
+    // If the file has become shorter, it was rewritten: read it from the beginning.
     if (!scan || size < scan.offset) {
       scan = { path, offset: 0, own: new LruMap(maxEntries), foreign: 0, leaf: '' };
     }
@@ -69,7 +75,7 @@ export class TranscriptMarks {
         buffer: Buffer.alloc(size - scan.offset),
         position: scan.offset,
       });
-      // The text after the last line end is still being written.
+      // Leave the text after the last line end for the next call: it is still being written.
       const end = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
       scan.offset += end;
       for (const line of buffer.toString('utf8', 0, end).split('\n')) this.#note(scan, line);
@@ -112,7 +118,7 @@ function parseLine(text: string): TranscriptLine | undefined {
 
 /**
  * Finds a session's file by its name in all project folders, because Claude Code derives the folders' names in its own
- * way. Of several files, returns the project's.
+ * way. If several folders have such a file, returns the file of this project.
  */
 export async function findFile(sessionId: string, projectDir = ''): Promise<string | undefined> {
   const root = join(process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude'), 'projects');

@@ -14,12 +14,12 @@ export interface HostedThread {
   owns(nativeTurnId: string): boolean;
   /** Handles a notification about this thread, about a task's thread, or about the whole server. */
   onNotification(method: string, params: Params): void;
-  /** Handles a request from Codex. Resolves with the answer; a rejection is answered as an error. */
+  /** Handles a request from Codex. Resolves with the answer; if it rejects, Codex gets an error. */
   onRequest(method: string, params: Params, id: string | number): Promise<unknown>;
   onGone(reason: Error): void;
 }
 
-/** A thread, and the turn that runs in it. */
+/** A thread's id, and the id of the turn that runs in the thread. */
 export interface OpenThread {
   threadId: string;
   turnId: string | undefined;
@@ -51,7 +51,7 @@ export class AppServer {
   readonly #process: ServerProcess;
   readonly #pending = new Map<unknown, PendingRequest>();
   readonly #life = new Lifetime();
-  /** By thread id; the thread of a task maps to the thread that it serves. */
+  /** The sessions' threads by id. The id of a task's thread maps to the session's thread that started the task. */
   readonly #threads = new Map<unknown, HostedThread>();
   /** Callbacks for closed threads, by thread id. */
   readonly #closing = new Map<string, () => void>();
@@ -70,8 +70,8 @@ export class AppServer {
   }
 
   /**
-   * Starts a server and waits for its greeting. Rejects with the reason if none arrives within `limitMs`; then no
-   * process is left.
+   * Starts a server and waits for its greeting. If no greeting arrives within `limitMs`, ends the process and rejects
+   * with the reason.
    */
   static async start(
     command: ProcessCommand,
@@ -110,8 +110,8 @@ export class AppServer {
   }
 
   /**
-   * Sends a request. `take` gets the answer before any later message is handled. Rejects with CodexError, or with the
-   * reason for the end of the process.
+   * Sends a request. `take` is called with the answer before any later message is handled. Rejects with CodexError, or
+   * with the reason for the end of the process.
    */
   request(method: string, params: unknown): Promise<unknown>;
   request<T>(method: string, params: unknown, take: (answer: unknown) => T): Promise<T>;
@@ -123,7 +123,7 @@ export class AppServer {
     return this.#life.within(promise);
   }
 
-  /** Sends a request that may fail, for example because its work is already done; then resolves with undefined. */
+  /** Sends a request; resolves with undefined if the request fails, for example because its work is already done. */
   tryRequest(method: string, params: object): Promise<unknown> {
     return this.request(method, params).catch(() => undefined);
   }
@@ -144,13 +144,14 @@ export class AppServer {
   async #close({ threadId, turnId }: OpenThread): Promise<void> {
     const request = (method: string, params = {}): Promise<unknown> =>
       this.tryRequest(method, { threadId, ...params });
-    // Stop the turn first, so that the model does not get the end of the commands.
+    // Stop the turn before its commands, so that the model does not react to the end of the commands.
     if (turnId !== undefined) await request('turn/interrupt', { turnId });
     await request('thread/backgroundTerminals/clean');
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     this.#closing.set(threadId, resolve);
     const left = await request('thread/unsubscribe');
-    // A thread that is opened again before it is closed would lack what is not written yet.
+    // Wait until the thread is closed: if it were opened again before, it would lack entries that Codex has not written
+    // yet.
     if (isRecord(left) && left['status'] === 'unsubscribed') await closed;
     this.#closing.delete(threadId);
   }
@@ -159,12 +160,12 @@ export class AppServer {
     this.#send({ method });
   }
 
-  /** Returns the reason for the process's end, with what the process printed about it. */
+  /** Returns the reason for the process's end, with the process's error output. */
   explain(reason: unknown): string {
     return this.#process.explain(reason);
   }
 
-  /** Ends the process and all that it started. */
+  /** Ends the process and all processes that it started. */
   end(): Promise<void> {
     this.#isAlive = false;
     this.#ended ??= this.#process.end(true);
@@ -173,7 +174,7 @@ export class AppServer {
 
   /** Returns the result of `work`. Rejects if the limit passes, the process ends, or the signal aborts. */
   async within<T>(limitMs: number, work: Promise<T>, signal: AbortSignal): Promise<T> {
-    const tooLong = `It did not answer within ${limitMs / 1_000} s.`;
+    const tooLong = `Codex did not answer within ${limitMs / 1_000} s.`;
     return this.#life.withinLimit(work, limitMs, { tooLong, signal });
   }
 
@@ -186,7 +187,10 @@ export class AppServer {
     return parseLargeLine(line).then((message) => this.#take(message, line));
   }
 
-  /** Newline-delimited JSON: requests have an id and a method, notifications a method, answers an id. */
+  /**
+   * Handles a message, one per line: a request has an id and a method, a notification only a method, and an answer only
+   * an id.
+   */
   #take(message: unknown, line: string): void {
     if (!isRecord(message)) return this.#process.note(`${line}\n`);
     const { id, method } = message;
@@ -207,7 +211,10 @@ export class AppServer {
     }
   }
 
-  /** Assigns a task's thread to the thread it serves: the turn of a task names the turn that started the task. */
+  /**
+   * Assigns a task's thread to the session's thread that started the task, and returns that thread. The task's turn
+   * names the turn that started the task (`rootTurnId`).
+   */
   #adopt(threadId: string, turn: unknown): HostedThread | undefined {
     const root = isRecord(turn) ? turn['rootTurnId'] : undefined;
     if (typeof root !== 'string') return undefined;
@@ -244,12 +251,12 @@ export class AppServer {
     const threads = new Set(this.#threads.values());
     this.#threads.clear();
     for (const one of threads) one.onGone(reason);
-    // The children of the process may still run.
+    // End the process even if it has exited: its children may still run.
     void this.end();
   }
 }
 
-/** Returns the version in `liminal/0.169.0 (…)`, which is Codex' own. */
+/** Returns Codex' version from its greeting, which has the form `liminal/0.169.0 (…)`. */
 function versionIn(greeting: unknown): string | undefined {
   const userAgent = isRecord(greeting) ? greeting['userAgent'] : undefined;
   return typeof userAgent === 'string' ? /\/(\d[\w.-]*)/.exec(userAgent)?.[1] : undefined;

@@ -6,7 +6,7 @@ import type { AppServer } from './app-server.ts';
 const NewestTurn = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
 const Sample = z.looseObject({ text: z.string().nullish() });
 
-/** Returns the model's answer to a question beside the conversation. Throws ProviderError `NOT_ANSWERED`. */
+/** Returns the model's answer to a side question. Throws ProviderError `NOT_ANSWERED`. */
 export async function askAside(
   server: AppServer,
   threadId: string,

@@ -35,7 +35,7 @@ const Account = z.looseObject({ account: z.unknown(), requiresOpenaiAuth: z.bool
 /**
  * Describes Codex as it would run with this environment. Starts no process.
  *
- * @param running - A running Codex, if any. Its answer about the login is preferred.
+ * @param running - A running Codex, if any. Codex' answer about its login counts more than the login files.
  */
 export async function describeCodex(
   env: NodeJS.ProcessEnv,
@@ -68,7 +68,7 @@ async function isSignedIn(
 }
 
 /**
- * Whether there is a login, or a custom model provider, which may need no login. Codex does not use keys in its
+ * Whether there is a login, or a custom model provider, which may need no login. Codex ignores API keys in its
  * environment.
  */
 async function hasLogin(env: NodeJS.ProcessEnv): Promise<boolean> {
@@ -79,7 +79,7 @@ async function hasLogin(env: NodeJS.ProcessEnv): Promise<boolean> {
   return holdsLogin(login) || ownProvider.test(config) || elsewhere.test(config);
 }
 
-/** Whether the file has a key or tokens: after a sign-out, Codex leaves the file without any. */
+/** Whether the login file has a key or tokens: after a sign-out, Codex leaves the file without them. */
 function holdsLogin(text: string): boolean {
   const login = parseLine(text);
   const besides = ['auth_mode', 'last_refresh'];

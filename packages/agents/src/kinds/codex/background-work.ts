@@ -15,18 +15,18 @@ type Params = Record<string, unknown>;
 const progressMs = 1_000;
 
 /**
- * The background work of a session: commands that have outlived their turns, and tasks, each in a thread of its own.
- * Reports what runs, and can stop it.
+ * The background work of a session: commands that are still running after their turn, and subagents' tasks, each in its
+ * own thread. Sends updates about the running work, and can stop it.
  */
 export class BackgroundWork {
-  /** Also used by the turns, which show the items of tasks. */
+  /** The session's turns also use the tasks: they show the tasks' items. */
   readonly tasks = new Tasks();
   readonly #server: AppServer;
   readonly #output: Pick<SessionOutput, 'update'>;
   readonly #commands = new BackgroundCommands();
   /** The session's turns by Codex' own ids. */
   readonly #turns = new Map<string, { isStopped: boolean }>();
-  /** Codex' own id for the running turn: work for this turn is not in the background. */
+  /** Codex' own id for the running turn. Commands and tasks of this turn are not in the background. */
   #turnId: string | undefined;
   /** As last reported. */
   #reported: readonly BackgroundTask[] = [];
@@ -55,7 +55,7 @@ export class BackgroundWork {
     return this.tasks.find(threadId) !== undefined;
   }
 
-  /** Notes that a turn of the session begins. Codex' own id follows in `turnIs`. */
+  /** Records that a turn of the session begins. `turnIs` sets Codex' own id for the turn later. */
   turnBegins(): void {
     this.#turnId = undefined;
     this.#areTasksOld = true;
@@ -67,9 +67,9 @@ export class BackgroundWork {
     if (hasStarted) this.#turns.set(turnId, { isStopped: false });
   }
 
-  /** Notes that the turn has ended. @param left - Commands of the turn that still run. */
+  /** Records that the turn has ended. @param left - Commands of the turn that are still running. */
   turnEnds(left: readonly TurnCommand[]): void {
-    // Codex ends the commands of a stopped turn.
+    // Codex itself ends the commands of a stopped turn.
     const isStopped = this.#turns.get(this.#turnId ?? '')?.isStopped === true;
     if (!isStopped) this.#commands.adopt(left, now());
     this.#turnId = undefined;
@@ -94,12 +94,12 @@ export class BackgroundWork {
     return isEnd;
   }
 
-  /** Ends a turn in Codex with its tasks and running commands. Commands of earlier turns keep running. */
+  /** Stops a turn in Codex, the turn's tasks and its running commands. Commands of earlier turns keep running. */
   async stopTurn(
     own: { threadId: string; turnId: string },
     turn: Pick<CodexTurn, 'commands'>,
   ): Promise<void> {
-    // A task may have begun that Codex has not reported yet.
+    // Record the stop first: Codex may report a task of this turn only after this point.
     this.#turns.set(own.turnId, { isStopped: true });
     await this.#server.request('turn/interrupt', own);
     for (const task of this.tasks.of(own.turnId)) await this.#stopTask(task);
@@ -119,7 +119,10 @@ export class BackgroundWork {
         await this.#server.tryRequest('thread/backgroundTerminals/clean', { threadId: taskId });
       } else await this.#server.request('thread/backgroundTerminals/terminate', process);
     } catch (error) {
-      throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop it. ${thrownMessage(error)}`);
+      throw new ProviderError(
+        'INTERRUPT_FAILED',
+        `Codex did not stop the background task. ${thrownMessage(error)}`,
+      );
     }
   }
 
@@ -138,7 +141,9 @@ export class BackgroundWork {
     return [...this.#commands.running, ...this.tasks.beside(this.#turnId)];
   }
 
-  /** Reports beginnings and ends at once, and output at intervals. */
+  /**
+   * Sends the list of background work: at once if something has begun or ended, and after an interval for new output.
+   */
   #report(): void {
     if (this.#commands.running === this.#reportedCommands && !this.#areTasksOld) return;
     if (this.#beside.length !== this.#reported.length) this.#reportNow();

@@ -28,15 +28,18 @@ import {
 import { forkThread, listThreads, readThread } from './stored-threads.ts';
 
 export interface CodexOptions {
-  /** The program to run. Default: the one that `findCodex` returns. */
+  /** The program to run. Default: the program that `findCodex` returns. */
   command?: string;
   /** Arguments before `app-server`. */
   args?: readonly string[];
-  /** Added to the inherited environment. */
+  /** Variables that are added to the inherited environment. */
   env?: Record<string, string>;
-  /** The environment for Codex. Default: this process's environment. It also sets where sessions are stored. */
+  /**
+   * The environment for Codex. Default: this process's environment. The environment also determines where Codex stores
+   * sessions.
+   */
   inherited?: NodeJS.ProcessEnv;
-  /** Settings of new sessions, by id; a notice reports a setting that Codex lacks. */
+  /** The settings of new sessions, by id. If Codex does not have a setting, a notice says so. */
   defaults?: Record<string, string>;
   /** MCP servers for all sessions, besides those in Codex' own configuration. */
   mcpServers?: McpServers;
@@ -104,7 +107,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
       return await server.within(openLimitMs, work, signal);
     } catch (error) {
       const giveUp = (): Promise<void> => session?.close() ?? this.#pool.release(server);
-      // In a process that other sessions use, the thread may still open.
+      // If other sessions use the process, the process continues and the thread may still open: close it then.
       if (session === undefined && !this.#pool.isLastUser(server)) void work.then(giveUp, giveUp);
       else await giveUp();
       if (error instanceof ProviderError) throw error;
@@ -147,7 +150,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     );
   }
 
-  /** Calls `onSession` as soon as the thread is open. */
+  /** Opens or resumes a thread. Calls `onSession` as soon as the thread is open. */
   async #openThread(
     server: AppServer,
     opening: Opening,
@@ -195,7 +198,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     const resume = (threadId: string): Promise<CodexSession> =>
       server.request('thread/resume', { ...params, threadId, excludeTurns: true }, take);
     const opened = earlier ? resumeOrBegin(earlier, sessionId, begin, resume) : begin();
-    // Read the offer while the thread opens, which takes longer.
+    // Read the models and modes while the thread opens, because opening takes longer.
     const [session, offer] = await Promise.all([opened, offerOf(server)]);
     const wanted = [
       { config: earlier ? {} : defaults, isLenient: true },
@@ -207,8 +210,8 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   }
 
   /**
-   * Returns the config by which a thread trusts its project folder or not. Without this config, Codex trusts every
-   * folder in which its user lets it write, and writes the trust into the user's configuration.
+   * Returns the config that makes a thread trust its project folder, or not trust it. Without this config, Codex trusts
+   * every folder in which its user lets it write, and writes the trust into the user's configuration.
    */
   async #trustIn(
     server: AppServer,
@@ -219,7 +222,8 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     const isUsed = settings !== undefined && (await projectTrust?.uses(settings)) === true;
     projectTrust?.started(settings, isUsed || settings === undefined);
     if (settings !== undefined) return trustConfig(projectDir, isUsed ? 'trusted' : 'untrusted');
-    // If the user set no sandbox mode, Codex does not trust folders by itself, and trust would change its sandbox.
+    // If the user has set no sandbox mode, leave the folder as it is: Codex does not trust folders by itself then, and
+    // trusting the folder would change the sandbox.
     return (await writesByDefault(server)) ? trustConfig(projectDir, 'trusted') : {};
   }
 
@@ -232,7 +236,10 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     }
   }
 
-  /** Closes a session's threads and all that they started; the process stays while it has another session. */
+  /**
+   * Closes a session's threads and ends everything that the threads started. The process keeps running while another
+   * session uses it.
+   */
   async #leave(
     server: AppServer,
     threads: readonly OpenThread[],
@@ -263,7 +270,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     return this.#found.path;
   }
 
-  /** Does work with the running process, or with a new one if none runs. */
+  /** Calls `work` with the running process; starts a process if none runs. */
   #withServer<T>(work: (server: AppServer) => Promise<T>): Promise<T> {
     return this.starts.run(async () => {
       const { signal } = new AbortController();
@@ -277,7 +284,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   }
 }
 
-/** Throws Error if the answer names no thread. */
+/** Reads the answer that opens a thread. Throws Error if the answer has no thread. */
 function openedIn(answer: unknown): Opened {
   const opened = readOpened(answer);
   if (opened === undefined) throw new Error('Codex opened no thread.');
@@ -291,7 +298,10 @@ const rootsOf = (projectDir: string, directories: readonly string[]) => ({
 /** Codex' error if another program has the thread open. */
 const isInUse = /active writer/;
 
-/** Codex 0.169 frees a thread 90 s after its last terminal has ended, or after the work that still runs in it. */
+/**
+ * Codex 0.169 frees a thread 90 s after the last terminal that used it has ended, or later if work in the thread is
+ * still running.
+ */
 const inUse =
   'Another program has this session open: a terminal with Codex, or Codex’ background service, which keeps a session for about 90 seconds after its terminal has ended. End the terminal, or wait.';
 
@@ -314,7 +324,7 @@ async function writesByDefault(server: AppServer): Promise<boolean> {
   return (config?.sandbox_mode ?? 'read-only') !== 'read-only';
 }
 
-/** Resumes the earlier thread. If Codex has lost the thread, begins another with a notice in its first turn. */
+/** Resumes the earlier thread. If Codex has lost the thread, begins a new thread, with a notice in its first turn. */
 async function resumeOrBegin(
   earlier: EarlierSession<CodexMemory>,
   sessionId: string,
@@ -348,7 +358,7 @@ async function resumeOrBegin(
   }
 }
 
-/** Returns the settings that Liminal adds to a thread; Codex does not store them with the thread. */
+/** Returns the config that Liminal passes each time it opens a thread; Codex does not store it with the thread. */
 function threadConfig(servers: McpServers, { env: mark }: ProcessMark): Record<string, unknown> {
   const config: Record<string, unknown> = {
     // Close a thread and its MCP servers as soon as Liminal unsubscribes.

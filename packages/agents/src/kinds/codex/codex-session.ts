@@ -50,12 +50,12 @@ interface RunningTurn {
   turnId: string;
   writer: TurnWriter;
   turn: CodexTurn;
-  /** Codex' own id for the turn, once known. */
+  /** Codex' own id for the turn; undefined until Codex reports it. */
   nativeId?: string;
   hasStarted: boolean;
   /** Resolves with `nativeId` when the turn can be stopped; rejects if the turn ends before. */
   started: PromiseWithResolvers<string>;
-  /** Whether Liminal made the turn for events between turns. Codex has no such turn. */
+  /** Whether Liminal began the turn only to show events that arrived between turns; Codex does not have this turn. */
   isBetween: boolean;
   /** The newest plan that Codex has proposed in the turn. */
   plan?: string;
@@ -63,7 +63,10 @@ interface RunningTurn {
 
 /** The reason for which a question is withdrawn. */
 const turnEnded = 'turn_ended';
-/** Most notifications, and characters, that wait for a turn. If they exceed a limit, they get a turn of their own. */
+/**
+ * Limits for notifications that wait for a turn: their number, and their characters. If a limit is exceeded, the
+ * notifications get a turn of their own.
+ */
 const maxBetween = 100;
 const maxBetweenSize = 1024 * 1024;
 /** Most characters of Codex' reason for an error. */
@@ -77,7 +80,7 @@ interface Notification {
   params: Params;
 }
 
-/** Input for a running turn. */
+/** The parameters of a `turn/steer` request, which adds a message to a running turn. */
 interface SteerInput {
   threadId: unknown;
   /** Codex' own id for the turn. */
@@ -89,15 +92,15 @@ interface SteerInput {
 interface CodexSessionOptions extends SessionStateOptions {
   /** The profile that the thread was begun with; empty for none. */
   profile?: string;
-  /** Paths of the thread's instruction files. */
+  /** The paths of the thread's instruction files, for example AGENTS.md. */
   memory?: readonly string[];
-  /** Records which turns ran in this server. */
+  /** Gets the ids of the turns that this server ran, to recognise turns of other programs. */
   rollouts: Rollouts;
   /** Whether messages that begin with `!` are run as commands. */
   runsUserCommands: boolean;
   /** The folders besides the project's with which the thread was opened. */
   directories?: readonly string[];
-  /** Starts another thread with the options of the session's first thread, but with these additional folders. */
+  /** Starts a new thread with the options of the session's first thread, but with the given additional folders. */
   startThread: (directories: readonly string[]) => Promise<Opened>;
   /** Closes the session's threads and all that they started. */
   leave: (threads: readonly OpenThread[]) => Promise<void>;
@@ -116,10 +119,10 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   readonly #approvals: PendingApprovals;
   /** Codex' open requests to people, by id. */
   readonly #asked = new Map<unknown, AbortController>();
-  /** Notifications that arrived between turns, and their approximate size in characters of JSON. */
+  /** Notifications that arrived while no turn was running, and their approximate size in characters of JSON. */
   readonly #between: Notification[] = [];
   #betweenSize = 0;
-  /** A notice for the first turn. */
+  /** A notice that the first turn shows. */
   #firstNotice: string | undefined;
   #threadId: string;
   /** The background work of the present thread. */
@@ -139,7 +142,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#background = new BackgroundWork(options.server, options.output);
     this.#approvals = new PendingApprovals({
       open: (request) => {
-        // A task may ask after its turn has ended.
+        // If no turn runs, the question is from a task that is still running after its turn.
         if (this.#running === undefined) this.#beginBetween();
         this.#write((writer) => writer.openApproval(request));
       },
@@ -201,7 +204,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       this.#options.projectDir,
       blocks,
     );
-    // Codex stores the message's id if it can, so that its store has our turn ids.
+    // Codex stores this id with the message if it can, so that Codex' store has Liminal's turn ids.
     const own = { threadId: this.agentSessionId, clientUserMessageId: turnId };
     // Send the request first, so that Codex works while the turn's beginning is emitted.
     const asked = this.#server.request(method, { ...own, ...params }, (answer) =>
@@ -218,8 +221,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   }
 
   /**
-   * Asks how to continue after a plan, as Codex' own terminal does. The turn of the question becomes the turn of the
-   * work.
+   * Asks how to continue after a plan, as Codex' own terminal does. The work after the plan continues in the turn that
+   * shows the question.
    * @param plan - The proposed plan, Markdown.
    */
   async #offerPlan(plan: string): Promise<void> {
@@ -261,7 +264,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
 
   /**
    * Replaces the session's thread by a fresh thread that has only the plan, and returns the first message to the fresh
-   * thread. If Codex refuses, the session keeps its thread.
+   * thread. If Codex refuses, the session continues in its present thread.
    */
   async #clearContext(markdown: string, note: string): Promise<string> {
     const opened = await this.#options.startThread(this.#directories);
@@ -274,7 +277,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
         throw new Error(`Codex did not clear the context. ${why}`, { cause: error });
       },
     );
-    // The session may have been closed in the meantime.
+    // If the session was closed in the meantime, close the fresh thread, too.
     if (!this.#isAlive) {
       await this.#server.leave([fresh]);
       return words;
@@ -284,7 +287,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     return words;
   }
 
-  /** The background work of the old thread ends with that thread. */
+  /** Switches to a fresh thread. The old thread's background work ends with that thread. */
   #replaceThread(opened: Opened): void {
     const old = this.#threads;
     this.#background.close();
@@ -297,7 +300,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#server.leave(old).catch(() => undefined);
   }
 
-  /** Returns the answer to a command that does not need Codex' model; undefined for other messages. */
+  /** If the message is a command that Liminal itself can answer, returns the answer; undefined for other messages. */
   async #answerLocally(
     message: string,
     blocks: readonly ContentBlock[],
@@ -356,7 +359,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       const own = { threadId: this.agentSessionId, turnId };
       await this.#background.stopTurn(own, running.turn);
     } catch (error) {
-      // The turn has ended in the meantime.
+      // If the turn has ended in the meantime, the error is expected.
       if (this.#running !== running) return;
       throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop. ${thrownMessage(error)}`);
     } finally {
@@ -448,11 +451,11 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       running.writer.at(now());
       const activity = this.#readItem(running.turn, method, params);
       if (activity !== undefined) this.#output.update({ activity });
-      // A review of something that does not exist never begins.
+      // If a review's subject does not exist, Codex sends an error and never begins the turn.
       const isFailed = isOwn && method === 'error' && params['willRetry'] === false;
       if (isFailed && !running.hasStarted) running.turn.fail(params['error']);
     } catch (error) {
-      // Our own error in one notification must not end the session.
+      // An error in Liminal's handling of one notification must not end the session.
       process.emitWarning(asError(error));
     }
     const plan = isOwn ? planIn(method, params['item']) : undefined;
@@ -463,9 +466,12 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (this.#options.settings.isPlanning) void this.#offerPlan(running.plan);
   }
 
-  /** Notifications of earlier turns wait for the next turn, or for the end of their task. */
+  /**
+   * Stores a notification about an earlier turn's work. The stored notifications are shown in the next turn, or in a
+   * turn of their own when their task ends.
+   */
   #readBetween(method: string, params: Params, isEarlier: boolean): void {
-    // The output of a session's start hook is also a notice, and is shown with the next turn.
+    // Also store notices, for example the output of a hook at the session's start; the next turn shows them.
     const isNotice = noticeOf(method, params) !== undefined;
     if (!isEarlier && !isNotice) return;
     const isEnd = method === 'turn/completed';
@@ -515,7 +521,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     await this.#background.stop(taskId);
   }
 
-  /** Asks people; repeats the question if the turn ends while the asking task still runs. */
+  /** Asks people a question. If the turn ends while the task that asks is still running, repeats the question. */
   async #askUntilAnswered(
     { threadId }: Params,
     ...[question, signal]: Parameters<Ask>
@@ -529,7 +535,10 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     }
   }
 
-  /** Asks people. Steers the reason for a refusal into the turn, because Codex' answers have no field for it. */
+  /**
+   * Asks people a question. If a person refuses and adds a note, sends the note into the turn as a message, because
+   * Codex' answers have no field for notes.
+   */
   async #ask(asking: Params, ...asked: Parameters<Ask>): Promise<ApprovalOutcome> {
     const outcome = await this.#askUntilAnswered(asking, ...asked);
     const running = this.#running;
@@ -552,7 +561,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     return this.#server.request('turn/steer', { ...input, clientUserMessageId });
   }
 
-  /** Returns what Codex waits for, if the notification reports it. */
+  /** Returns the reason why Codex waits if the notification reports one; see `CodexTurn.read`. */
   #readItem(turn: CodexTurn, method: string, given: Params): string | undefined {
     const { threadId = this.agentSessionId } = given;
     const params = method === 'item/completed' ? withPicture(given) : given;
@@ -605,7 +614,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     return running;
   }
 
-  /** Codex has accepted the request for a turn; its `turn/started` may name another turn. */
+  /** Called when Codex has accepted the request for a turn. The later `turn/started` may have another turn id. */
   #known(running: RunningTurn, answer: unknown): void {
     const id = idIn(isRecord(answer) ? answer['turn'] : undefined);
     if (id === undefined || running.nativeId !== undefined) return;
@@ -620,7 +629,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     // Codex may begin a turn by itself, for example for a goal.
     const running = this.#running ?? this.#begin(randomUUID(), 'agent', undefined);
     if (running.nativeId !== undefined) this.#options.rollouts.noteOwn(running.nativeId);
-    // A review can only be stopped by this id.
+    // Replace the id from the request's answer: a review can only be stopped by the id in `turn/started`.
     running.nativeId = id;
     this.#background.turnIs(id, true);
     running.hasStarted = true;
@@ -643,7 +652,10 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#onTurnEnd(running);
   }
 
-  /** Ends the running turn. If none runs, waiting notifications get a turn, which ends at once. */
+  /**
+   * Ends the running turn. If no turn is running but notifications are waiting, begins a turn for them and ends it at
+   * once.
+   */
   #endAll(end: TurnEnd): void {
     if (this.#running === undefined && this.#between.length > 0) this.#beginBetween();
     this.#end(end);
@@ -654,7 +666,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#running = undefined;
     this.#approvals.cancelAll(turnEnded);
     this.#background.turnEnds(running.turn.commands);
-    // The next message checks whether other programs continued the thread; scanning now leaves less to read then.
+    // Before the next message, the server checks whether other programs have continued the thread; scanning now leaves
+    // less to read then.
     this.#options.rollouts.mark(this.agentSessionId).catch(() => undefined);
     this.#state.turnEnds();
     running.started.reject(new Error('The turn has ended.'));
@@ -672,7 +685,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   }
 
   #checkAlive(): void {
-    if (!this.#isAlive) throw this.#gone(new Error('It is no longer running.'));
+    if (!this.#isAlive) throw this.#gone(new Error('The process is no longer running.'));
   }
 
   #gone(cause: Error): ProviderError {

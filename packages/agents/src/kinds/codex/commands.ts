@@ -59,13 +59,16 @@ export const commandsWith = (skills: readonly Skill[]): AgentCommand[] => [
 const initPrompt =
   'Write a file AGENTS.md in the root of this repository, for agents that work on it. Look around first. Say how the project is laid out, how it is built and tested, how its code is written, and what to mind in commits: short, and true to what is there. If there is such a file already, correct it.';
 
-/** The request to Codex that a message stands for. */
+/** The request to Codex for a user's message: a turn, or a command. */
 export interface CodexRequest {
   method: 'turn/start' | 'thread/compact/start' | 'review/start' | 'thread/shellCommand';
   params: Record<string, unknown>;
 }
 
-/** Returns the answer to a command that only Codex' own terminal has, or that does not exist. */
+/**
+ * Returns Liminal's answer to a command that does not exist, or that only Codex' own terminal has; undefined for other
+ * messages.
+ */
 export function answerFor(message: string, skills: readonly Skill[]): string | undefined {
   const name = commandName(message);
   const isOffered = (one: { name: string }): boolean => one.name === name;
@@ -73,13 +76,15 @@ export function answerFor(message: string, skills: readonly Skill[]): string | u
   return answerToCommand(name);
 }
 
-/** The words after `/plan`; undefined for other messages. */
+/** Returns the words after `/plan`; undefined if the message does not begin with `/plan`. */
 export const wordsToPlan = (message: string): string | undefined =>
   /^\/plan(?:\s+([^]*))?$/.exec(message.trim()) === null
     ? undefined
     : message.trim().slice('/plan'.length).trim();
 
-/** Reads a message as a command or as text for the model. Mentions that the text already contains are not repeated. */
+/**
+ * Reads a message as a command or as text for the model. A mention that the text already contains is not added again.
+ */
 export function requestFor(
   message: string,
   skills: readonly Skill[],
@@ -91,7 +96,7 @@ export function requestFor(
   const blocks = linkedMentions(message, beside, projectDir).others;
   const skill = skillIn(message, skills);
   if (skill !== undefined) return startTurn(skill.words, blocks, [skill.input]);
-  // Codex' commands accept only text.
+  // A message with attachments is not a command: Codex' commands accept only text.
   const asked = blocks.length === 0 ? commandIn(message) : undefined;
   return asked ?? startTurn(message, blocks);
 }
@@ -139,6 +144,6 @@ const startTurn = (
   params: { input: [...codexInput(text, blocks), ...more] },
 });
 
-/** Returns the command that began a stored review. @param review - Codex' words for what is reviewed. */
+/** Returns the command that began a stored review. @param review - Codex' words for the subject of the review. */
 export const reviewCommand = (review: string): string =>
   review === 'current changes' ? '/review' : `/review ${review}`;

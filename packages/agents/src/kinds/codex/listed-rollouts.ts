@@ -8,7 +8,7 @@ import type { StoredSession } from '../../contract/provider.ts';
 
 /** Most files that are read, newest first. */
 const mostFiles = 1_000;
-/** Bytes read from the start of a file: the first message comes after instructions. */
+/** How many bytes are read from the start of a file. The first message comes after long instructions. */
 const headSize = 256 * 1024;
 /** Files that are read in parallel. */
 const sideBySide = 16;
@@ -19,7 +19,10 @@ const Meta = z.looseObject({
     id: z.string(),
     cwd: z.string(),
     timestamp: z.string(),
-    /** Sources in which people talk to Codex; not `exec`. A subagent's source is an object. */
+    /**
+     * Only the sources from which people talk to Codex, not `exec`. The source of a subagent's thread is an object, and
+     * so is not accepted.
+     */
     source: z.enum(['cli', 'vscode', 'appServer', 'unknown']).default('cli'),
   }),
 });
@@ -42,10 +45,13 @@ type ListedThread = Omit<StoredSession, 'updatedAt'>;
 /** Lists threads by their files, and caches what it read. */
 export class ListedRollouts {
   readonly #folder: string;
-  /** By path: a thread, or the size of a file without a message, which may still grow. */
+  /**
+   * The files that were read, by path: the file's thread, or, for a file without a message, the file's size, because
+   * the file may still grow.
+   */
   readonly #read = new LruMap<string, ListedThread | number>(mostFiles * 2);
 
-  /** @param folder - The folder in which Codex stores its threads, by year, month and day. */
+  /** @param folder - The folder in which Codex stores its threads, in subfolders for year, month and day. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -59,7 +65,8 @@ export class ListedRollouts {
       found.push(...(await Promise.all(some)).filter((one) => one !== undefined));
     }
     const newest = found.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
-    // A rewound thread has several files; the first file has the thread's beginning.
+    // Each rewind of a thread adds a file. Take the first file for the thread's beginning, and the newest for the time
+    // of the last change.
     const threads = Map.groupBy(newest, ({ sessionId }) => sessionId);
     return [...threads.values()].flatMap((files) => {
       const began = files.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)).slice(0, 1);
@@ -94,7 +101,7 @@ async function newestFiles(folder: string): Promise<string[]> {
   return files;
 }
 
-/** Returns undefined if the file has no message of a person. */
+/** Reads a thread from the start of its file; undefined if the file has no message of a person. */
 async function readHead(path: string): Promise<ListedThread | undefined> {
   const file = await open(path);
   try {

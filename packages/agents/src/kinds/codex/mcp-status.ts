@@ -70,7 +70,7 @@ const states: Record<string, McpServerState['state']> = {
 
 const SignIn = z.looseObject({ authorizationUrl: z.string() });
 
-/** Signs in to a server, the only action that Codex has. Throws ProviderError `INVALID_OPTION`. */
+/** Signs in to an MCP server; Codex has no other action for its servers. Throws ProviderError `INVALID_OPTION`. */
 export async function changeMcpServer(
   server: AppServer,
   threadId: string,
@@ -79,11 +79,11 @@ export async function changeMcpServer(
 ): Promise<McpActionResult> {
   try {
     if (action !== 'sign-in')
-      throw new Error('Its servers can only be changed in its configuration.');
+      throw new Error('MCP servers can only be changed in Codex’ configuration.');
     const answer = await server.request('mcpServer/oauth/login', { threadId, name });
     return McpActionResult.parse({ url: SignIn.parse(answer).authorizationUrl });
   } catch (error) {
-    const message = `Codex did not do this with the MCP server “${name}”. ${thrownMessage(error)}`;
+    const message = `Codex could not change the MCP server “${name}”. ${thrownMessage(error)}`;
     throw new ProviderError('INVALID_OPTION', message, { cause: error });
   }
 }

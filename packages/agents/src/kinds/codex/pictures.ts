@@ -5,14 +5,19 @@ import { isRecord } from '../../base/parse-line.ts';
 /** The largest file (bytes) whose picture is shown. */
 const maxPicture = 8 * 1024 * 1024;
 
-/** Adds the picture that the model has viewed to an item's notification: Codex sends only the file's path. */
+/**
+ * If a notification's item says that the model has viewed a picture, adds the picture to the item: Codex sends only the
+ * file's path.
+ */
 export function withPicture(params: Record<string, unknown>): Record<string, unknown> {
   const { item } = params;
   if (!isRecord(item) || item['type'] !== 'imageView') return params;
   return { ...params, item: { ...item, result: pictureIn(String(item['path'])) } };
 }
 
-/** Returns the picture in base64. Reads synchronously: Codex has just read the file, so it is in the disk cache. */
+/**
+ * Returns the picture in base64. Reads the file synchronously, because it is in the disk cache: Codex has just read it.
+ */
 function pictureIn(path: string): string | undefined {
   try {
     const file = statSync(path);

@@ -26,15 +26,15 @@ export const implementPlan: ApprovalQuestion = {
 
 /** The next step after a plan. */
 export interface AfterPlan {
-  /** Codex' next message, without the plan itself. */
+  /** The next message to Codex; it does not contain the plan. */
   words: string;
   /** Whether Plan mode ends. */
   endsPlanMode: boolean;
-  /** Whether a fresh thread gets the plan. `words` is then only the person's note, empty for none. */
+  /** Whether a fresh thread gets the plan, so that `words` is only the person's note; empty if there is none. */
   clearsContext: boolean;
 }
 
-/** Returns the step that a person chose; undefined if Codex must wait. */
+/** Returns the next step that a person chose; undefined if Codex must wait for the next message. */
 export function afterPlan(outcome: ApprovalOutcome): AfterPlan | undefined {
   if (outcome.outcome === 'cancelled') return undefined;
   const { optionId, note } = outcome;
@@ -61,8 +61,8 @@ export function planIn(method: string, item: unknown): string | undefined {
 const Prepared = z.looseObject({ prompt: z.string() });
 
 /**
- * Gives a fresh thread an approved plan, as Codex' own terminal does: as a file below `CODEX_HOME`, or, if that cannot
- * be written, in the thread's context. Returns the thread's first message. Rejects with CodexError.
+ * Passes an approved plan to a fresh thread, as Codex' own terminal does: in a file below `CODEX_HOME`, or, if the file
+ * cannot be written, in the thread's context. Returns the thread's first message. Rejects with CodexError.
  */
 export async function preparePlan(
   server: AppServer,

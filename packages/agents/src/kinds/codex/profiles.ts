@@ -1,4 +1,7 @@
-/** The user's Codex profiles: files `NAME.config.toml` beside the configuration, which they override. */
+/**
+ * Reads the user's Codex profiles: files `NAME.config.toml` in the folder of Codex' configuration. A profile overrides
+ * the configuration.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -42,8 +45,9 @@ export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise
 }
 
 /**
- * Returns a profile merged with Liminal's own settings for a thread, whose names are paths with dots. Merged, because
- * Codex applies entries in any order, and an entry for a whole table would undo an entry for a part of it.
+ * Merges a profile with Liminal's own settings for a thread. The names of Liminal's settings are paths with dots
+ * (`table.key`). Codex applies entries in any order, so an unmerged entry for a whole table could undo an entry for a
+ * part of it.
  */
 export function layered(profile: Table, own: Table): Table {
   const merged = structuredClone(profile);

@@ -24,7 +24,7 @@ function program(path: string, script = ''): string {
 const ownCodex = (version: string): string =>
   program(join(root, 'bin/codex'), `echo "codex-cli ${version}"`);
 
-test('a program on the search path takes precedence', async () => {
+test('a program on the search path takes precedence over the installed program', async () => {
   const path = ownCodex('0.170.1');
   const found = await findCodex(`/nowhere:${join(root, 'bin')}`);
   expect(found).toEqual({ path, version: '0.170.1' });

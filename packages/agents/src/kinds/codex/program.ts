@@ -27,7 +27,7 @@ export async function findCodex(searchPath: string | undefined): Promise<CodexPr
 
 async function describedProgram(path: string): Promise<CodexProgram | undefined> {
   const real = await realpath(path);
-  // npm installs a script that starts the program.
+  // npm installs a script that starts the program, so search for the program itself.
   if (real.endsWith('.js')) return installedFor(real);
   const version = await versionOf(real);
   return version === undefined ? undefined : { path: real, version };

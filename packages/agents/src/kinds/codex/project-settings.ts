@@ -1,6 +1,6 @@
 /**
- * The files in a project folder that make Codex run something, or permit it something, once it trusts the folder;
- * measured with Codex 0.169. AGENTS.md and skills are not among them: they are only text for the model.
+ * Finds the files in a project folder that make Codex run programs, or that permit it something, once Codex trusts the
+ * folder; measured with Codex 0.169. AGENTS.md and skills are left out: they are only text for the model.
  */
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -42,7 +42,10 @@ async function findSettingsIn(folder: string, reading: ProjectReading): Promise<
   return [...files, ...tooMany.map((path) => ({ path, text: undefined }))];
 }
 
-/** Returns the thread config that makes Codex trust a folder or not; it overrides the user's configuration. */
+/**
+ * Returns the thread config that makes Codex trust a folder, or not trust it. This config overrides the user's
+ * configuration.
+ */
 export async function trustConfig(
   projectDir: string,
   level: 'trusted' | 'untrusted',
@@ -50,6 +53,6 @@ export async function trustConfig(
   const folder = await realpath(projectDir).catch(() => projectDir);
   const { root, main } = (await repositoryOf(folder)) ?? {};
   const folders = [projectDir, folder, root, main].filter((path) => path !== undefined);
-  // An object, because Codex ignores the dotted form for paths with dots and slashes.
+  // Pass an object: Codex ignores a dotted name (`projects.PATH.trust_level`) if the path has dots or slashes.
   return { projects: Object.fromEntries(folders.map((path) => [path, { trust_level: level }])) };
 }

@@ -9,7 +9,7 @@ test('the words of a message are one text, even if empty', () => {
   expect(codexInput('', [])).toEqual([text('')]);
 });
 
-test('images follow the words, or stand alone, with unchanged bytes', () => {
+test('images follow the message’s text, or are sent alone, with unchanged bytes', () => {
   const url = 'data:image/png;base64,iVBORw==';
   expect(codexInput('What?', [image])).toEqual([text('What?'), { type: 'image', url }]);
   expect(codexInput('', [image])).toEqual([{ type: 'image', url }]);

@@ -27,7 +27,7 @@ export const inputText = (content: readonly { type: string; text: string }[]): s
 
 const dataUrl = /^data:(?<mimeType>(?<kind>image|audio)\/[\w.+-]+);base64,(?<data>.*)$/s;
 
-/** Returns the image or sound in a data URL, or a link for any other URL; undefined for other data URLs. */
+/** Returns the image or sound that a data URL contains, undefined for other data URLs, and a link for any other URL. */
 export function blockOfUrl(url: string): ContentBlock | undefined {
   const { kind, mimeType = '', data = '' } = dataUrl.exec(url)?.groups ?? {};
   if (kind === 'image' || kind === 'audio') return { type: kind, mimeType, data };
@@ -35,8 +35,8 @@ export function blockOfUrl(url: string): ContentBlock | undefined {
 }
 
 /**
- * Returns the images of a message in Codex' store: as they were sent, or links to images stored elsewhere, for example
- * to a file that its terminal was given.
+ * Returns the images of a message in Codex' store. An image that is stored elsewhere becomes a link, for example to a
+ * file that a person gave Codex' terminal.
  */
 export function attachedImages(
   content: readonly { type: string; url?: unknown; path?: unknown }[],

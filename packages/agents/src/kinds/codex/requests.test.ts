@@ -77,7 +77,7 @@ test.each([
   },
 );
 
-test('allowing a command’s proposed prefix rule sends the rule back', async () => {
+test('if a person allows the prefix rule that Codex proposes for a command, the answer has the rule', async () => {
   const rule = { execpolicy_amendment: ['touch', 'made.txt'] };
   const params = {
     ...command,
@@ -244,7 +244,7 @@ test.each(['form', 'openai/form', 'openaiForm'])(
   },
 );
 
-test('a confirmation that only Codex’ own app can give can be declined, and explains that', async () => {
+test('a confirmation that only Codex’ own app can give can be declined, and the question says so', async () => {
   const verify = { title: 'Confirm', description: 'It is you?', challenge: 'x' };
   const params = { ...elicitation, mode: 'openai/userVerification', ...verify };
   const { question, answer } = await askedFor('mcpServer/elicitation/request', params, cancelled);

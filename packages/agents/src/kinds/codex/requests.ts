@@ -16,7 +16,7 @@ const words = z.string().nullish().catch(undefined);
 
 const Command = z.looseObject({
   itemId: z.string(),
-  /** `writeStdin`: `command` is input for a running command. */
+  /** If this is `writeStdin`, `command` is not a command but input for a running command. */
   kind: words,
   reason: words,
   command: words,
@@ -30,7 +30,7 @@ const Command = z.looseObject({
     .catch(undefined),
   /** Further rights that the command needs. */
   additionalPermissions: z.unknown().optional(),
-  /** The decisions that Codex accepts; older versions do not send them. */
+  /** The decisions that Codex accepts as an answer; older versions do not list them. */
   availableDecisions: z.array(z.unknown()).nullish().catch(undefined),
 });
 type Command = z.infer<typeof Command>;
@@ -48,7 +48,7 @@ const Question = z.looseObject({
   header: z.string().catch(''),
   question: z.string().catch(''),
   isOther: z.boolean().catch(false),
-  /** Whether the answer is neither shown nor stored. */
+  /** Whether the answer is secret: it must be neither shown nor stored. */
   isSecret: z.boolean().catch(false),
   options: z
     .array(z.looseObject({ label: z.string(), description: z.string().catch('') }))
@@ -59,7 +59,7 @@ type Question = z.infer<typeof Question>;
 const Questions = z.looseObject({
   itemId: z.string(),
   questions: z.array(Question),
-  /** After this time (ms) the turn continues without an answer. */
+  /** If nobody answers within this time (ms), the turn continues without an answer. */
   autoResolutionMs: z.number().positive().nullish().catch(undefined),
 });
 
@@ -80,7 +80,7 @@ const Elicitation = z.looseObject({
 });
 type Elicitation = z.infer<typeof Elicitation>;
 
-/** An option, and Codex' value for it. */
+/** An option for people, and the value that Codex gets if a person chooses it. */
 interface DecisionChoice extends ApprovalOption {
   decision: unknown;
 }
@@ -102,7 +102,7 @@ const declineChoices: DecisionChoice[] = [
   { ...declineOption, name: 'Reject', decision: 'decline' },
 ];
 
-/** Puts Codex' requests to people, and answers in Codex' format. */
+/** Asks people the questions in Codex' requests, and answers in Codex' format. */
 export class CodexRequests {
   readonly #ask: Ask;
   readonly #elicitations: Elicitations;
@@ -193,7 +193,7 @@ export class CodexRequests {
     return { answers: isAllowed(outcome) ? answersIn(outcome.content ?? {}) : {} };
   }
 
-  /** Handles a form. Codex asks for permission to use an MCP server's tool as a form without fields. */
+  /** Handles a form. A form without fields is Codex' request for permission to call an MCP server's tool. */
   async #elicit(params: Elicitation, signal: AbortSignal): Promise<unknown> {
     const { _meta: tool } = params;
     if (tool != null) {
@@ -222,7 +222,10 @@ export class CodexRequests {
     return { action: answer.action, content, _meta: null };
   }
 
-  /** Offers only to decline, because only Codex' own programs can confirm a person's identity. */
+  /**
+   * Asks people about a request to confirm their identity. The only answer is to decline, because only Codex' own
+   * programs can confirm an identity.
+   */
   async #declineVerification(params: Elicitation, signal: AbortSignal): Promise<unknown> {
     const { title = 'Confirm who you are', description = '' } = params;
     const why = 'Only Codex’ own app can confirm this. Decline here, and repeat the request there.';
@@ -272,7 +275,7 @@ function titleOfCommand({ kind, command }: Command): string {
   return `Run ${command ?? 'a command'}`;
 }
 
-/** Returns the call that sends input to a running command, with Codex' name and field for it. */
+/** Returns the call that sends input to a running command, with the name and the field that Codex uses. */
 const sentInput = ({ kind }: Command, input: string): AskedCall => ({
   name: kind ?? 'writeStdin',
   title: 'Send input to a running command',

@@ -5,7 +5,10 @@ import { basename, join } from 'node:path';
 import { LruMap } from '../../base/lru-map.ts';
 import { isRecord, parseLine } from '../../base/parse-line.ts';
 
-/** Most threads and own turns that are cached; without a cached thread, its file is read again. */
+/**
+ * Most threads, and most turns of this server, that are cached. The file of a thread that is no longer cached is read
+ * again from its beginning.
+ */
 const maxScans = 200;
 const maxTurns = 10_000;
 /** Bytes per read. */
@@ -37,12 +40,14 @@ export class Rollouts {
     this.#folder = rolloutFolder(env);
   }
 
-  /** Records a turn of this server, by Codex' own id. */
+  /** Records that this server ran a turn. `nativeTurnId` is Codex' own id for the turn. */
   noteOwn(nativeTurnId: string): void {
     this.#own.set(nativeTurnId, true);
   }
 
-  /** Returns a mark that changes when other programs write; undefined if the thread has no file. */
+  /**
+   * Returns a mark that changes when another program writes to the thread's file; undefined if the thread has no file.
+   */
   async mark(threadId: string): Promise<string | undefined> {
     // Scan one after the other: two scans at once would count the same lines twice.
     const marking = (this.#marking.get(threadId) ?? Promise.resolve())
@@ -97,7 +102,7 @@ export class Rollouts {
   }
 
   #isForeign(line: string): boolean {
-    // Check before parsing: most lines are items, and may be long.
+    // Search for these words before parsing the line: most lines are items, and may be long.
     if (!/"(?:task_started|thread_rolled_back)"/.test(line)) return false;
     const entry = parseLine(line);
     const payload = isRecord(entry) && isRecord(entry['payload']) ? entry['payload'] : {};
@@ -107,8 +112,9 @@ export class Rollouts {
   }
 
   /**
-   * Returns the newest file of a thread. Threads are stored by the day on which they began, which their id contains;
-   * each rewind of a thread adds a file. The day may be in another time zone.
+   * Returns the newest file of a thread. Codex stores a thread's first file in the folder of the day on which the
+   * thread began, which the thread's id contains. Each rewind of the thread adds a file. Codex' day may differ from
+   * this server's day, because it may be in another time zone.
    */
   async #find(threadId: string): Promise<string | undefined> {
     const began = Number.parseInt(threadId.replaceAll('-', '').slice(0, 12), 16);
@@ -122,7 +128,8 @@ export class Rollouts {
       const names = await readdir(folder).catch((): string[] => []);
       return names.filter(isOwn).map((name) => join(folder, name));
     });
-    // Names begin with a time in seconds; the thread's first two files may have the same time.
+    // The files' names begin with a time in seconds, so sorting by name finds the newest. If two files have the same
+    // second, the rest of the name decides.
     const paths = (await Promise.all(found)).flat();
     return paths.toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1)).at(-1);
   }
@@ -142,7 +149,7 @@ async function readLines(
   for (let most = pieceSize; scan.offset < size;) {
     const buffer = Buffer.alloc(Math.min(most, size - scan.offset));
     const { bytesRead } = await file.read({ buffer, position: scan.offset });
-    // Text after the last line end belongs to the next piece, or is still being written.
+    // Leave the text after the last line end: it belongs to the next piece, or is still being written.
     const end = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
     if (end === 0 && bytesRead < most) return;
     if (end === 0) most *= 2;

@@ -12,7 +12,10 @@ import { readLimits } from './translate/limits.ts';
 
 type Params = Record<string, unknown>;
 
-/** Initial settings. If `isLenient`, a notice reports an invalid setting; otherwise the session does not open. */
+/**
+ * Initial settings. If `isLenient`, an invalid setting is left out and a notice says so; otherwise the session does not
+ * open.
+ */
 export interface InitialSettings {
   config: Record<string, string>;
   isLenient: boolean;
@@ -26,7 +29,10 @@ export interface SessionStateOptions {
   settings: CodexSettings;
 }
 
-/** Delay before a new session reads its skills, limits, hooks and goal, ms. Skills wait for a running turn to end. */
+/**
+ * Delay before a new session reads its skills, limits, hooks and goal, ms. If a turn is running, the skills are read
+ * when it has ended.
+ */
 const skillsDelayMs = 50;
 
 /** A session's settings, commands, limits, notices and title. */
@@ -63,7 +69,7 @@ export class SessionState {
     const commands = commandsWith([]);
     output.update({ agentSessionId: this.#threadId, configOptions: settings.options, commands });
     await this.#sendSettings();
-    // Wait, so that a message which follows at once is sent first.
+    // Wait a moment, so that a message that a person sends at once reaches Codex before these requests.
     setTimeout(() => {
       this.#refreshSkills();
       void server
@@ -75,13 +81,14 @@ export class SessionState {
   }
 
   /**
-   * Switches the session to another thread. The thread gets the session's settings with the next change of a setting.
+   * Switches the session to another thread. The new thread gets the session's settings when the next setting is
+   * changed.
    */
   replaceThread(opened: Opened): void {
     const { settings, output } = this.#options;
     this.#threadId = opened.thread.id;
     settings.replaceThread(opened);
-    // A goal belongs to its thread.
+    // Remove the notice about the goal: a goal belongs to one thread.
     this.#notices.put('goal', []);
     output.update({ agentSessionId: this.#threadId });
   }
@@ -133,12 +140,15 @@ export class SessionState {
     if (this.#areSkillsOld) this.#refreshSkills();
   }
 
-  /** Stops reporting updates, including those from pending answers. */
+  /** Stops sending updates, including updates from requests that Codex has not answered yet. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Returns a sentence for each invalid setting. Throws ProviderError `INVALID_OPTION` if not lenient. */
+  /**
+   * Changes settings. If `isLenient`, returns a sentence for each invalid setting; otherwise throws ProviderError
+   * `INVALID_OPTION` for an invalid setting.
+   */
   #choose({ config, isLenient }: InitialSettings): string[] {
     return Object.entries(config).flatMap(([id, value]) => {
       try {
@@ -159,7 +169,7 @@ export class SessionState {
     await server.request('thread/settings/update', { ...own, ...overrides });
   }
 
-  /** Reports usage limits. Only an account with a subscription has any. */
+  /** Reports usage limits. Only an account with a subscription has limits. */
   #readLimits(answer: unknown): void {
     const limits = this.#limits.applyUpdate(readLimits(answer));
     if (limits !== undefined && !this.#isClosed) this.#options.output.update({ limits });
@@ -178,14 +188,14 @@ export class SessionState {
     output.update({ commands: commandsWith(this.#skills) });
   }
 
-  /** Reports hooks that Codex does not run because no person has reviewed them. */
+  /** Shows a notice about hooks that Codex does not run because no person has reviewed them. */
   async #readHooks(): Promise<void> {
     const { server, projectDir } = this.#options;
     const answer = await server.tryRequest('hooks/list', { cwds: [projectDir] });
     if (!this.#isClosed) this.#notices.put('hooks', hookProblems(answer));
   }
 
-  /** Reports a goal that the thread had before this server opened it. */
+  /** Shows the goal if the thread had one before this server opened the thread. */
   async #readGoal(): Promise<void> {
     const { server } = this.#options;
     const answer = await server.tryRequest('thread/goal/get', { threadId: this.#threadId });
@@ -201,7 +211,10 @@ const Goal = z.looseObject({
   goal: z.looseObject({ objective: z.string(), status: z.string() }).nullish(),
 });
 
-/** The text that is shown for a goal's state; a completed goal is not shown. */
+/**
+ * The text that is shown after a goal, by the goal's state. A state that is not listed is not shown, for example a
+ * completed goal.
+ */
 const goalStates: Readonly<Record<string, string>> = {
   active: '',
   paused: ' (paused)',

@@ -46,7 +46,7 @@ const Opened = z.looseObject({
   sandbox: z.looseObject({ type: z.string().catch('') }).catch({ type: '' }),
   /** Paths of the thread's instruction files. */
   instructionSources: z.array(z.string()).catch([]),
-  /** The mode of a stored thread, if a terminal or Liminal has set one. */
+  /** The mode of a stored thread, if Codex' terminal or Liminal has set a mode. */
   collaborationMode: z.looseObject({ mode: z.string() }).nullish().catch(undefined),
 });
 export type Opened = z.infer<typeof Opened>;
@@ -109,7 +109,7 @@ type Rights = Record<'approvalPolicy' | 'sandboxPolicy', unknown>;
 /** The speed of a thread without a service tier. */
 const standardTier = 'standard';
 
-/** The value for permissions from the user's own configuration that match no preset. */
+/** The mode's value if the permissions in the user's configuration match no preset. */
 const custom = 'custom';
 
 export interface Offer {
@@ -121,15 +121,16 @@ export class CodexSettings {
   #models: readonly Model[] = [];
   #modes: readonly WorkMode[] = [];
   /**
-   * The mode that the thread was given since it was opened. The mode that a forked thread reports does not count: it is
-   * the mode of the fork, and not setting it again would withdraw the mode's instructions from the model.
+   * The mode that was set since the thread was opened. The mode that a thread reports when it is opened does not count,
+   * because a forked thread reports the mode at the fork: if the mode were not set again, the model would lose the
+   * mode's instructions.
    */
   #workOfThread: string | undefined;
-  /** The values chosen in Liminal, by option. */
+  /** The values that people have chosen in Liminal, by option. */
   readonly #chosen: Record<string, string> = {};
   readonly #current: Record<string, string>;
   #rights: Rights;
-  /** Whether a replacement thread was opened with other rights than the session had. */
+  /** Whether the session's new thread was opened with other rights than the session had before. */
   #hasOtherRights = false;
 
   constructor({ model, reasoningEffort, collaborationMode, ...opened }: Opened) {
@@ -146,7 +147,7 @@ export class CodexSettings {
     };
   }
 
-  /** Switches to another thread; `overrides` then contains the settings that differ in it. */
+  /** Switches to another thread. Settings that differ in the new thread are then part of `overrides`. */
   replaceThread(opened: Opened): void {
     const fresh = new CodexSettings(opened);
     fresh.offer({ models: this.#models, modes: this.#modes });
@@ -166,7 +167,10 @@ export class CodexSettings {
     this.#current['reasoning_effort'] ||= this.#modelOf(this.model)?.defaultReasoningEffort ?? '';
   }
 
-  /** Reads settings that Codex reports, which another client may have changed. Returns whether anything has changed. */
+  /**
+   * Reads the settings that Codex reports, because another client may have changed them. Returns whether any setting
+   * has changed.
+   */
   read(settings: unknown): boolean {
     const now = ThreadSettings.safeParse(settings).data;
     if (now === undefined) return false;
@@ -188,12 +192,12 @@ export class CodexSettings {
     return this.#current['model'] ?? '';
   }
 
-  /** The chosen settings that override the user's own, by option. */
+  /** The settings that people have chosen in place of the user's configuration, by option. */
   get chosen(): Record<string, string> {
     return { ...this.#chosen };
   }
 
-  /** Whether Codex only plans and does not change files. */
+  /** Whether Codex is in Plan mode, in which it does not change files. */
   get isPlanning(): boolean {
     return this.#current['collaboration_mode'] === 'plan';
   }
@@ -266,14 +270,15 @@ export class CodexSettings {
     const efforts = this.#effortsOf(this.model).map((one) => one.reasoningEffort);
     const { reasoning_effort: effort = '' } = this.#current;
     if (id !== 'model' || efforts.includes(effort)) return;
-    // The new model does not have the chosen effort.
+    // The new model does not have the chosen effort, so use the model's default.
     delete this.#chosen['reasoning_effort'];
     this.#current['reasoning_effort'] = this.#modelOf(value)?.defaultReasoningEffort ?? '';
   }
 
   /**
-   * The fields of `thread/settings/update` for the chosen settings. A thread always gets the mode that is shown, as
-   * from Codex' own terminal: the model then has the mode's instructions from the first turn on.
+   * The fields of `thread/settings/update` for the chosen settings. A thread always gets the mode that people see, even
+   * if nobody has chosen it: so the model has the mode's instructions from the first turn on, as with Codex' own
+   * terminal.
    */
   get overrides(): Record<string, unknown> {
     const { mode, model, reasoning_effort: effort, service_tier: tier } = this.#chosen;
@@ -282,7 +287,7 @@ export class CodexSettings {
     const work = isKnown && shown !== this.#workOfThread ? shown : undefined;
     const preset = presets.find(({ value }) => value === mode);
     const rights = preset ?? (this.#hasOtherRights ? this.#rights : undefined);
-    // Another model may not have the previous model's effort.
+    // If a model is chosen, also send the effort: the model may not have the previous model's effort.
     const isModelChosen = model !== undefined || effort !== undefined;
     const chosenEffort = this.#current['reasoning_effort'] || null;
     // Codex requires the model inside the mode as well.

@@ -1,4 +1,4 @@
-/** A thread's setup: what Codex' terminal shows by /status, /permissions, /hooks and /skills. */
+/** Reads a thread's setup: what Codex' terminal shows with /status, /permissions, /hooks and /skills. */
 import type { SessionSetup, SetupEntry } from '@liminal/protocol';
 import { z } from 'zod';
 import { shownPart } from '../../base/shown-setup.ts';
@@ -108,12 +108,12 @@ function hookEntries(answer: unknown): SetupEntry[] {
     name: matcher == null || matcher === '' ? eventName : `${eventName} (${matcher})`,
     detail: command ?? handlerType,
     source: sourcePath,
-    // Codex does not run hooks before a person has trusted them.
+    // Codex runs a hook only after a person has trusted it.
     isOff: !hook.enabled || hook.trustStatus === 'untrusted' || hook.trustStatus === 'modified',
   }));
 }
 
-/** Returns whose account it is, without keys or tokens. */
+/** Returns the account's owner, workspace and plan; no keys or tokens. */
 function accountOf(answer: unknown): string {
   const account = AccountAnswer.safeParse(answer).data?.account;
   if (account == null) return '';

@@ -37,7 +37,7 @@ const Turns = z.looseObject({
   data: z.array(
     z.looseObject({
       id: z.string(),
-      /** For a task's turn: the turn in the session's thread that started the task. */
+      /** If the turn belongs to a task: the id of the turn in the session's thread that started the task. */
       rootTurnId: z.string().nullish().catch(undefined),
       items: z.array(z.unknown()),
       status: z.string().catch(''),
@@ -65,7 +65,7 @@ const mostTasks = 200;
 /** Sources in which people talk to Codex: terminal, editor, another program, an older ACP program. Not `codex exec`. */
 const sourceKinds = ['cli', 'vscode', 'appServer', 'unknown'];
 
-/** Lists the threads of people, of one folder or all, newest first. */
+/** Lists the threads that people began, newest first: of one folder, or of all folders. */
 export async function listThreads(
   server: AppServer,
   projectDir?: string,
@@ -124,7 +124,7 @@ export async function forkThread(
   const place = turns.findIndex((turn) => turnIdOf(turn, threadId) === turnId);
   const last = turns[place];
   if (last === undefined) throw turnNotStored('Codex', isAfterPlan(turns) ? cleared : undefined);
-  // The fork is closed at once; the next opening sets its config.
+  // This config makes Codex close the fork at once; the fork gets its own config when it is opened again.
   const config = { thread_unload_delay_secs: 0, ...(await trustConfig(cwd, 'untrusted')) };
   const params = { threadId, lastTurnId: last.id, cwd, config, excludeTurns: true };
   const { thread } = Forked.parse(await server.request('thread/fork', params));
@@ -136,8 +136,8 @@ export async function forkThread(
 }
 
 /**
- * Rewinds an open thread to before the first of these turns that it has; does nothing if it has none of them. Throws
- * ProviderError `CANNOT_REWIND`.
+ * Rewinds an open thread to before the first of the given turns that the thread has. Does nothing if the thread has
+ * none of the turns. Throws ProviderError `CANNOT_REWIND`.
  */
 export async function revertThread(
   server: AppServer,
@@ -148,7 +148,8 @@ export async function revertThread(
   const turns = await readTurns(server, threadId);
   const first = turns.find((turn) => gone.has(turnIdOf(turn, threadId)));
   if (first === undefined) return;
-  // The thread lacks the turns of the plan, which precede this turn in the conversation.
+  // The conversation's earlier turns, which made the plan, are in another thread, so this thread cannot be rewound to
+  // them.
   if (first === turns[0] && isAfterPlan(turns)) throw cannotRewind(cleared);
   const asked = { threadId, beforeTurnId: first.id };
   await server.request('thread/revert', asked).catch((error: unknown) => {
@@ -183,7 +184,7 @@ async function readTasks(
   const served = new Map(turns.map(({ id }) => [id, [] as TaskTurn[]]));
   const read = new Set([threadId]);
   const named = turns.flatMap((turn) => agentsIn(turn).map((agent) => ({ agent, root: turn.id })));
-  // The loop appends to `named`: the turns that it reads name more subagents.
+  // The loop itself adds to `named`, because the turns of subagents name more subagents.
   for (const { agent, root } of named) {
     if (read.has(agent) || read.size > mostTasks) continue;
     read.add(agent);
@@ -199,7 +200,7 @@ async function readTasks(
 
 const agentsIn = ({ items }: ThreadTurn): string[] => items.flatMap(agentsOf);
 
-/** Returns the threads of the subagents that an item names. */
+/** Returns the thread ids of the subagents that an item names. */
 function agentsOf(value: unknown): string[] {
   const item = ThreadItem.safeParse(value).data;
   return item?.type === 'collabAgentToolCall' ? item.receiverThreadIds : [];
@@ -208,8 +209,8 @@ function agentsOf(value: unknown): string[] {
 const itemsOf = ({ items }: ThreadTurn) => items.map((value) => ThreadItem.safeParse(value).data);
 
 /**
- * Returns the id of a turn: the id of its message, if Codex got one. A forked thread reports turns from before the fork
- * under their old ids; such turns get new ids.
+ * Returns Liminal's id for a turn: the id with which its message was sent, or else Codex' own id. A forked thread
+ * reports turns from before the fork under their old ids; such turns get new ids.
  */
 function turnIdOf(turn: ThreadTurn, threadId: string): string {
   const asked = itemsOf(turn).find((item) => item?.type === 'userMessage');
@@ -223,7 +224,7 @@ const datedId = /^[\da-f]{8}-[\da-f]{4}-7/;
 const isOlder = (turnId: string, threadId: string): boolean =>
   datedId.test(turnId) && datedId.test(threadId) && turnId < threadId;
 
-/** Returns a UUID for a copied turn in a fork, always the same for the same turn. */
+/** Returns the UUID of a copied turn in a fork. The same turn always gets the same UUID. */
 function copyId(turnId: string, threadId: string): string {
   const hash = createHash('sha256').update(`${threadId} ${turnId}`).digest('hex');
   const parts = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`];

@@ -1,8 +1,8 @@
 import { notSentNotice } from '../../base/local-answer.ts';
 
 /**
- * The slash commands of Codex' own terminal (0.171) that are not requests to its server, and what replaces each of them
- * in Liminal. Without this table they would reach the model as text.
+ * The slash commands that Codex (0.171) has only in its own terminal, because its server has no request for them, and
+ * their counterparts in Liminal. Without this table the commands would reach the model as text.
  */
 
 const inTerminal = 'Codex has this command only in its own terminal.';
@@ -11,7 +11,7 @@ const inAside = 'Ask beside the conversation with /btw in the page, or with `lim
 const inSetup = 'See “Status and setup” in the session’s menu, or run `liminal setup`.';
 const inSettings = 'This is a setting of the session: choose it beside the message.';
 
-/** By command: where Liminal has the function, as a sentence for the person who sent the command. */
+/** Says where Liminal has the function of a command, in a sentence for the person who sent the command; by command. */
 export const terminalCommands: Readonly<Record<string, string>> = {
   agent: inTerminal,
   agents: inTerminal,
@@ -83,7 +83,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   worktree: inTerminal,
 };
 
-/** Returns the answer to a command that Codex' server does not have. */
+/** Returns Liminal's answer to a command that Codex' server does not have. */
 export function answerToCommand(name: string): string {
   const known = Object.hasOwn(terminalCommands, name) ? terminalCommands[name] : undefined;
   return notSentNotice(known ?? `Codex has no command /${name} here.`);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ClientTerminal, ExitStatus } from '../../../contract/client-terminals.ts';
 import { ForwardedTerminal } from './forwarded-terminal.ts';
 
-/** A program that runs at an editor; the test controls it. */
+/** A program that runs in a client's terminal; the test controls it. */
 function program() {
   const ended = Promise.withResolvers<ExitStatus>();
   const did: string[] = [];
@@ -42,7 +42,7 @@ function program() {
   };
 }
 
-test('output is shown once, as it grows, even after the editor has dropped its start', async () => {
+test('output is shown once, as it grows, even after the editor has dropped the output’s start', async () => {
   const { view, prints, all, ends, exits } = program();
   const line = (name: string) => `${name} ${'.'.repeat(100)}\n`;
   const [one, two, three, four] = [line('one'), line('two'), line('three'), line('four')];
@@ -78,7 +78,7 @@ test('when the editor disconnects, the program’s outcome is unknown and its ou
   await view.release();
 });
 
-test('the program is killed and released at the editor', async () => {
+test('the program is killed and released in the editor', async () => {
   const { view, did } = program();
   await view.kill();
   expect(await view.exited).toEqual({ exitCode: null, signal: 'SIGTERM' });

@@ -11,7 +11,10 @@ export interface ForwardedTerminalOptions {
   everyMs?: number;
 }
 
-/** How many characters must match to find a text, whose start the client has dropped, in the earlier text. */
+/**
+ * If the client has dropped the start of its output, this many characters of the rest are searched for in the earlier
+ * output.
+ */
 const overlap = 100;
 
 const lost = '\n[The editor that ran this program has disconnected: the outcome is unknown.]\n';
@@ -79,7 +82,10 @@ export class ForwardedTerminal {
   }
 }
 
-/** The part of `now` after `before`, whose start `now` may lack; all of `now` if the texts do not overlap. */
+/**
+ * Returns the part of `now` that comes after `before`; `now` may lack the start of `before`. Returns all of `now` if
+ * the texts do not overlap.
+ */
 function newPart(now: string, before: string): string {
   const at = now.startsWith(before) ? 0 : before.indexOf(now.slice(0, overlap));
   const same = at < 0 ? '' : before.slice(at);

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { OutputTail } from './output-tail.ts';
 
-describe('the tail of an output', () => {
-  test('is the whole output as long as it fits', () => {
+describe('OutputTail', () => {
+  test('the tail of an output is the whole output as long as it fits', () => {
     const tail = new OutputTail(10);
     tail.add('12345');
     tail.add('67890');
     expect([tail.read(), tail.isTruncated]).toEqual(['1234567890', false]);
   });
 
-  test('is the last bytes of a longer output, whatever the chunks', () => {
+  test('the tail of a longer output is its last bytes, however the output is split into chunks', () => {
     for (const parts of [
       ['abcdefghijklmnop'],
       'abcdefghijklmnop'.split(''),
@@ -28,7 +28,7 @@ describe('the tail of an output', () => {
     ['a😀b', 5, '😀b'],
     ['€€', 2, ''],
   ])(
-    'never begins within a character: the last bytes of %s, %i of them, are %j',
+    'the tail of an output never begins within a character: the last bytes of %s, %i of them, are %j',
     (all, limit, kept) => {
       const tail = new OutputTail(limit);
       tail.add(all);
@@ -36,14 +36,14 @@ describe('the tail of an output', () => {
     },
   );
 
-  test('holds at most twice its limit, and still reads correctly', () => {
+  test('the tail of an output holds at most twice its limit in memory, and returns the correct text', () => {
     const tail = new OutputTail(100);
     for (let at = 0; at < 10_000; at += 1) tail.add(`${at} `);
     expect(tail.read().endsWith('9997 9998 9999 ')).toBe(true);
     expect(Buffer.byteLength(tail.read())).toBe(100);
   });
 
-  test('may be empty', () => {
+  test('the tail of an output may be empty', () => {
     const tail = new OutputTail(0);
     tail.add('abc');
     expect([tail.read(), tail.isTruncated]).toEqual(['', true]);

@@ -40,12 +40,12 @@ describe('reading', () => {
     [{ line: null, limit: null }, 'one\ntwo\nthree\nfour\n'],
     [{ line: 99 }, ''],
     [{ limit: 0 }, ''],
-  ])('returns the lines that %j asks for', async (range, content) => {
+  ])('reading returns the lines that %j asks for', async (range, content) => {
     expect(await files.read({ path: join(project, 'notes.txt'), ...range })).toEqual({ content });
   });
 
   test.each(['missing.txt', 'no/folder/missing.txt', 'notes.txt/missing.txt'])(
-    'reports %s as missing, by the protocol’s code and by the words that agents search for',
+    'reading a file reports %s as missing, by the protocol’s code and by the words that agents search for',
     async (name) => {
       const path = join(project, name);
       const error: unknown = await files.read({ path }).catch((reason: unknown) => reason);
@@ -56,7 +56,7 @@ describe('reading', () => {
     },
   );
 
-  test('refuses folders, pipes, large files and binary files, each for its own reason', async () => {
+  test('reading refuses folders, pipes, large files and binary files, each with its own reason', async () => {
     const pipe = join(project, 'pipe');
     execFileSync('mkfifo', [pipe]);
     writeFileSync(join(project, 'huge'), Buffer.alloc(16 * 1024 * 1024 + 1));
@@ -73,12 +73,12 @@ describe('reading', () => {
       const error: unknown = await files.read({ path }).catch((one: unknown) => one);
       expect(error, path).toMatchObject(refused);
       expect(error).toHaveProperty('message', expect.stringContaining(reason));
-      // An agent that considers the file missing would create it.
+      // If the agent thought that the file was missing, it would create the file.
       expect(String(error)).not.toMatch(/ENOENT|No such file|does not exist|Resource not found/i);
     }
   });
 
-  test('returns every UTF-8 character, and only bytes of the file', async () => {
+  test('reading returns every UTF-8 character, and only bytes of the file', async () => {
     const text = '\uFEFFä€😀\r\n';
     writeFileSync(join(project, 'odd.txt'), text);
     expect(await files.read({ path: join(project, 'odd.txt') })).toEqual({ content: text });
@@ -86,14 +86,14 @@ describe('reading', () => {
 });
 
 describe('writing', () => {
-  test('creates the file and its folders, and truncates a longer file', async () => {
+  test('writing creates the file and its folders, and truncates a longer file', async () => {
     const path = join(project, 'a/b/new.txt');
     await files.write({ path, content: 'long content' });
     expect(await files.write({ path, content: 'short' })).toEqual({});
     expect(readFileSync(path, 'utf8')).toBe('short');
   });
 
-  test('reports why a file cannot be created', async () => {
+  test('writing reports why a file cannot be created', async () => {
     for (const [name, reason] of [
       ['src', 'is a folder'],
       ['notes.txt/new.txt', 'The folder of'],
@@ -107,7 +107,7 @@ describe('writing', () => {
     }
   });
 
-  test('refuses a pipe that has a reader', async () => {
+  test('writing refuses a pipe, even if the pipe has a reader', async () => {
     const path = join(project, 'pipe');
     execFileSync('mkfifo', [path]);
     const reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -122,7 +122,7 @@ describe('writing', () => {
     }
   });
 
-  test('refuses content that is too large, and does not change the file', async () => {
+  test('writing refuses content that is too large, and does not change the file', async () => {
     const path = join(project, 'notes.txt');
     const content = 'x'.repeat(16 * 1024 * 1024 + 1);
     await expect(files.write({ path, content })).rejects.toMatchObject(refused);
@@ -130,7 +130,7 @@ describe('writing', () => {
   });
 });
 
-describe('a path', () => {
+describe('paths', () => {
   test.each([
     ['that is relative', 'notes.txt'],
     ['of another folder', '{root}/secret.txt'],
@@ -143,7 +143,7 @@ describe('a path', () => {
     ['below a link that leads nowhere', '{root}/project/nowhere.txt/file.txt'],
     ['with a zero byte', '{root}/project/a\0b'],
     ['that is too long', `{root}/project/${'a/'.repeat(100_000)}b`],
-  ])('%s is refused', async (_name, template) => {
+  ])('a path %s is refused', async (_name, template) => {
     symlinkSync(root, join(project, 'way-out'));
     symlinkSync(join(root, 'secret.txt'), join(project, 'link.txt'));
     symlinkSync(join(root, 'not-there.txt'), join(project, 'nowhere.txt'));
@@ -155,7 +155,7 @@ describe('a path', () => {
     expect(readFileSync(join(root, 'secret.txt'), 'utf8')).toBe('secret');
   });
 
-  test('through links that stay inside is accepted, as is a name that begins with two dots', async () => {
+  test('a path through links that stay inside the project is accepted, and so is a name that begins with two dots', async () => {
     symlinkSync(join(project, 'src'), join(project, 'source'));
     await files.write({ path: join(project, 'source/..odd'), content: 'fine' });
     expect(readFileSync(join(project, 'src/..odd'), 'utf8')).toBe('fine');
@@ -163,7 +163,7 @@ describe('a path', () => {
     expect(readFileSync(join(project, '..odd'), 'utf8')).toBe('fine, too');
   });
 
-  test('inside is accepted even if the project folder itself is a link', async () => {
+  test('a path inside the project is accepted even if the project folder itself is a link', async () => {
     symlinkSync(project, join(root, 'linked'));
     const linked = new ProjectFiles(join(root, 'linked'));
     expect(await linked.read({ path: join(root, 'linked/notes.txt'), limit: 1 })).toEqual({
@@ -172,7 +172,7 @@ describe('a path', () => {
   });
 });
 
-describe('SAFE: a file of a hidden folder', () => {
+describe('hidden folders', () => {
   test.each([
     ['by its path', 'data/token'],
     ['by a path with dots', 'src/../data/token'],
@@ -180,33 +180,36 @@ describe('SAFE: a file of a hidden folder', () => {
     ['by a linked folder', 'folder/token'],
     ['by a hard link', 'hard'],
     ['that does not exist', 'data/deep/new'],
-  ])('%s is neither read nor written, nor offered to a client', async (_name, path) => {
-    const data = join(project, 'data');
-    mkdirSync(data);
-    writeFileSync(join(data, 'token'), 'secret');
-    symlinkSync(join(data, 'token'), join(project, 'link'));
-    symlinkSync(data, join(project, 'folder'));
-    linkSync(join(data, 'token'), join(project, 'hard'));
-    const asked: string[] = [];
-    const opened = {
-      read: async (where: string) => void asked.push(where),
-      write: async (where: string) => asked.push(where) > 0,
-    };
-    for (const clients of [undefined, opened]) {
-      const hiddenFolders = new HiddenFolders([data]);
-      const hiding = new ProjectFiles(project, { clients, hiddenFolders });
-      const target = { path: join(project, path) };
-      await expect(hiding.read(target)).rejects.toMatchObject(refused);
-      await expect(hiding.write({ ...target, content: 'mine' })).rejects.toMatchObject(refused);
-    }
-    expect(readFileSync(join(data, 'token'), 'utf8')).toBe('secret');
-    expect(readdirSync(data)).toEqual(['token']);
-    expect(asked).toEqual([]);
-  });
+  ])(
+    'SAFE: a file of a hidden folder is neither read nor written, nor offered to a client: %s',
+    async (_name, path) => {
+      const data = join(project, 'data');
+      mkdirSync(data);
+      writeFileSync(join(data, 'token'), 'secret');
+      symlinkSync(join(data, 'token'), join(project, 'link'));
+      symlinkSync(data, join(project, 'folder'));
+      linkSync(join(data, 'token'), join(project, 'hard'));
+      const asked: string[] = [];
+      const opened = {
+        read: async (where: string) => void asked.push(where),
+        write: async (where: string) => asked.push(where) > 0,
+      };
+      for (const clients of [undefined, opened]) {
+        const hiddenFolders = new HiddenFolders([data]);
+        const hiding = new ProjectFiles(project, { clients, hiddenFolders });
+        const target = { path: join(project, path) };
+        await expect(hiding.read(target)).rejects.toMatchObject(refused);
+        await expect(hiding.write({ ...target, content: 'mine' })).rejects.toMatchObject(refused);
+      }
+      expect(readFileSync(join(data, 'token'), 'utf8')).toBe('secret');
+      expect(readdirSync(data)).toEqual(['token']);
+      expect(asked).toEqual([]);
+    },
+  );
 });
 
-describe('a file that one of our clients has open', () => {
-  test('is read, by the requested lines, and written by that client', async () => {
+describe('files that a client has open', () => {
+  test('the client that has a file open reads the requested lines, and writes the file', async () => {
     const path = join(project, 'notes.txt');
     const asked: unknown[] = [];
     const written = new Map<string, string>();
@@ -228,7 +231,7 @@ describe('a file that one of our clients has open', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('is read and written on the disk if no client offers it; a client’s refusal is quoted', async () => {
+  test('if no client can read and write files, the disk is used; a client’s refusal is quoted', async () => {
     const path = join(project, 'notes.txt');
     const none = { read: async () => undefined, write: async () => false };
     const closed = new ProjectFiles(project, { clients: none });

@@ -8,7 +8,10 @@ import { unknownFields } from '../translate/tool-call.ts';
 import { readToolContent } from '../translate/tool-content.ts';
 import { invalidParams } from './client-error.ts';
 
-/** An unknown kind counts as a refusal, so that nothing is allowed by mistake. Such an option is never the default. */
+/**
+ * If the kind of an option is unknown, the option counts as a refusal, so that nothing is allowed by mistake, and is
+ * never the default.
+ */
 const Option = z
   .looseObject({
     optionId: z.string(),
@@ -34,8 +37,8 @@ export interface PermissionAnswer {
 }
 
 /**
- * Serves `session/request_permission`. `showCall` gets all fields of the tool call, shows the call and returns what the
- * request asks for. Throws ClientError.
+ * Serves `session/request_permission`. `showCall` gets all fields of the tool call, shows the call, and returns its
+ * description for the request. Throws ClientError.
  */
 export async function requestPermission(
   params: unknown,
@@ -70,7 +73,7 @@ export async function requestPermission(
     : { outcome: { outcome: 'cancelled' } };
 }
 
-/** Makes `mcp__server__tool` readable. Qwen Code 0.24 describes such a tool only by its input. */
+/** Makes `mcp__server__tool` readable. Qwen Code 0.24 describes an MCP server's tool only by its input. */
 const toolLabel = (name: string): string => name.replace(/^mcp__(.+?)__(?=.)/, '$1: ');
 
 /** The text in a request's content; diffs and other content are shown with the call. */

@@ -9,7 +9,7 @@ function open() {
     cliType: 'scripted',
     projectDir: process.cwd(),
     turn: () => turn,
-    // Called right before a program starts here.
+    // Called right before a program starts on this machine.
     env: (_own, mark) => {
       started.push('here');
       return { ...process.env, ...mark };
@@ -25,7 +25,7 @@ function open() {
   return { terminals, turn, started };
 }
 
-test('SAFE: in a cancelled turn no program is started, here or at a client', async () => {
+test('SAFE: in a cancelled turn no program is started, on this machine or in a client', async () => {
   const { terminals, turn, started } = open();
   turn.isCancelled = true;
   await expect(terminals.create({ command: 'true' })).rejects.toThrow('The turn was cancelled');

@@ -25,7 +25,7 @@ interface CreateRequest {
 }
 
 export interface TerminalsOptions {
-  /** The agent type under which the programs are counted. */
+  /** The agent type in the programs' mark, under which the programs are counted as processes of the agent. */
   cliType: string;
   projectDir: string;
   /** Makes a program's environment from its own variables and its mark. */
@@ -41,8 +41,8 @@ export interface TerminalsOptions {
 const defaultOutputLimit = 1024 * 1024;
 const maxOutputLimit = 8 * 1024 * 1024;
 /**
- * How many bytes of output all terminals of a session keep; past that, a further terminal keeps `leastOutputLimit`. A
- * terminal takes up to three times its limit in memory.
+ * How many bytes of output all terminals of a session keep together; once they are used up, a further terminal keeps
+ * `leastOutputLimit`. A terminal takes up to three times its limit in memory.
  */
 const maxSessionOutput = 32 * 1024 * 1024;
 const leastOutputLimit = 64 * 1024;
@@ -61,7 +61,8 @@ interface TurnTerminals {
 
 /**
  * The terminals of one session. The programs and their descendants end with the session, or with the turn that started
- * them if the turn is cancelled (invariant 8). Otherwise a program may outlive its turn until the agent releases it.
+ * them if the turn is cancelled (invariant 8). If the turn is not cancelled, a program may run longer than the turn,
+ * until the agent releases it.
  */
 export class Terminals {
   readonly #options: TerminalsOptions;
@@ -154,7 +155,7 @@ export class Terminals {
   /** Ends all programs and the processes that they left behind. */
   async end(): Promise<void> {
     const terminals = [...this.#terminals.values()];
-    // Do not wait: a client may be slow.
+    // Do not wait for the clients: a client may be slow.
     for (const terminal of terminals.filter(isForwarded)) void terminal.release();
     this.#terminals.clear();
     this.#outputLimits.clear();
@@ -234,7 +235,10 @@ export class Terminals {
 const isForwarded = (terminal: LocalTerminal | ForwardedTerminal): terminal is ForwardedTerminal =>
   terminal instanceof ForwardedTerminal;
 
-/** Ends the programs that run here, then the processes that carry their mark, if there is a process table to search. */
+/**
+ * Ends the programs that run on this machine, then all other processes with their mark, if the system has a process
+ * table.
+ */
 async function endHere(
   terminals: readonly (LocalTerminal | ForwardedTerminal)[],
   { id: mark }: ProcessMark,

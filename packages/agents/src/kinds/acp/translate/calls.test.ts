@@ -19,7 +19,7 @@ const say = (text: string) => ({
 });
 const hear = (...updates: unknown[]) => foldTurn(turnOf(updates), 'turn');
 
-test('a failed call that has begun again is updated as usual', () => {
+test('updates of a failed call that has begun again change the call', () => {
   const failed = update('c', { status: 'failed' });
   const response = hear(call('c'), failed, call('c', { title: 'Look again' }), call('c'));
   expect(itemsOf(response, 'function_call').map(({ title }) => title)).toEqual(['Look', 'Look']);
@@ -72,6 +72,6 @@ test('a terminal’s output is added only to the call that shows the terminal', 
   const outputs = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
   expect(outputs.map(({ callId, output }) => [callId, output])).toEqual([
     ['b', 'hi'],
-    ['a', 'The turn ended before this finished.'],
+    ['a', 'The turn ended before this call finished.'],
   ]);
 });

@@ -11,7 +11,7 @@ export interface CallsOptions {
   isReplay: boolean;
 }
 
-/** How many calls may be open at once; a further call ends the oldest. */
+/** How many calls may be open at once; if a further call begins, the oldest open call ends. */
 const maxOpen = 1_000;
 
 /** The tool calls of one turn. */
@@ -26,18 +26,18 @@ export class AcpCalls {
     this.#options = options;
   }
 
-  /** Whether an update begins a call, changes its state or ends it, rather than only adding output. */
+  /** Whether an update begins a call, changes its state or ends it; false if the update only adds output. */
   isStateChange(callId: string, update: unknown): boolean {
     const call = this.#open.get(callId);
     return call === undefined || call.isChangedBy(update);
   }
 
-  /** The call of this id, if the call has failed and not begun again. */
+  /** Returns the call with this id if it has failed and has not begun again. */
   failed(callId: string): ToolCall | undefined {
     return this.#failed.get(callId);
   }
 
-  /** What a permission request about the call asks for; undefined if the request describes nothing. */
+  /** Returns the call as a permission request describes it; undefined if the request describes nothing. */
   asked(callId: string, request: unknown): AskedCallInfo | undefined {
     const call = this.#open.get(callId);
     return call === undefined ? askedFromRequest(request) : call.asked(request);
@@ -59,8 +59,8 @@ export class AcpCalls {
   }
 
   /**
-   * Reads a call or its update; a call that was never announced begins with its first update. `parentCallId` is the
-   * call that began the subagent which makes this call.
+   * Reads a call or its update; a call that was never announced begins with its first update. If a subagent makes the
+   * call, `parentCallId` is the call that began the subagent.
    */
   read(update: unknown, source: Source, parentCallId?: string): void {
     const callId = callIdOf(update);
@@ -105,7 +105,7 @@ export class AcpCalls {
   }
 }
 
-/** The part of an update that is read once the turn has reached its size limit. */
+/** Returns the only part of an update that is still read when the turn has reached its size limit. */
 function statusOnly(update: unknown): unknown {
   return isRecord(update) ? { status: update['status'] } : {};
 }

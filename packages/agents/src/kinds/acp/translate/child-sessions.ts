@@ -23,12 +23,12 @@ interface ChildSessionsOptions {
 }
 
 /**
- * Shows the sessions of an agent's subagents, in one turn: below the call that began the subagent if the agent names
- * the call, else as notices.
+ * Shows the sessions of an agent's subagents in one turn. A subagent's session is shown below the call that began the
+ * subagent; if the agent does not name the call, the session is shown as a notice.
  */
 export class ChildSessions {
   readonly #options: ChildSessionsOptions;
-  /** By session, since the chunks of several subagents may alternate. */
+  /** The message writers by session, because the chunks of several subagents may alternate. */
   readonly #messageWriters = new Map<string, MessageWriter>();
   /** The open notices of subagents without a call, by session. */
   readonly #notices = new Map<string, { id: string; speaker: Speaker }>();

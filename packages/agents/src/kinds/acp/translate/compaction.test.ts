@@ -46,7 +46,7 @@ test('a compaction is a system message that streams its summary', () => {
 test.each([
   ['completed', 'completed'],
   ['failed', 'failed'],
-  // The field has no value for a cancelled compaction.
+  // The field “compaction” has no value for a cancelled compaction.
   ['cancelled', 'in_progress'],
 ])('the status %s sets the field “compaction” of the message', (status, compactionIs) => {
   expect(messages(compaction({ status }))).toMatchObject([{ compaction: compactionIs }]);
@@ -57,7 +57,7 @@ test.each([
   );
 });
 
-test('Liminal’s own sentence is not added if the agent’s text begins with it', () => {
+test('Liminal’s own sentence is not added if the agent’s text begins with that sentence', () => {
   const ended = 'The conversation so far was summarised to make room (on request).';
   expect(words(compaction({ status: 'completed', summary: [text(ended)] }))).toEqual([ended]);
   const failed = 'The conversation could not be summarised to make room.\n\nNo room.';

@@ -27,7 +27,10 @@ const endings: Record<string, CompactionEnd> = {
   },
 };
 
-/** The starts of these sentences: Liminal as an agent sends the sentences itself, with details at the end. */
+/**
+ * The starts of the sentences above, to recognise them: if the agent is itself a Liminal, it sends these sentences,
+ * with details at the end.
+ */
 const known = [beginning, ...Object.values(endings).map(({ words }) => words)].map((words) =>
   words.slice(0, -1),
 );
@@ -42,7 +45,10 @@ interface OpenCompaction {
   summary: string;
 }
 
-/** Shows a compaction, with which the agent makes room in its context, as a message with the known summary. */
+/**
+ * Shows a compaction (the agent summarises its context to make room) as a message with the summary, as far as the agent
+ * sends it.
+ */
 export class Compactions {
   readonly #writer: TurnWriter;
   readonly #open = new Map<string, OpenCompaction>();

@@ -1,11 +1,11 @@
-/** Reads ACP's content blocks. Liminal's form is the same, without fields that are `null`. */
+/** Reads ACP's content blocks. Liminal's blocks are the same, without fields that are `null`. */
 import { z } from 'zod';
 import { ContentBlock } from '@liminal/protocol';
 import { isRecord, readFields } from './fields.ts';
 
 const text = { type: z.literal('text'), text: z.string() };
 
-/** `unread` has the parts that cannot be shown: the whole block, or unknown fields of a text. */
+/** `unread` is the part that cannot be shown: the whole block, or the unknown fields of a text block. */
 export interface ReadBlock {
   text?: string;
   block?: ContentBlock;

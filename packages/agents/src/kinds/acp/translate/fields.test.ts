@@ -16,7 +16,7 @@ test('each field is read by its own schema, and fields that do not match are kep
   expect(readFields({ toString: 1 }, shape)).toEqual({ fields: {}, rest: { toString: 1 } });
 });
 
-test('picked fields lack unknown fields, inherited fields and fields of another type', () => {
+test('`pickFields` leaves out unknown fields, inherited fields and fields of another type', () => {
   expect(pickFields({ name: 'a', count: 'b', beam: 1 }, shape)).toEqual({ name: 'a' });
   expect(pickFields(Object.create({ name: 'a' }), shape)).toEqual({});
 });

@@ -7,11 +7,17 @@ type Shape = Record<string, z.ZodType>;
 
 export interface Read<S extends Shape> {
   fields: { [K in keyof S]?: Exclude<z.infer<S[K]>, undefined> };
-  /** Fields that the shape lacks, or whose values its schemas reject; undefined if there are none. */
+  /**
+   * The fields that the shape lacks, and the fields with values that the shape's schemas reject; undefined if there are
+   * none.
+   */
   rest: Record<string, unknown> | undefined;
 }
 
-/** `readFields` without the rest: a record of a million fields costs no more than a record of ten. */
+/**
+ * Like `readFields`, but does not return the rest, so that a record of a million fields costs no more than a record of
+ * ten.
+ */
 export function pickFields<S extends Shape>(value: unknown, shape: S): Read<S>['fields'] {
   if (!isRecord(value)) return {};
   const named = Object.keys(shape).filter((key) => Object.hasOwn(value, key));
@@ -32,7 +38,7 @@ export function readFields<S extends Shape>(value: unknown, shape: S): Read<S> {
     else rest.push([key, field]);
   }
   return {
-    // Each field has been read by its own schema.
+    // The cast is safe: each field has been read by its own schema.
     fields: Object.fromEntries(fields) as Read<S>['fields'],
     rest: rest.length === 0 ? undefined : Object.fromEntries(rest),
   };

@@ -62,7 +62,7 @@ test('SAFE: output that grows past an item’s limit is cut once, and does not b
   expect(outputs[0]?.output).toMatch(/^x+\.\.\. \(cut here: too long\)$/);
 });
 
-test('SAFE: only a limited number of announcements of a failed call wait; then all are read', () => {
+test('SAFE: only a limited number of announcements of a failed call are held back; then all are read', () => {
   const again = Array.from({ length: 1_000 }, () => call('c', { status: 'pending' }));
   const { drafts } = recordTurn([call('c'), update('c', { status: 'failed' }), ...again]);
   expect(itemsOf(foldTurn(drafts, 'turn'), 'function_call')).toHaveLength(2);

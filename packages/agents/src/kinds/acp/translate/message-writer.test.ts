@@ -20,7 +20,7 @@ const show = (content: unknown, sessionUpdate = 'agent_message_chunk'): unknown 
 const hear = (...updates: unknown[]) => foldTurn(recordTurn(updates).drafts, 'turn');
 const said = (...updates: unknown[]) => textsIn(hear(...updates));
 
-test('adjacent chunks of one voice are one item, with a delta for each chunk', () => {
+test('adjacent chunks of one speaker are one item, with a delta for each chunk', () => {
   const { drafts } = recordTurn([say('Hel'), say('lo.')]);
   const deltas = drafts.flatMap(({ payload }) =>
     payload.type === 'item_delta' ? [payload.deltaContent] : [],
@@ -29,7 +29,7 @@ test('adjacent chunks of one voice are one item, with a delta for each chunk', (
   expect(textsIn(foldTurn(drafts, 'turn'))).toEqual([['agent', 'Hello.']]);
 });
 
-test('a thought divides two messages, and a message two thoughts', () => {
+test('a thought divides two messages, and a message divides two thoughts', () => {
   expect(said(think('Hm. '), think('Yes.'), say('One.'), think('And?'), say('Two.'))).toEqual([
     ['thought', 'Hm. Yes.'],
     ['agent', 'One.'],
@@ -38,7 +38,7 @@ test('a thought divides two messages, and a message two thoughts', () => {
   ]);
 });
 
-test('another message id begins a new message, a missing or null id does not', () => {
+test('another message id begins a new message; a missing or null id does not', () => {
   const updates = [say('One', 'a'), say(' more', null), say(' word.'), say('Two', 'b')];
   expect(said(...updates)).toEqual([
     ['agent', 'One more word.'],
@@ -167,7 +167,7 @@ test('the echo of the user’s message is not shown again, in one chunk or in ma
   expect(said(user('Do'), user(' it.'), say('Done.'))).toEqual([['agent', 'Done.']]);
 });
 
-test('other text that an agent sends as the user’s is shown', () => {
+test('text that an agent sends as the user’s, and that is not an echo, is shown', () => {
   expect(said(say('Well.'), user('Do'), user(' something else.'), say('Done.'))).toEqual([
     ['agent', 'Well.'],
     ['user', 'Do something else.'],
@@ -176,7 +176,7 @@ test('other text that an agent sends as the user’s is shown', () => {
   expect(said(user('Do it.'), user('Do it.'))).toEqual([['user', 'Do it.']]);
 });
 
-test('an echo that breaks off is shown at its place', () => {
+test('an incomplete echo is shown in its place', () => {
   expect(said(user('Do'), say('Done.'))).toEqual([
     ['user', 'Do'],
     ['agent', 'Done.'],
@@ -199,7 +199,7 @@ test('an answer and a thought that repeat the question are shown', () => {
   ]);
 });
 
-test('text of another call’s subagent is another message', () => {
+test('texts of subagents of different calls are separate messages', () => {
   const of = (id: string) => ({ _meta: { parentToolCallId: id } });
   const updates = [
     { ...(say('One.') as object), ...of('a') },
@@ -212,7 +212,7 @@ test('text of another call’s subagent is another message', () => {
   ]);
 });
 
-test('a message whose id comes with a later chunk ends at the next id', () => {
+test('a message that gets its id only with a later chunk ends when another id arrives', () => {
   expect(said(say('One'), say(' more', 'a'), say('Two', 'b'))).toEqual([
     ['agent', 'One more'],
     ['agent', 'Two'],

@@ -2,7 +2,10 @@ import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import type { TurnWriter } from '../../../base/turn-writer.ts';
 import { readBlock } from './content.ts';
 
-/** A message with more images or files is split: each further block sends all blocks of its message again. */
+/**
+ * A message with more images or files is split into several, because each further block sends all blocks of its message
+ * again.
+ */
 const maxBlocks = 50;
 
 /** The speaker: the agent to the user, its thoughts, or the user. */
@@ -11,7 +14,7 @@ export type Speaker = 'agent' | 'thought' | 'user';
 /** The message that a chunk belongs to, as far as the agent reports it. */
 export interface MessageRef {
   messageId?: string | undefined;
-  /** The call that began the subagent which speaks. */
+  /** If a subagent speaks, the call that began the subagent. */
   parentCallId?: string | undefined;
 }
 
@@ -22,8 +25,8 @@ interface OpenMessage extends MessageRef {
 }
 
 /**
- * The messages of a turn: adjacent chunks of one voice and message form one item, unchanged. Repeated text is shown
- * twice: only the agent could know that a repetition is not intended.
+ * Writes the messages of a turn: adjacent chunks of one speaker and one message form one item, unchanged. Repeated text
+ * is shown twice: only the agent knows whether it meant to repeat the text.
  */
 export class MessageWriter {
   readonly #writer: TurnWriter;
@@ -58,7 +61,7 @@ export class MessageWriter {
     if (unread !== undefined) this.#writer.keep(unread);
   }
 
-  /** Ends the open item, because something else happens. */
+  /** Ends the open item, because something other than its text follows. */
   close(): void {
     const open = this.#open;
     this.#open = undefined;
@@ -69,7 +72,10 @@ export class MessageWriter {
     if (item !== undefined) this.#writer.done(item.id, item);
   }
 
-  /** Called when the agent ends in the middle of a message; returns whether an open item shows the break. */
+  /**
+   * Called when the agent ends in the middle of a message. Returns whether an open item remains, which shows that the
+   * message was interrupted.
+   */
   breakOff(unplaced: readonly unknown[]): boolean {
     const open = this.#open;
     if (open === undefined || !this.#writer.isOpen(open.itemId)) return false;

@@ -1,4 +1,4 @@
-/** Reads an agent's notices, which are not part of the conversation. */
+/** Reads an agent's notices. Notices are not part of the conversation. */
 import { z } from 'zod';
 import { readFields } from './fields.ts';
 
@@ -11,7 +11,10 @@ const notice = {
 
 const prefixes: Record<string, string> = { warning: 'Warning: ', error: 'Error: ' };
 
-/** Returns the text for people (`shown`), which may be empty, and the `rest`, which must be kept. */
+/**
+ * Returns the text for people (`shown`), which may be empty, and the unread fields (`rest`), which the caller must
+ * keep.
+ */
 export function readNotice(update: unknown): { shown: string; rest: unknown } {
   const { fields, rest } = readFields(update, notice);
   const { severity = 'info', title = '', description = '' } = fields;

@@ -15,7 +15,7 @@ const promptResponse = {
 export interface Outcome {
   stopReason: string | undefined;
   usage: Usage | undefined;
-  /** The other fields of the answer. */
+  /** The answer's fields besides the stop reason and the usage. */
   rest: unknown;
 }
 
@@ -26,7 +26,7 @@ export function readOutcome(response: unknown): Outcome {
   return { stopReason, usage, rest: hasMeta ? { ...rest, _meta: meta } : rest };
 }
 
-/** Returns the turn's end. `lastMessage`, the agent's last message, is the reason of a failed turn. */
+/** Returns the turn's end. If the turn failed, the reason is `lastMessage`, the agent's last message. */
 export function toTurnEnd(
   { stopReason, usage: counted }: Outcome,
   hasFailed: boolean,

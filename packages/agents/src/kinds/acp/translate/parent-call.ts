@@ -3,8 +3,8 @@ import { isRecord } from './fields.ts';
 const names = ['parentToolCallId', 'parentToolUseId'] as const;
 
 /**
- * Returns the id of the call that began the subagent which an update belongs to. Read from `_meta`: directly, or from
- * the agent's own part (`_meta.claudeCode.parentToolUseId`). Not part of the protocol.
+ * If an update comes from a subagent, returns the id of the call that began the subagent. The id is a field of `_meta`,
+ * or of the agent's own part of `_meta` (`_meta.claudeCode.parentToolUseId`); it is not part of the protocol.
  */
 export function parentCallOf(meta: unknown): string | undefined {
   if (!isRecord(meta)) return undefined;

@@ -12,7 +12,7 @@ test('pieces of messages and thoughts are plain, with or without a message id', 
   expect(isPlainChunk({ ...plain, messageId: null })).toBe(true);
 });
 
-test('a chunk with more than text is read in full', () => {
+test('a chunk that has more than text is read with the schemas', () => {
   expect(isPlainChunk({ ...plain, _meta: {} })).toBe(false);
   expect(isPlainChunk({ ...plain, messageId: 7 })).toBe(false);
   expect(isPlainChunk({ ...plain, content: { ...plain.content, annotations: null } })).toBe(false);
@@ -20,7 +20,7 @@ test('a chunk with more than text is read in full', () => {
   expect(isPlainChunk({ ...plain, sessionUpdate: 'user_message_chunk' })).toBe(false);
 });
 
-test('a plain chunk gives the same events as a full reading', () => {
+test('a plain chunk gives the same events as a chunk that is read with the schemas', () => {
   const text = fc.constantFrom('', 'a', 'b ');
   const chunk = fc.record(
     {

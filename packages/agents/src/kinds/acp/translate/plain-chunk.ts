@@ -7,8 +7,8 @@ export interface PlainChunk {
 }
 
 /**
- * Whether an update is only a piece of text, as nearly all updates are. Checked by hand, since the schemas take many
- * times as long; an update with an unknown field is left to the schemas.
+ * Whether an update is only a piece of text, as nearly all updates are. The check is written by hand, because the
+ * schemas take many times as long; false for an update with an unknown field, which the schemas must read.
  */
 export function isPlainChunk(update: unknown): update is PlainChunk {
   if (!isRecord(update)) return false;

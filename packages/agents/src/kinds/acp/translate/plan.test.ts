@@ -19,7 +19,7 @@ test('a plan is one item, with its newest entries', () => {
   ]);
 });
 
-test('an entry with only a content is pending, with medium priority', () => {
+test('a plan’s entry that has only a text is pending, with medium priority', () => {
   expect(plansOf(plan([{ content: 'Leap' }]))).toMatchObject([{ entries: [leap] }]);
 });
 
@@ -28,7 +28,7 @@ test('a plan without entries is not shown', () => {
   expect(plansOf({ sessionUpdate: 'plan' })).toEqual([]);
 });
 
-test('an entry without content, or with unknown fields, is kept unchanged', () => {
+test('a plan’s entry without a text, or with unknown fields, is kept unchanged', () => {
   const odd = [{ status: 'pending' }, { ...leap, beam: 1 }];
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'make', status: 'completed' };
   const response = foldTurn(recordTurn([plan([look, ...odd]), call]).drafts, 'turn');

@@ -24,8 +24,8 @@ const maxPlans = 100;
 export const newestPlans = (): NewestPlans => new LruMap(maxPlans);
 
 /**
- * A turn's plans: each is one item, whose entries each update replaces. Some agents send their plan in each turn: a
- * plan that equals its newest state in the session is not shown again.
+ * Writes a turn's plans. A plan is one item; each update of the plan replaces the item's entries. Some agents send
+ * their plan in each turn: a plan that equals its newest state in the session is not shown again.
  */
 export class AcpPlans {
   readonly #writer: TurnWriter;

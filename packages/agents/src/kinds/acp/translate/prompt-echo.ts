@@ -1,7 +1,7 @@
 /**
  * Filters echoes: an agent may repeat the user's message, which the turn already has, in any number of chunks. Chunks
- * that repeat the message are held back until they differ from the message or end. An echo comes once, before any
- * answer.
+ * that repeat the message are held back until they differ from the message or end. An agent sends an echo at most once,
+ * before any answer.
  */
 export class PromptEcho {
   #expected: string;
@@ -21,7 +21,7 @@ export class PromptEcho {
     return this.end() + chunk;
   }
 
-  /** Ends the echo: returns the held-back text. Later chunks are not an echo. */
+  /** Stops filtering, and returns the held-back text: later chunks are not an echo. */
   end(): string {
     const held = this.#expected.slice(0, this.#length);
     this.#expected = '';

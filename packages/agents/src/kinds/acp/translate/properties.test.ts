@@ -104,7 +104,7 @@ type Step = (hearing: RecordedTranslator, index: number) => void;
 const outcome = { outcome: 'cancelled' as const };
 const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
 
-/** Any call of a translator. */
+/** A random call of one of a translator's methods. */
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 12,

@@ -4,7 +4,7 @@ import { readRawOutput, restOfRawOutput } from './raw-output.ts';
 const text = (words: string, type = 'text') => ({ type, text: words });
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 
-describe('a program’s output', () => {
+describe('programs’ output', () => {
   test.each<[object, string, number | undefined]>([
     [{ aggregated_output: 'all', stdout: 'out', exit_code: 0 }, 'all', 0],
     [{ stdout: 'out\n', stderr: 'err\n', exitCode: 3 }, 'out\nerr\n', 3],
@@ -12,7 +12,7 @@ describe('a program’s output', () => {
     [{ stderr: 'err', exit_code: 1, exitCode: 2 }, 'err', 1],
     [{ stdout: '', output: 'other' }, '', undefined],
     [{ stdout: 'out', exit_code: 0.5 }, 'out', undefined],
-  ])('in %j is %j, with the exit code %s', (raw, words, exitCode) => {
+  ])('a program’s output in %j is %j, with the exit code %s', (raw, words, exitCode) => {
     expect(readRawOutput(raw)).toEqual({ text: words, isJson: false, isPrinted: true, exitCode });
   });
 });
@@ -29,11 +29,11 @@ describe('text for people', () => {
     [{ content: [text('one'), text('two', 'input_text')] }, 'one\ntwo'],
     [[text('one'), text('two')], 'one\ntwo'],
     [[], ''],
-  ])('in %j is %j', (raw, words) => {
+  ])('the text for people in %j is %j', (raw, words) => {
     expect(readRawOutput(raw)).toMatchObject({ text: words, isJson: false, isPrinted: false });
   });
 
-  test('comes with the exit code of the same value', () => {
+  test('the text for people and the exit code come from the same value', () => {
     expect(readRawOutput({ output: 'a', exit_code: 2 })).toMatchObject({ text: 'a', exitCode: 2 });
   });
 });
@@ -52,7 +52,7 @@ describe('a value without text for people is shown as JSON', () => {
     expect(readRawOutput(raw)).toMatchObject({ text: words, isJson: true, isPrinted: false });
   });
 
-  test('short JSON is indented, long JSON is on one line', () => {
+  test('raw output as JSON is indented if it is short, and on one line if it is long', () => {
     const list = (count: number, value: unknown) => ({
       list: Array.from({ length: count }, () => value),
     });

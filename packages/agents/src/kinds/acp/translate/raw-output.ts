@@ -5,7 +5,7 @@ import { isRecord, pickFields } from './fields.ts';
 
 export interface RawOutput {
   text: string;
-  /** Whether the text is the whole value as JSON, which is shown only if there is nothing else. */
+  /** Whether the text is the whole raw output as JSON, which is shown only if the call has no other output. */
   isJson: boolean;
   /** Whether a program printed the text. */
   isPrinted: boolean;
@@ -48,7 +48,7 @@ export function readRawOutput(raw: unknown): RawOutput {
   return { text: resultText ?? toText(raw), isJson, isPrinted: false, exitCode };
 }
 
-/** Returns the parts of a raw output besides the shown text, which must be kept. */
+/** Returns the parts of a raw output that are not shown; the caller must keep them. */
 export function restOfRawOutput(raw: unknown, shown: string): unknown {
   if (raw === undefined || toText(raw) === shown) return undefined;
   if (Array.isArray(raw)) return textOfBlocks(raw) === shown ? undefined : raw;
@@ -78,7 +78,7 @@ function textOfBlocks(blocks: readonly unknown[]): string | undefined {
 
 /** JSON is indented only if the result is no longer than this (characters). */
 const maxIndented = 40_000;
-/** Texts of values: large values are rendered more than once. */
+/** The texts of values, kept because a large value is converted to text more than once. */
 const textCache = new WeakMap<object, string>();
 
 function toText(raw: unknown): string {

@@ -13,11 +13,11 @@ const chunk = (sessionUpdate: string, text: string, fields = {}): unknown => ({
 const say = (text: string, fields = {}): unknown => chunk('agent_message_chunk', text, fields);
 const think = (text: string): unknown => chunk('agent_thought_chunk', text);
 
-describe('repeated text is shown unchanged:', () => {
+describe('repeated text', () => {
   const said = (...updates: unknown[]): [string, string][] =>
     textsIn(foldTurn(recordTurn(updates).drafts, 'turn'));
 
-  test('periods of 1 to 60 characters in chunks of 1 to 10', () => {
+  test('repeated text is shown unchanged: periods of 1 to 60 characters in chunks of 1 to 10', () => {
     const lost = periodicTexts.flatMap(({ period, size, text, chunks }) => {
       const shown = [
         said(...chunks.map((one) => say(one))),
@@ -31,7 +31,7 @@ describe('repeated text is shown unchanged:', () => {
     expect(lost).toEqual([]);
   });
 
-  test('any repetition, in any chunks', () => {
+  test('repeated text is shown unchanged: any repetition, in chunks of any size', () => {
     const words = fc.constantFrom('Half of it', ' and the rest.', '\n\n', 'no ', 'Do it.', 'a');
     fc.assert(
       fc.property(fc.array(words, { minLength: 1, maxLength: 12 }), (chunks) => {
@@ -41,7 +41,7 @@ describe('repeated text is shown unchanged:', () => {
     );
   });
 
-  test('a replayed conversation', () => {
+  test('repeated text is shown unchanged in a replayed conversation', () => {
     const lost = periodicTexts.flatMap(({ period, size, text }) => {
       const replayed = [chunk('user_message_chunk', text), think(text), say(text)].map(
         (update) => ({ update, timestamp }),

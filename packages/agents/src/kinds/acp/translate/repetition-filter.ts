@@ -4,12 +4,15 @@ import type { Source } from './tool-call.ts';
 
 type HeldUpdate = [update: unknown, source: Source];
 
-/** How many empty updates of a call wait; if there are more, they are the agent's normal style, and are read. */
+/**
+ * How many updates of a call without anything new are held back; an agent that sends more such updates does so for
+ * every call, so all of them are read.
+ */
 const maxWaiting = 100;
 
 /**
- * Holds back repetitions: some agents announce a failed call again, under its id, with nothing new. Such an
- * announcement waits until something happens to the call. If the call only fails again, it is shown once.
+ * Some agents announce a failed call again, with the same id and nothing new. This filter holds the new announcement
+ * back until a further update changes the call. If the call only fails again, the call is shown once.
  */
 export class RepetitionFilter {
   readonly #calls: AcpCalls;
@@ -19,7 +22,9 @@ export class RepetitionFilter {
     this.#calls = calls;
   }
 
-  /** Returns the updates to read now, in this order, and the `spare` updates, which are only kept. */
+  /**
+   * Returns the updates to read now (`read`), in order, and the repetitions (`spare`), which are stored but not shown.
+   */
   pass(callId: string, update: unknown, source: Source): { read: HeldUpdate[]; spare: unknown[] } {
     const waiting = this.#waiting.get(callId);
     if (waiting === undefined && !this.#isRepeated(callId, update, source)) {
@@ -36,7 +41,7 @@ export class RepetitionFilter {
     return hasFailed ? { read: [], spare: all.map(([one]) => one) } : { read: all, spare: [] };
   }
 
-  /** Called at the turn's end: returns the updates that still wait. */
+  /** Called at the turn's end. Returns the updates that are still held back. */
   end(): unknown[] {
     const all = [...this.#waiting.values()].flat().map(([update]) => update);
     this.#waiting.clear();

@@ -71,7 +71,7 @@ test('the echo of a tool’s answer is not shown as a person’s message', () =>
   ]);
 });
 
-test('reading twice gives the same turns', () => {
+test('reading a replay twice gives the same turns', () => {
   const updates = [user('One?'), say('One.'), user('Two?')];
   expect(replay(updates)).toEqual(replay(updates));
 });

@@ -19,7 +19,7 @@ export interface ReplayOptions {
 
 /**
  * Converts the updates that `session/load` replays to whole turns; a user's message begins a turn. A turn's id is the
- * agent's session id and the turn's number, so that reading twice gives the same ids. Session state is skipped.
+ * agent's session id and the turn's number, so that a second replay gives the same ids. Session state is skipped.
  */
 export function readReplay(
   updates: readonly ReplayedUpdate[],
@@ -40,7 +40,7 @@ export function readReplay(
   let last: ReplayedUpdate | undefined;
   for (const replayed of updates.filter(({ update }) => isConversation(update))) {
     if (isToolAnswer(replayed.update)) {
-      // Keep this with the item before: a person has not written it.
+      // Keep this update with the item before it: a person has not written this message.
       translator.read({ toolAnswer: replayed.update }, replayed.timestamp);
       continue;
     }
@@ -55,7 +55,7 @@ export function readReplay(
   return turns;
 }
 
-/** The user's message by which Gemini CLI records that its model has received the tools' answers. */
+/** Gemini CLI records that its model has received the tools' answers as a user's message of this form. */
 const toolAnswer = /^(\[Function Response: [^\]]+\]\s*)+$/;
 
 function isToolAnswer(update: unknown): boolean {

@@ -9,11 +9,14 @@ const message = {
   messageId: z.string(),
   senderSessionId: z.string(),
   recipientSessionId: z.string(),
-  /** One block of a chunk, or all blocks of a message. */
+  /** In a chunk one block; in a whole message all its blocks. */
   content: z.unknown(),
 };
 
-/** Messages between an agent's sessions (ACP, not stable yet): whole, or in chunks before or after the whole. */
+/**
+ * Shows messages that an agent's sessions send each other (ACP, not stable yet). An agent sends a message whole, in
+ * chunks, or both, in any order.
+ */
 export class SessionMessages {
   readonly #writer: TurnWriter;
   /** The open messages, each with the length of its first line, which names the sessions. */
@@ -33,7 +36,7 @@ export class SessionMessages {
     const isComplete = sessionUpdate === 'session_message';
     if (!this.#open.has(messageId)) this.#start(messageId, senderSessionId, recipientSessionId);
     const before = this.#shown(messageId);
-    // A whole message repeats its chunks.
+    // A whole message repeats the text of its chunks, so append only the rest.
     const more = isComplete && text.startsWith(before) ? text.slice(before.length) : text;
     if (more !== '') this.#writer.append(this.#itemId(messageId), more);
   }

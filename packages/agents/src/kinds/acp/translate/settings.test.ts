@@ -139,7 +139,7 @@ test('config options are shown unchanged, groups as one list with group names, s
   ]);
 });
 
-test('updates change the current values', () => {
+test('updates change the current values of options', () => {
   const changed = { sessionUpdate: 'current_mode_update', currentModeId: 'code' };
   expect(optionsAfter({ modes }, changed)).toEqual([{ ...modeOption, currentValue: 'code' }]);
   const options = { sessionUpdate: 'config_option_update', configOptions: [effort] };
@@ -204,7 +204,7 @@ test.each([
   },
 );
 
-test('the option with the listed models, not the list, has the current model', () => {
+test('if the models are listed separately, the option that offers these models has the current model', () => {
   const { translator, drafts } = startTranslator();
   const options = models.availableModels.map(({ modelId, name }) => ({ value: modelId, name }));
   const which = { id: 'which', name: 'Which', category: 'model', currentValue: 'small', options };
@@ -222,7 +222,7 @@ test('if several options could be the model and nothing distinguishes them, the 
   expect(drafts[0]?.payload).toMatchObject({ modelId: 'unknown' });
 });
 
-test('commands have their hints, without their slash', () => {
+test('a command is listed with its hint, and without the slash before its name', () => {
   const { updates, send } = startTranslator();
   const availableCommands = [
     { name: 'review', description: 'Review it', input: { hint: 'what' } },
@@ -240,7 +240,7 @@ test('commands have their hints, without their slash', () => {
   ]);
 });
 
-test('the title is reported if there is one', () => {
+test('a session’s title is reported if the agent sends a title', () => {
   const { updates, send } = startTranslator();
   send({ sessionUpdate: 'session_info_update', title: 'A title', updatedAt: '2026-01-01' });
   send({ sessionUpdate: 'session_info_update', title: null });
@@ -287,7 +287,7 @@ test('a current mode without a list of modes has no choices', () => {
   ]);
 });
 
-test('a change of mode without any mode reports the settings unchanged', () => {
+test('if there are no modes, a change of mode reports the settings unchanged', () => {
   const changed = { sessionUpdate: 'current_mode_update', currentModeId: 'code' };
   expect(optionsAfter({ configOptions: [effort] }, changed)).toMatchObject([
     { id: 'effort', currentValue: 'low' },

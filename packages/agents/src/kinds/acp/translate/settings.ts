@@ -7,7 +7,7 @@ type ConfigChoice = ConfigOption['options'][number];
 const settings = {
   configOptions: z.array(z.unknown()),
   modes: z.record(z.string(), z.unknown()),
-  /** Not in the stable protocol. */
+  /** `models` is not part of the stable protocol. */
   models: z.record(z.string(), z.unknown()),
   currentModeId: z.string(),
 };
@@ -26,7 +26,7 @@ const choice = {
   value: z.string(),
   name: z.string(),
   description: z.string(),
-  /** Only in a group of choices. */
+  /** Only a group of choices has `options`. */
   options: z.array(z.unknown()),
   /** Only in a mode. */
   id: z.string(),
@@ -52,7 +52,8 @@ export class Settings {
   }
 
   /**
-   * The chosen model, if the agent reports it. Other options of the category may be, for example, the model's provider.
+   * The chosen model, if the agent reports it. The category `model` may also have options for, for example, the model's
+   * provider.
    */
   get model(): string | undefined {
     const ofCategory = this.#options.filter(({ category }) => category === 'model');
@@ -65,7 +66,10 @@ export class Settings {
     return (option ?? this.#model)?.currentValue;
   }
 
-  /** The config option that is the same setting as modes or models that are reported separately. */
+  /**
+   * Returns the config option that is the same setting as `own`: agents may report modes and models both as an option
+   * and in their own fields.
+   */
   #optionLike(own: ConfigOption): ConfigOption | undefined {
     const isOwn = (other: ConfigOption): boolean =>
       other.category === own.category && hasChoice(other, own.currentValue);
@@ -86,7 +90,7 @@ export class Settings {
     return Object.keys(fields).length > 0;
   }
 
-  /** Some agents report a change of mode by its id even if they have an option for the mode. */
+  /** Some agents report a new mode with `currentModeId` even if they have a config option for the mode. */
   #setMode(value: string): void {
     const mode =
       (this.#mode && this.#optionLike(this.#mode)) ??

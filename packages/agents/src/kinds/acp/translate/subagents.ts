@@ -15,7 +15,7 @@ const update = {
 interface Subagent {
   /** The title, once the agent has reported one. */
   title?: string | undefined;
-  /** The state, in the words of the last notice. */
+  /** The words for the state in the last notice. */
   words?: string;
   /** The call that began the subagent. */
   callId?: string;
@@ -69,7 +69,7 @@ export class Subagents {
     this.#writer.notice(`The subagent “${subagentName(this.#known, sessionId)}” ${words}.${about}`);
   }
 
-  /** Remembers that a call has begun the subagents whose sessions its content links to. */
+  /** If a call's content links to the sessions of subagents, remembers that the call has begun these subagents. */
   linked(callId: string, content: unknown): void {
     for (const value of Array.isArray(content) ? content : []) {
       const { type, sessionId } = readFields(value, sessionLink).fields;

@@ -1,6 +1,7 @@
 /**
- * Reads output that an agent streams in the `_meta` of a tool call's updates, as if into a terminal of ours. The client
- * capability `_meta: {terminal_output: true}` requests it; not part of the protocol, but several agents support it.
+ * Reads the output of commands that an agent itself runs and streams in the `_meta` of a tool call's updates. The
+ * client capability `_meta: {terminal_output: true}` requests this output; it is not part of the protocol, but several
+ * agents support it.
  */
 import { z } from 'zod';
 import { readFields } from './fields.ts';

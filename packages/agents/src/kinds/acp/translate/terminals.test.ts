@@ -19,7 +19,7 @@ test('an unknown terminal has no output and no exit', () => {
   expect(terminals.text('nobody')).toBe('');
 });
 
-test('a forgotten terminal is gone', () => {
+test('a forgotten terminal has no output', () => {
   const terminals = new TerminalTexts();
   terminals.print('t', 'one');
   terminals.exit('t', { exitCode: 0 });
@@ -28,7 +28,7 @@ test('a forgotten terminal is gone', () => {
   expect(terminals.text('t')).toBe('');
 });
 
-test('SAFE: a terminal that no call shows keeps only the end of its output, a shown terminal keeps all', () => {
+test('SAFE: a terminal that no call shows keeps only the end of its output; a shown terminal keeps all of its output', () => {
   const terminals = new TerminalTexts();
   const [block, size] = ['x'.repeat(1_024), 1_025];
   terminals.text('shown');

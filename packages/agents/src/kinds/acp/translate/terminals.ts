@@ -24,7 +24,7 @@ export class TerminalTexts {
 
   print(terminalId: string, text: string): void {
     const terminal = this.#terminal(terminalId);
-    // The call that shows this terminal has reached its size limit, and reports that.
+    // Drop the output: the call that shows this terminal has reached its size limit, and says so.
     if (terminal.length > maxItemSize) return;
     terminal.text.add(text);
     terminal.length += text.length;
@@ -38,7 +38,10 @@ export class TerminalTexts {
     this.#terminal(terminalId).exit = exit;
   }
 
-  /** Returns the terminal's output, and keeps all later output. */
+  /**
+   * Returns the terminal's output so far. From this call on, later output is kept without the limit for terminals that
+   * no call shows.
+   */
   text(terminalId: string): string {
     const terminal = this.#terminal(terminalId);
     terminal.isShown = true;

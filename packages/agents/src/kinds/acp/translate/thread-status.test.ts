@@ -52,7 +52,7 @@ test('the reason is the agent’s own last message, not a thought or a subagent�
 });
 
 test.each([[[]], [[say(' \n')]]])(
-  'a failed turn without a reason gets a general one: %j',
+  'a failed turn without a reason gets a general reason: %j',
   (said) => {
     expect(hearTurn([failed, ...said]).end).toMatchObject({
       error: { code: 'AGENT_ERROR', message: 'The agent reported an error.' },
@@ -73,7 +73,7 @@ test('a stopped turn ends as stopped, whatever its thread’s status', () => {
   expect(end).toMatchObject({ type: 'response_done', status: 'cancelled' });
 });
 
-test('the turn after a failed one has not failed', () => {
+test('the turn after a failed turn is not marked as failed', () => {
   const { translator, drafts } = hearTurn([failed, say('Overloaded.')]);
   translator.read(failed, timestamp);
   translator.begin('next', 'Again.', timestamp);

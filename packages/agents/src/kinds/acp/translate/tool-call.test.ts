@@ -23,8 +23,8 @@ function hear(updates: readonly unknown[]) {
   return { drafts, response, made, output, shown: upsertsOf(drafts) };
 }
 
-describe('a call', () => {
-  test('TC-4.2b: is shown with its name and call id when it is announced', () => {
+describe('calls', () => {
+  test('TC-4.2b: a call is shown with its name and call id when it is announced', () => {
     const { shown } = hear([call({ name: 'shell', kind: 'execute', status: 'pending' })]);
     expect(shown.find(({ type }) => type === 'tool_call')).toMatchObject({
       type: 'tool_call',
@@ -36,7 +36,7 @@ describe('a call', () => {
     });
   });
 
-  test('TC-4.2c: is complete with its result once an update reports that', () => {
+  test('TC-4.2c: a call is complete, with its result, once an update reports its completion', () => {
     const { shown } = hear([call(), update({ status: 'completed', content: [text('hi')] })]);
     const calls = shown.filter(({ type }) => type === 'tool_call');
     expect(calls.map(({ status }) => status)).toEqual(['create', 'complete']);
@@ -48,7 +48,7 @@ describe('a call', () => {
     expect(new Set(calls.map(({ itemId }) => itemId)).size).toBe(1);
   });
 
-  test('TC-4.2c: that has failed is complete with an error', () => {
+  test('TC-4.2c: a call that has failed is complete, with an error', () => {
     const { output } = hear([
       call(),
       update({ status: 'failed', content: [text('no such file')] }),
@@ -56,7 +56,7 @@ describe('a call', () => {
     expect(output).toMatchObject({ output: 'no such file', success: false });
   });
 
-  test('is named by its kind, which the UI knows, or else by its title', () => {
+  test('a call without a tool name is named by its kind, which the UI knows, or else by its title', () => {
     expect(hear([call({ kind: 'execute' })]).made?.name).toBe('execute');
     expect(hear([call({ kind: 'other', title: 'browse' })]).made?.name).toBe('browse');
     expect(hear([update()]).made?.name).toBe('tool');
@@ -65,7 +65,7 @@ describe('a call', () => {
     expect(hear([call({ name: 'cat' }), update({ kind: 'read' })]).made?.name).toBe('cat');
   });
 
-  test('takes its arguments from its start, a later update or its end', () => {
+  test('a call takes its arguments from its start, a later update or its end', () => {
     const made = (...updates: unknown[]) => hear(updates).made?.arguments;
     expect(made(call({ rawInput: { command: 'ls' } }))).toBe('{"command":"ls"}');
     expect(made(call({ rawInput: {} }), update({ rawInput: { command: 'ls' } }))).toBe(
@@ -78,7 +78,7 @@ describe('a call', () => {
     expect(made(call({ rawInput: [] }))).toBe('[]');
   });
 
-  test('may change its title, kind, locations and diffs while it runs', () => {
+  test('a call may change its title, kind, locations and diffs while it runs', () => {
     const { drafts, translator, send: say } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     say(
@@ -107,7 +107,7 @@ describe('a call', () => {
     expect(made).toMatchObject({ title: 'Edit a.txt', diffs: [{ path: '/a.txt', newText: 'a' }] });
   });
 
-  test('that was never announced begins with its first update', () => {
+  test('a call that was never announced begins with its first update', () => {
     const { made, output } = hear([
       update({ title: 'Late', status: 'completed', rawOutput: 'done' }),
     ]);
@@ -115,7 +115,7 @@ describe('a call', () => {
     expect(output).toMatchObject({ callId: 'c1', output: 'done', success: true });
   });
 
-  test('that is announced twice is one call', () => {
+  test('a call that is announced twice is one call', () => {
     const { response } = hear([
       call({ status: 'pending' }),
       call({ title: 'echo hi there', status: 'in_progress' }),
@@ -126,7 +126,7 @@ describe('a call', () => {
     expect(itemsOf(response, 'function_call_output')).toHaveLength(1);
   });
 
-  test('runs beside other calls, each with its own output', () => {
+  test('a call runs beside other calls, each with its own output', () => {
     const other = (fields: object) => ({ ...update(fields), toolCallId: 'c2' });
     const { response } = hear([
       call(),
@@ -141,7 +141,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('that has ended does not change, and later updates are kept as raw values', () => {
+  test('a call that has ended does not change, and later updates are kept as raw values', () => {
     const { response } = hear([
       call(),
       update({ status: 'completed', content: [text('hi')] }),
@@ -155,7 +155,7 @@ describe('a call', () => {
     });
   });
 
-  test('that reuses an id of the same turn is a new call', () => {
+  test('a call that reuses an id of the same turn is a new call', () => {
     const { response } = hear([
       call({ title: 'One' }),
       update({ status: 'completed' }),
@@ -168,7 +168,7 @@ describe('a call', () => {
     expect(outputs.map(({ success }) => success)).toEqual([true, false]);
   });
 
-  describe('that has failed and is announced again, with nothing new', () => {
+  describe('failed calls that are announced again', () => {
     const again = call({ title: 'One', rawInput: { path: 'a' } });
     const refused = update({ status: 'failed', content: [text('Refused.')] });
 
@@ -176,15 +176,18 @@ describe('a call', () => {
       ['no further update', []],
       ['a second failure', [update({ status: 'failed', content: [text('Refused.')] })]],
       ['a third announcement', [{ ...again, status: 'in_progress' }]],
-    ])('is one failed call after %s', (_name, more) => {
-      const { response } = hear([again, refused, again, ...more]);
-      expect(itemsOf(response, 'function_call')).toHaveLength(1);
-      expect(itemsOf(response, 'function_call_output')).toMatchObject([
-        { output: 'Refused.', success: false },
-      ]);
-    });
+    ])(
+      'a failed call that is announced again, with nothing new, is still one failed call after %s',
+      (_name, more) => {
+        const { response } = hear([again, refused, again, ...more]);
+        expect(itemsOf(response, 'function_call')).toHaveLength(1);
+        expect(itemsOf(response, 'function_call_output')).toMatchObject([
+          { output: 'Refused.', success: false },
+        ]);
+      },
+    );
 
-    test('is kept as a raw value if it is not shown', () => {
+    test('the new announcement of a failed call, with nothing new, is kept as a raw value if it is not shown', () => {
       const { response } = hear([
         again,
         refused,
@@ -198,7 +201,7 @@ describe('a call', () => {
       });
     });
 
-    test('is kept with the next turn if no further update follows', () => {
+    test('the new announcement of a failed call, with nothing new, is kept with the next turn if no further update follows', () => {
       const { drafts, translator, send: say } = startTranslator();
       translator.begin('turn', 'Do it.', timestamp);
       say(again, refused, again);
@@ -215,7 +218,7 @@ describe('a call', () => {
       ['input that is an empty text', { rawInput: '' }],
       ['no content', { content: [] }],
       ['the same diff', { content: [{ type: 'diff', path: 'a', newText: 'x' }] }],
-    ])('is one call, with %s', (_name, fields) => {
+    ])('a failed call that is announced again with %s is still one call', (_name, fields) => {
       const diff = { type: 'diff', path: 'a', newText: 'x' };
       const failed = update({ status: 'failed', content: [diff] });
       const { response } = hear([again, failed, { ...again, ...fields }]);
@@ -225,7 +228,7 @@ describe('a call', () => {
     test.each([
       ['its kind', { kind: 'read' }],
       ['its kind left out', {}],
-    ])('is one call, with %s', (_name, fields) => {
+    ])('a failed call that is announced again with %s is still one call', (_name, fields) => {
       const first = { ...again, kind: 'read' };
       const { response } = hear([first, refused, { ...again, ...fields }]);
       expect(itemsOf(response, 'function_call')).toHaveLength(1);
@@ -234,7 +237,7 @@ describe('a call', () => {
     test.each([
       ['another diff', [{ type: 'diff', path: 'a', newText: 'y' }]],
       ['text beside its diff', [{ type: 'diff', path: 'a', newText: 'x' }, text('Again.')]],
-    ])('but has %s is a new call', (_name, content) => {
+    ])('a failed call that is announced again and has %s is a new call', (_name, content) => {
       const diff = { type: 'diff', path: 'a', newText: 'x' };
       const failed = update({ status: 'failed', content: [diff] });
       const { response } = hear([again, failed, { ...again, content }]);
@@ -246,12 +249,12 @@ describe('a call', () => {
       ['another kind', { kind: 'edit' }],
       ['other input', { rawInput: { path: 'b' } }],
       ['text', { content: [text('It tries again.')] }],
-    ])('but has %s is a new call', (_name, fields) => {
+    ])('a failed call that is announced again and has %s is a new call', (_name, fields) => {
       const { response } = hear([again, refused, { ...again, ...fields }]);
       expect(itemsOf(response, 'function_call')).toHaveLength(2);
     });
 
-    test('is a new call once it changes', () => {
+    test('a failed call that is announced again, with nothing new, is a new call once it changes', () => {
       const { response } = hear([again, refused, again, update({ status: 'completed' })]);
       const outputs = itemsOf(response, 'function_call_output');
       expect(outputs.map(({ success }) => success)).toEqual([false, true]);
@@ -263,7 +266,7 @@ describe('a call', () => {
     });
   });
 
-  test('that is repeated unchanged emits nothing', () => {
+  test('an update that repeats a call unchanged emits nothing', () => {
     const { drafts, send: say } = startTranslator();
     const fields = {
       title: 'Edit a.txt',
@@ -279,7 +282,7 @@ describe('a call', () => {
     expect(drafts).toHaveLength(count);
   });
 
-  test('whose arguments change shows the newest arguments at once', () => {
+  test('a call whose arguments change shows the newest arguments at once', () => {
     const { drafts, send: say } = startTranslator();
     const shown = () => itemsOf(foldTurn(drafts, 'own-1'), 'function_call')[0]?.arguments;
     say(call(), update({ rawInput: { a: 1 } }));
@@ -293,7 +296,7 @@ describe('a call', () => {
     expect(drafts).toHaveLength(count);
   });
 
-  test('whose arguments grow with each update emits a total in proportion to their length', () => {
+  test('if a call’s arguments grow with each update, the total of the emitted arguments is proportional to their length', () => {
     const { drafts, send: say } = startTranslator();
     say(call({ rawInput: { content: '' } }));
     for (let lines = 1; lines <= 2_000; lines += 1) {
@@ -309,7 +312,7 @@ describe('a call', () => {
     );
   });
 
-  test('emits only its changed fields', () => {
+  test('an update of a call emits only the changed fields', () => {
     const { drafts, send: say } = startTranslator();
     say(
       call({ kind: 'edit', locations: [{ path: 'a' }] }),
@@ -329,19 +332,19 @@ describe('a call', () => {
   test.each([
     ['text while it waits', { status: 'pending', content: [text('I look.')] }],
     ['text before it has a status', { content: [text('I look.')] }],
-  ])('has %s as its description, not as output', (_name, fields) => {
+  ])('a call has %s as its description, not as output', (_name, fields) => {
     const { output } = hear([call(fields), update({ status: 'completed', rawOutput: 'found' })]);
     expect(output).toMatchObject({ output: 'found', raw: { description: 'I look.' } });
   });
 
-  test('that is announced while it runs has its text as output', () => {
+  test('the text of a call that is announced while it runs is its output', () => {
     const { drafts, send: say } = startTranslator();
     say(call({ status: 'in_progress', content: [text('half')] }));
     const [output] = itemsOf(foldTurn(drafts, 'own-1'), 'function_call_output');
     expect(output).toMatchObject({ output: 'half' });
   });
 
-  test('without an id is kept in a system message', () => {
+  test('a call without an id is kept in a system message', () => {
     const { response } = hear([call({ toolCallId: '' }), call({ toolCallId: 7 })]);
     expect(itemsOf(response, 'function_call')).toEqual([]);
     expect(response.outputItems.at(-1)).toMatchObject({
@@ -350,7 +353,7 @@ describe('a call', () => {
     });
   });
 
-  test('keeps each unreadable field once, and reads the rest', () => {
+  test('a call keeps each unreadable field once, and reads the rest', () => {
     const odd = { kind: 'dance', _meta: { tool: 'x' }, locations: [{ line: 3 }], status: 7 };
     const { made } = hear([call(odd), update(odd), update({ content: [{ type: 'hologram' }] })]);
     expect(made?.raw).toEqual([
@@ -361,26 +364,26 @@ describe('a call', () => {
     ]);
   });
 
-  test('keeps only a limited number of unreadable fields', () => {
+  test('a call keeps only a limited number of unreadable fields', () => {
     const odd = Array.from({ length: 300 }, (_, x) => update({ _meta: { x } }));
     const raw = hear([call(), ...odd]).made?.raw;
     expect(raw).toHaveLength(101);
     expect(raw).toContainEqual({ omitted: 200 });
   });
 
-  test('SAFE: keeps only a limited size of unreadable values', () => {
+  test('SAFE: a call keeps only a limited size of unreadable values', () => {
     const odd = [1, 2, 3].map((x) => update({ _meta: { x, y: 'y'.repeat(3_000_000) } }));
     const { made } = hear([call(), ...odd]);
     expect(JSON.stringify(made?.raw).length).toBeLessThan(4 * 1024 * 1024);
     expect(made?.raw).toContainEqual({ omitted: 2 });
   });
 
-  test('SAFE: an id of the maximum length is kept whole', () => {
+  test('SAFE: a call id of the maximum length is kept whole', () => {
     const toolCallId = 'x'.repeat(200);
     expect(hear([call({ toolCallId })]).made?.callId).toBe(toolCallId);
   });
 
-  test('SAFE: an id that is too long is replaced by its beginning and its hash', () => {
+  test('SAFE: a call id that is too long is replaced by its beginning and its hash', () => {
     const [one, other] = ['1', '2'].map((end) => `${'x'.repeat(10_000)}${end}`);
     const ids = [one, other].map((toolCallId) => hear([call({ toolCallId })]).made?.callId);
     expect(new Set(ids).size).toBe(2);
@@ -388,21 +391,21 @@ describe('a call', () => {
   });
 });
 
-describe('a call that is open when its turn ends', () => {
+describe('calls that are open when their turn ends', () => {
   const running = [call({ status: 'in_progress' }), update({ content: [text('half')] })];
 
-  test('ends as a failure with its output so far', () => {
+  test('a call that is open when its turn ends ends as a failure with its output so far', () => {
     expect(hear(running).output).toMatchObject({ output: 'half', success: false });
   });
 
-  test('has the reason as its output if there is no other output', () => {
+  test('a call that is open when its turn ends has the reason for the end as its output if it has no other output', () => {
     expect(hear([call()]).output).toMatchObject({
-      output: 'The turn ended before this finished.',
+      output: 'The turn ended before this call finished.',
       success: false,
     });
   });
 
-  test('ends with the error of its turn', () => {
+  test('a call that is open when its turn ends ends with the error of its turn', () => {
     const { drafts, translator, send: say } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     say(call());
@@ -412,7 +415,7 @@ describe('a call that is open when its turn ends', () => {
     expect(output).toMatchObject({ output: 'It is gone.', success: false });
   });
 
-  test('is not changed by a later update, which begins no turn and is kept with the next turn', () => {
+  test('a later update does not change a call that was open when its turn ended; the update begins no turn, and is kept with the next turn', () => {
     const { drafts, translator, send: say } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     say(call());
@@ -429,7 +432,7 @@ describe('a call that is open when its turn ends', () => {
   });
 });
 
-describe('a permission request', () => {
+describe('permission requests', () => {
   const request = {
     toolCallId: 'c1',
     title: 'rm -r /',
@@ -449,7 +452,7 @@ describe('a permission request', () => {
     return hearing;
   }
 
-  test('begins its call and an approval for it', () => {
+  test('a permission request for an unknown call begins the call and an approval for the call', () => {
     const { drafts } = ask();
     const response = foldTurn(drafts, 'turn');
     expect(itemsOf(response, 'function_call')).toMatchObject([
@@ -466,7 +469,7 @@ describe('a permission request', () => {
     ['a pending call', {}],
     ['a call whose status says that the tool runs', { status: 'in_progress' }],
   ])(
-    'and the allowed call are one call, without the request’s text as output: %s',
+    'a permission request and the allowed call are one call, and the request’s text is not its output: %s',
     (_name, more) => {
       const { drafts, translator, send: say } = ask(more);
       translator.closeApproval('a1', { outcome: 'selected', optionId: 'yes' }, timestamp);
@@ -481,13 +484,16 @@ describe('a permission request', () => {
     },
   );
 
-  test('without an answer ends with its turn, and its text stays as the description', () => {
+  test('a permission request without an answer ends with its turn, and its text stays as the call’s description', () => {
     const { drafts, translator } = ask();
     translator.finish({ stopReason: 'cancelled' }, timestamp);
     const response = foldTurn(drafts, 'turn');
     expect(itemsOf(response, 'approval')).toMatchObject([{ outcome: { outcome: 'cancelled' } }]);
     expect(itemsOf(response, 'function_call_output')).toMatchObject([
-      { output: 'The turn ended before this finished.', raw: { description: 'It tidies up.' } },
+      {
+        output: 'The turn ended before this call finished.',
+        raw: { description: 'It tidies up.' },
+      },
     ]);
   });
 
@@ -542,7 +548,7 @@ describe('a permission request', () => {
   });
 
   test.each(fields)(
-    'SAFE: has its own $key, and the call’s earlier value: $asked',
+    'SAFE: a permission request shows its own $key, and the call’s earlier value: $asked',
     ({ key, said, asked, before, after }) => {
       for (const updates of [[], [update(asked)], [call(asked), update({ status: 'pending' })]]) {
         const { translator, send: say } = startTranslator();
@@ -555,7 +561,7 @@ describe('a permission request', () => {
   );
 
   test.each(fields)(
-    'SAFE: has the call’s newest $key if it has none of its own: $asked',
+    'SAFE: a permission request without $key shows the call’s newest value: $asked',
     ({ key, said, asked, before, after }) => {
       const { translator, send: say } = startTranslator();
       say(call(said), update(asked));
@@ -565,7 +571,7 @@ describe('a permission request', () => {
     },
   );
 
-  test('SAFE: has its own arguments even after the turn has reached its size limit', () => {
+  test('SAFE: a permission request shows its own arguments even after the turn has reached its size limit', () => {
     const { translator, send: say } = startTranslator();
     for (let n = 0; n < 70; n += 1) {
       const content = { type: 'text', text: 'x'.repeat(4 * 1024 * 1024) };
@@ -576,7 +582,7 @@ describe('a permission request', () => {
     expect(asked?.arguments).toBe(JSON.stringify(rawInput));
   });
 
-  test('that equals its call has no earlier values', () => {
+  test('a permission request that equals its call shows no earlier values of the call', () => {
     const known = { ...call({ kind: 'edit', rawInput: { a: 1 } }), name: 'edit' };
     const { translator, send: say } = startTranslator();
     say(known);
@@ -587,7 +593,7 @@ describe('a permission request', () => {
     });
   });
 
-  test('for a known call changes neither title nor input; its different values are kept', () => {
+  test('a permission request for a known call does not change the call’s title or input; values that differ are kept', () => {
     const known = { title: 'Write a.txt', kind: 'edit', rawInput: { path: 'a.txt', content: 'A' } };
     const hearing = asking(
       { title: 'Edit file', kind: 'other', rawInput: { filepath: 'a.txt', diff: '+A' } },
@@ -613,26 +619,29 @@ describe('a permission request', () => {
   test.each([
     ['name', { name: 'write' }, { name: 'edit' }],
     ['location', { locations: [{ path: 'a' }] }, { locations: [{ path: 'b' }] }],
-  ])('keeps a %s that differs from the call’s as a raw value', (_name, known, asked) => {
-    const hearing = asking(asked, known);
-    hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
-    expect(askedOf(hearing)).toMatchObject({ ...known, raw: [{ request: asked }] });
-  });
+  ])(
+    'a permission request keeps a %s that differs from the call’s as a raw value',
+    (_name, known, asked) => {
+      const hearing = asking(asked, known);
+      hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
+      expect(askedOf(hearing)).toMatchObject({ ...known, raw: [{ request: asked }] });
+    },
+  );
 
-  test('keeps only different values', () => {
+  test('only the values in which a permission request differs from its call are kept', () => {
     const hearing = asking({ title: 'Write b', kind: 'edit' }, { title: 'Write a', kind: 'edit' });
     hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
     expect(askedOf(hearing)?.raw).toEqual([{ request: { title: 'Write b' } }]);
   });
 
-  test('sets the status of a known call', () => {
+  test('a permission request for a known call sets the call’s status', () => {
     const hearing = asking({ status: 'failed' });
     expect(itemsOf(foldTurn(hearing.drafts, 'turn'), 'function_call_output')).toMatchObject([
       { success: false },
     ]);
   });
 
-  test('that only repeats its call keeps no raw value', () => {
+  test('a permission request that only repeats its call adds no raw value', () => {
     const known = {
       title: 'Write',
       name: 'write',
@@ -645,7 +654,7 @@ describe('a permission request', () => {
     expect(askedOf(hearing)).not.toHaveProperty('raw');
   });
 
-  test('fills in fields that the call lacks, and the call may still change them', () => {
+  test('a permission request fills in fields that the call lacks, and later updates may still change these fields', () => {
     const hearing = asking(
       { title: 'Write a.txt', rawInput: { path: 'a.txt' }, locations: [{ path: 'a.txt' }] },
       { title: undefined, rawInput: {}, kind: undefined },
@@ -661,7 +670,7 @@ describe('a permission request', () => {
     expect(askedOf(hearing)).toMatchObject({ title: 'Write b.txt', arguments: '{"path":"b.txt"}' });
   });
 
-  test('without text leaves the call’s description', () => {
+  test('a permission request without text does not change the call’s description', () => {
     const diff = { type: 'diff', path: 'a.txt', oldText: 'a', newText: 'b' };
     for (const content of [[], [diff]]) {
       const hearing = asking({ content }, { status: 'pending', content: [text('I look.')] });
@@ -672,7 +681,7 @@ describe('a permission request', () => {
     }
   });
 
-  test('does not remove an image from the call’s output', () => {
+  test('a permission request does not remove an image from the call’s output', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
     const shown = { type: 'content', content: image };
     const hearing = asking({});
@@ -685,13 +694,13 @@ describe('a permission request', () => {
     expect(askedOf(hearing)?.raw).toEqual([{ request: { content: [shown] } }]);
   });
 
-  test('shows its diff with the waiting call', () => {
+  test('the diff of a permission request is shown with the waiting call', () => {
     const diff = { type: 'diff', path: 'a.txt', oldText: 'a', newText: 'b' };
     const hearing = asking({ content: [diff] });
     expect(askedOf(hearing)?.diffs).toEqual([{ path: 'a.txt', oldText: 'a', newText: 'b' }]);
   });
 
-  test('does not change the call’s output', () => {
+  test('a permission request does not change the call’s output', () => {
     const hearing = asking({});
     hearing.send(update({ status: 'in_progress', content: [text('half')] }));
     hearing.translator.toolCall({ toolCallId: 'c1', content: [text('May I go on?')] }, timestamp);
@@ -701,7 +710,7 @@ describe('a permission request', () => {
     expect(askedOf(hearing)?.raw).toEqual([{ request: { content: [text('May I go on?')] } }]);
   });
 
-  test('without a call has no id, but its own fields', () => {
+  test('a permission request without a call has its own fields, but no call id', () => {
     const { translator } = startTranslator();
     const request = { title: 'What?', rawInput: { command: 'ls' } };
     expect(translator.toolCall(request, timestamp)).toEqual({
@@ -712,7 +721,7 @@ describe('a permission request', () => {
   });
 });
 
-describe('a subagent’s call or message', () => {
+describe('subagents’ calls and messages', () => {
   const inPart = { _meta: { claudeCode: { toolName: 'Bash', parentToolUseId: 'task' } } };
   const inItself = { _meta: { parentToolCallId: 'task' } };
   const task = { ...call({ title: 'Task' }), toolCallId: 'task' };
@@ -720,36 +729,42 @@ describe('a subagent’s call or message', () => {
   test.each([
     ['the agent’s part of _meta', inPart],
     ['_meta itself', inItself],
-  ])('is shown below the call that began the subagent, as given in %s', (_name, fields) => {
-    const says = (words: string, more: object) => ({
-      sessionUpdate: 'agent_message_chunk',
-      content: { type: 'text', text: words },
-      ...more,
-    });
-    const { response } = hear([
-      task,
-      says('I send it.', {}),
-      says('I look', fields),
-      says(' around.', fields),
-      says('I wait.', {}),
-      call({ title: 'Look', ...fields }),
-      update({ status: 'completed', ...fields }),
-      { ...update({ status: 'completed' }), toolCallId: 'task' },
-    ]);
-    const parents = itemsOf(response, 'function_call').map((one) => [one.title, one.parentCallId]);
-    expect(parents).toEqual([
-      ['Task', undefined],
-      ['Look', 'task'],
-    ]);
-    const messages = itemsOf(response, 'message').slice(1);
-    expect(messages.map(({ content, parentCallId }) => [content, parentCallId])).toEqual([
-      ['I send it.', undefined],
-      ['I look around.', 'task'],
-      ['I wait.', undefined],
-    ]);
-  });
+  ])(
+    'a subagent’s calls and messages are shown below the call that began the subagent, whose id is in %s',
+    (_name, fields) => {
+      const says = (words: string, more: object) => ({
+        sessionUpdate: 'agent_message_chunk',
+        content: { type: 'text', text: words },
+        ...more,
+      });
+      const { response } = hear([
+        task,
+        says('I send it.', {}),
+        says('I look', fields),
+        says(' around.', fields),
+        says('I wait.', {}),
+        call({ title: 'Look', ...fields }),
+        update({ status: 'completed', ...fields }),
+        { ...update({ status: 'completed' }), toolCallId: 'task' },
+      ]);
+      const parents = itemsOf(response, 'function_call').map((one) => [
+        one.title,
+        one.parentCallId,
+      ]);
+      expect(parents).toEqual([
+        ['Task', undefined],
+        ['Look', 'task'],
+      ]);
+      const messages = itemsOf(response, 'message').slice(1);
+      expect(messages.map(({ content, parentCallId }) => [content, parentCallId])).toEqual([
+        ['I send it.', undefined],
+        ['I look around.', 'task'],
+        ['I wait.', undefined],
+      ]);
+    },
+  );
 
-  test('is shown below that call even if a permission request came first', () => {
+  test('a subagent’s call is shown below the call that began the subagent, even if a permission request came first', () => {
     const hearing = startTranslator();
     hearing.translator.begin('turn', 'Do it.', timestamp);
     hearing.send(task);
@@ -759,7 +774,7 @@ describe('a subagent’s call or message', () => {
     expect(calls.at(-1)).toMatchObject({ callId: 'c1', parentCallId: 'task' });
   });
 
-  test('has no parent if the parent’s id is its own id or not valid', () => {
+  test('a subagent’s call has no parent if the parent’s id is the call’s own id or is not valid', () => {
     const none = [{ parentToolUseId: 7 }, { parentToolCallId: '' }, { a: null, b: [] }];
     for (const _meta of [{ parentToolCallId: 'c1' }, ...none]) {
       expect(hear([call({ _meta })]).made).not.toHaveProperty('parentCallId');

@@ -30,7 +30,7 @@ const toolCall = {
 
 type CallFields = Read<typeof toolCall>['fields'];
 
-/** The only place where Qwen Code 0.24 names the tool of an MCP server: `mcp__server__tool`. */
+/** Qwen Code 0.24 names the tool of an MCP server only in this field, as `mcp__server__tool`. */
 const McpTool = z.looseObject({ toolName: z.string().regex(/^mcp__.+__./) });
 
 /** Reads the fields of a call's update; the name also from `_meta`. */
@@ -45,8 +45,9 @@ type ShownFields = Partial<Omit<AskedCall, 'name'>>;
 const shownKeys = ['title', 'kind', 'arguments', 'locations', 'diffs'] as const;
 
 /**
- * Replaced arguments are written at once while their total length (characters) is at most this, plus `writtenTimes`
- * times the length of the newest arguments.
+ * An agent may replace a call's arguments often. New arguments are written at once only while the total length
+ * (characters) of all written arguments is at most `alwaysWritten` plus `writtenTimes` times the length of the new
+ * arguments.
  */
 const alwaysWritten = 64 * 1024;
 const writtenTimes = 4;
@@ -57,7 +58,7 @@ const maxUnread = 100;
 /** The longest id, in characters; a longer one is replaced by its hash. */
 const maxIdLength = 200;
 
-/** The source of a call's update: content in a permission request describes the call and is not output. */
+/** Where an update of a call comes from. Content from a permission request describes the call and is not output. */
 export type Source = 'announcement' | 'update' | 'request';
 
 /** Returns the call id of an update; undefined if it has none. */
@@ -114,7 +115,7 @@ export class ToolCall {
     return status !== undefined && status !== this.#status;
   }
 
-  /** Whether an update only repeats what is known of the call. */
+  /** Whether an update only repeats known values of the call. */
   isRepeatedBy(update: unknown): boolean {
     const { title, kind, rawInput, content } = readFields(update, toolCall).fields;
     const { title: known, kind: knownKind, arguments: knownArguments } = this.#item;
@@ -141,8 +142,9 @@ export class ToolCall {
   }
 
   /**
-   * Returns the fields of a permission request (`asked`); the call's fields fill the gaps. `earlier` has the different
-   * values that the call has, or had before its newest change.
+   * Returns the call as a permission request describes it (`asked`); fields that the request lacks come from the call.
+   * `earlier` has the call's values that differ from the request's: its present values, or the values before its newest
+   * change.
    */
   asked(request: unknown): AskedCallInfo {
     const { name = this.#name, ...own } = shownFieldsOf(request);
@@ -155,7 +157,7 @@ export class ToolCall {
     return { asked, ...(Object.keys(earlier).length > 0 && { earlier }) };
   }
 
-  /** Ends the call. `reason` replaces a missing output. */
+  /** Ends the call. If the call has no output, `reason` is shown as the output. */
   end(success: boolean, reason = ''): void {
     const raw = this.#unread.take();
     const call = { ...this.#item, arguments: this.#item.arguments || '{}' };
@@ -182,7 +184,10 @@ export class ToolCall {
     this.#patch(before);
   }
 
-  /** Returns the fields of a permission request that the call lacks; keeps the fields that differ from the call's. */
+  /**
+   * Returns the fields of a permission request that the call lacks. Fields that differ from the call's are stored with
+   * the call as unread values.
+   */
   #asked(fields: CallFields): CallFields {
     if (!this.#writer.isOpen(this.#item.id)) return fields;
     const { title, name, kind, rawInput, locations } = fields;
@@ -192,7 +197,7 @@ export class ToolCall {
       ['name', name, this.#name],
       ['kind', kind, this.#item.kind],
       ['locations', locations, this.#item.locations],
-      // Compare as JSON: the known arguments may be too large to parse.
+      // Compare the arguments as JSON texts: the known arguments may be too large to parse.
       [
         'rawInput',
         isEmpty(rawInput) ? undefined : rawInput,
@@ -242,7 +247,10 @@ export class ToolCall {
     if (Object.keys(patch).length > 0) this.#writer.patch(before.id, patch);
   }
 
-  /** Returns arguments that replace others; past the limit, they are written only with the call's end. */
+  /**
+   * Returns new arguments that must be written now. Past the limit, returns none: the call's end then writes the
+   * arguments.
+   */
   #newArguments(): { arguments?: string } {
     const { arguments: json } = this.#item;
     if (json === this.#written) return {};
@@ -282,14 +290,14 @@ export class ToolCall {
   }
 }
 
-/** Returns the fields of a request whose call is not known; undefined if there are none. */
+/** Returns the description of a call that only its permission request describes; undefined if the request has none. */
 export function askedFromRequest(request: unknown): AskedCallInfo | undefined {
   const { name, ...words } = shownFieldsOf(request);
   const isEmptyRequest = name === undefined && Object.keys(words).length === 0;
   return isEmptyRequest ? undefined : { asked: toAskedCall(words, name) };
 }
 
-/** Returns the parts of a request's call that ACP does not define; undefined if there are none. */
+/** Returns the parts of a permission request's call that ACP does not define; undefined if there are none. */
 export function unknownFields(request: unknown): unknown {
   if (!isRecord(request)) return request ?? undefined;
   const { fields, rest = {} } = readFields(request, toolCall);
@@ -348,13 +356,16 @@ function isOutput({ status }: CallFields, source: Source): boolean {
 const isEqual = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
-/** The fields with which Droid 0.215 announces each call again that a Stop has ended. */
+/** When a Stop has ended calls, Droid 0.215 announces each of them again with these fields. */
 const placeholder = { title: 'Tool call', kind: 'other' };
 
 const isEmpty = (input: unknown): boolean =>
   input === undefined || input === '' || (isRecord(input) && Object.keys(input).length === 0);
 
-/** Returns the tool's name, which few agents send, or else its kind, which the UI knows, or its title. */
+/**
+ * Returns the tool's name if the agent sends it, as few agents do; else the call's kind, which the UI knows; else the
+ * call's title.
+ */
 function toolNameOf({ kind, title }: ShownFields, name: string | undefined): string {
   return name ?? (kind === undefined || kind === 'other' ? title : kind) ?? 'tool';
 }

@@ -32,7 +32,7 @@ export function readToolContent(content: readonly unknown[]): ToolContent {
   for (const value of content) {
     const { fields, rest } = readFields(value, entry);
     const { type, path, newText, terminalId, oldText, sessionId } = fields;
-    // A subagent's session is shown below the call.
+    // Skip the link to a subagent's session: the session itself is shown below the call.
     if (type === 'session' && sessionId !== undefined) continue;
     if (type === 'content') addBlock(read, fields.content);
     else if (type === 'terminal' && terminalId !== undefined) read.parts.push({ terminalId });

@@ -25,7 +25,7 @@ const growthOf = (drafts: ReturnType<typeof recordTurn>['drafts']) =>
   });
 
 describe('output in content', () => {
-  test('grows by the new part, though each update has the whole output', () => {
+  test('if each update has the whole output, only the new part is appended', () => {
     const updates = ['one\n', 'one\ntwo\n', 'one\ntwo\n', 'one\ntwo\nthree\n'];
     const { drafts } = recordTurn([
       call,
@@ -37,7 +37,7 @@ describe('output in content', () => {
     );
   });
 
-  test('that changes instead of growing begins again', () => {
+  test('output that changes instead of growing begins again as a new item', () => {
     const updates = ['10 %', '20 %'].map((all) => update({ content: [text(all)] }));
     const { drafts } = recordTurn([call, ...updates, done]);
     expect(growthOf(drafts)).toEqual(['10 %', null, '20 %']);
@@ -45,7 +45,7 @@ describe('output in content', () => {
     expect(outputs).toMatchObject([{ output: '20 %', success: true }]);
   });
 
-  test('may be several texts with blocks', () => {
+  test('output may be several texts and blocks', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
     const content = [text('one'), { type: 'content', content: image }, text('two')];
     expect(outputOf([update({ content }), done])).toMatchObject({
@@ -54,7 +54,7 @@ describe('output in content', () => {
     });
   });
 
-  test('before the tool runs is a description, and is shown if there is no output', () => {
+  test('content from before the tool runs is a description, and is shown if there is no output', () => {
     const described = { ...call, status: 'pending', content: [text('Finds things.')] };
     const { drafts } = recordTurn([described, update({ status: 'in_progress' })]);
     expect(growthOf(drafts)).toEqual([]);
@@ -65,14 +65,14 @@ describe('output in content', () => {
 });
 
 describe('raw output', () => {
-  test('is shown while the tool runs; output that comes with the end is shown once', () => {
+  test('raw output is shown while the tool runs; raw output that comes with the call’s end is shown once', () => {
     const half = update({ status: 'in_progress', rawOutput: 'half' });
     expect(growthOf(recordTurn([call, half, done]).drafts)).toEqual(['half']);
     const all = update({ status: 'completed', content: [text('all')], rawOutput: 'all' });
     expect(growthOf(recordTurn([call, all]).drafts)).toEqual([]);
   });
 
-  test('that is JSON is shown beside an image that only describes the call', () => {
+  test('raw output that is JSON is shown beside an image that only describes the call', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'A' };
     const described = {
       ...call,
@@ -83,7 +83,7 @@ describe('raw output', () => {
     expect(outputOf([described, found])?.output).toBe('{\n  "found": 1\n}');
   });
 
-  test('of a program is its printed text with the exit code; the rest is kept', () => {
+  test('of a program’s raw output, the printed text and the exit code are shown, and the rest is kept', () => {
     const rawOutput = {
       aggregated_output: 'hi\n',
       stdout: 'hi\n',
@@ -115,12 +115,12 @@ describe('raw output', () => {
       [{ type: 'image', mimeType: 'image/png', data: '' }],
       '[\n  {\n    "type": "image",\n    "mimeType": "image/png",\n    "data": ""\n  }\n]',
     ],
-  ])('%j is shown as text', (rawOutput, words) => {
+  ])('raw output %j is shown as text', (rawOutput, words) => {
     const output = outputOf([update({ status: 'completed', rawOutput })]);
     expect(output?.output).toBe(words);
   });
 
-  test('is kept as a raw value if the content differs', () => {
+  test('raw output that differs from the content is kept as a raw value', () => {
     const rawOutput = { matches: [1, 2] };
     const output = outputOf([
       update({ status: 'completed', content: [text('2 matches')], rawOutput }),
@@ -128,8 +128,8 @@ describe('raw output', () => {
     expect(output).toMatchObject({ output: '2 matches', raw: rawOutput });
   });
 
-  describe('that is JSON', () => {
-    test('is not shown for a command that printed nothing and has an exit code (Grok)', () => {
+  describe('raw output that is JSON', () => {
+    test('raw output that is JSON is not shown if a command printed nothing and has an exit code (Grok)', () => {
       const rawOutput = { type: 'Bash', output: [], exit_code: 0, total_bytes: 0 };
       const silent = update({ status: 'completed', content: [text('')], rawOutput });
       expect(outputOf([silent])).toMatchObject({ output: '', exitCode: 0, success: true });
@@ -142,16 +142,19 @@ describe('raw output', () => {
     test.each([
       ['a diff', diff],
       ['an image', image],
-    ])('beside %s is not shown, during the call or after, but kept', (_name, shown) => {
-      const told = update({ status: 'in_progress', content: [shown], rawOutput });
-      const { drafts } = recordTurn([call, told, done]);
-      expect(growthOf(drafts).join('')).toBe('');
-      const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
-      expect(output).toMatchObject({ output: '', success: true });
-      expect(output?.raw).toEqual({ fileDiff: '-a\n+b', fileName: 'a.txt' });
-    });
+    ])(
+      'raw output that is JSON beside %s is kept, but not shown, either during the call or after it',
+      (_name, shown) => {
+        const told = update({ status: 'in_progress', content: [shown], rawOutput });
+        const { drafts } = recordTurn([call, told, done]);
+        expect(growthOf(drafts).join('')).toBe('');
+        const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
+        expect(output).toMatchObject({ output: '', success: true });
+        expect(output?.raw).toEqual({ fileDiff: '-a\n+b', fileName: 'a.txt' });
+      },
+    );
 
-    test('beside the diff of a failed call is shown as the reason', () => {
+    test('raw output that is JSON is shown as the reason beside the diff of a failed call', () => {
       const pending = { ...call, status: 'pending', content: [diff] };
       const failed = update({ status: 'failed', rawOutput: { reason: 'It is locked.' } });
       const { drafts } = recordTurn([pending, failed]);
@@ -159,13 +162,13 @@ describe('raw output', () => {
       expect(output?.output).toContain('It is locked.');
     });
 
-    test('is the only raw output that a diff hides: text stays', () => {
+    test('a diff replaces raw output that is JSON, but not raw output that is text', () => {
       const edited = update({ status: 'completed', content: [diff], rawOutput: 'Edited a.txt.' });
       expect(outputOf([edited])?.output).toBe('Edited a.txt.');
     });
   });
 
-  test('is used whole if the streamed output was cut short', () => {
+  test('raw output is shown whole if the streamed output was cut short', () => {
     const rawOutput = { aggregated_output: 'one\ntwo\n' };
     const updates = [
       update({ content: [text('one')] }),
@@ -175,7 +178,7 @@ describe('raw output', () => {
   });
 });
 
-describe('the output of a call that has ended', () => {
+describe('calls that have ended', () => {
   const image = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
   /** The final output. */
   const finalOf = (...updates: unknown[]) =>
@@ -193,20 +196,20 @@ describe('the output of a call that has ended', () => {
     origin: 'tool_harness',
   };
 
-  test('has only the known fields', () => {
+  test('the output of a call that has ended has only known fields', () => {
     expect(finalOf(update({ content: [text('out')] }), done)).toEqual([
       { ...said, id: expect.stringMatching(/^turn:output:\d+$/) },
     ]);
   });
 
-  test('has a new id after each new beginning', () => {
+  test('the output of a call has a new id each time it begins again', () => {
     const told = ['10 %', '20 %', 'out'].map((all) => update({ content: [text(all)] }));
     expect(finalOf(...told, done)).toMatchObject([
       { output: 'out', id: expect.stringMatching(/^turn:output:\d+:3$/) },
     ]);
   });
 
-  test('keeps its blocks', () => {
+  test('the output of a call that has ended keeps its images and other blocks', () => {
     const content = [{ type: 'content', content: image }];
     expect(finalOf(update({ content }), done)).toMatchObject([{ blocks: [image] }]);
   });
@@ -216,7 +219,7 @@ describe('the output of a call that has ended', () => {
     [{ exitCode: 3 }, { exitCode: 3 }],
     [{ exitCode: null, signal: 'SIGKILL' }, {}],
     [{ exitCode: 0.5 }, {}],
-  ])('of a terminal that ended as %j has %j', (exit, known) => {
+  ])('the output of a call whose terminal ended as %j has %j', (exit, known) => {
     const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     send(call, update({ content: [terminal] }));
@@ -236,8 +239,8 @@ describe('the output of a call that has ended', () => {
   });
 });
 
-describe('a terminal of ours', () => {
-  test('is shown in the call as it prints, with its exit code', () => {
+describe('terminals of Liminal’s', () => {
+  test('the output of a terminal that Liminal runs is shown in the call as it arrives, with the exit code', () => {
     const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     translator.terminalOutput('t1', 'early ', timestamp);
@@ -254,7 +257,7 @@ describe('a terminal of ours', () => {
     expect(output).toMatchObject({ output: 'early and late', exitCode: 2, success: true });
   });
 
-  test('is shown after the earlier text', () => {
+  test('the output of a terminal that Liminal runs is shown after the call’s earlier text', () => {
     const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     send(call, update({ content: [text('$ make'), terminal] }));
@@ -264,7 +267,7 @@ describe('a terminal of ours', () => {
     expect(growthOf(drafts)).toEqual(['$ make', '\nmade', ' it']);
   });
 
-  test('that prints much before a call shows it keeps the end of its output', () => {
+  test('if a terminal prints much before a call shows it, the end of its output is kept', () => {
     const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     const line = `${'x'.repeat(1023)}\n`;
@@ -278,11 +281,11 @@ describe('a terminal of ours', () => {
   });
 });
 
-describe('a terminal that the agent streams beside its updates', () => {
+describe('terminals that the agent streams', () => {
   const meta = (fields: object) => update({ _meta: fields });
   const prints = (data: string) => meta({ terminal_output: { terminal_id: 't1', data } });
 
-  test('is shown in the call as it prints, with its exit code and no raw value', () => {
+  test('terminal output that the agent streams is shown in the call as it arrives, with the exit code and without raw values', () => {
     const shown = { ...call, content: [terminal], _meta: { terminal_info: { terminal_id: 't1' } } };
     const exit = { terminal_exit: { terminal_id: 't1', exit_code: 1, signal: null } };
     const end = update({ status: 'failed', _meta: exit });
@@ -295,7 +298,7 @@ describe('a terminal that the agent streams beside its updates', () => {
     expect(itemsOf(response, 'function_call')[0]).not.toHaveProperty('raw');
   });
 
-  test('is shown even if the call did not announce it', () => {
+  test('terminal output that the agent streams is shown even if the call did not announce the terminal', () => {
     expect(outputOf([prints('one'), prints('two'), done])?.output).toBe('onetwo');
   });
 });
@@ -310,7 +313,7 @@ describe('blocks of an output', () => {
       payload.type === 'item_delta' && payload.patch ? [payload.patch] : [],
     );
 
-  test('are shown while it runs, and again when they change', () => {
+  test('the blocks of an output are shown while the call runs, and again when they change', () => {
     expect(patchesOf(shows(image), shows(image), shows(image, link), shows(link))).toEqual([
       { blocks: [image] },
       { blocks: [image, link] },
@@ -318,7 +321,7 @@ describe('blocks of an output', () => {
     ]);
   });
 
-  test('are shown again with an output that begins again', () => {
+  test('if an output begins again as a new item, its blocks are shown again', () => {
     const both = (words: string) =>
       update({ content: [text(words), { type: 'content', content: image }] });
     expect(patchesOf(both('10 %'), both('20 %'))).toEqual([
@@ -327,7 +330,7 @@ describe('blocks of an output', () => {
     ]);
   });
 
-  test('that only describe the call are shown at its end', () => {
+  test('blocks that only describe the call are shown at the call’s end', () => {
     const described = {
       ...call,
       status: 'pending',
@@ -338,8 +341,8 @@ describe('blocks of an output', () => {
   });
 });
 
-describe('an output that ends', () => {
-  test('keeps both its description and the rest of its raw output', () => {
+describe('the end of an output', () => {
+  test('a call’s final output keeps both the call’s description and the rest of the raw output', () => {
     const described = { ...call, status: 'pending', content: [text('Finds things.')] };
     const found = update({ status: 'completed', rawOutput: { output: 'Found.', more: 1 } });
     expect(outputOf([described, found])).toMatchObject({
@@ -348,18 +351,18 @@ describe('an output that ends', () => {
     });
   });
 
-  test('that shows its description does not keep it as a raw value', () => {
+  test('if a call’s final output is its description, the description is not also kept as a raw value', () => {
     const described = { ...call, status: 'pending', content: [text('Finds things.')] };
     expect(outputOf([described, done])).not.toHaveProperty('raw');
   });
 
-  test('is the shown text if the printed text is shorter', () => {
+  test('a call’s final output is the shown text if the printed text in the raw output is shorter', () => {
     const rawOutput = { aggregated_output: 'on', exit_code: 0 };
     const told = update({ status: 'completed', content: [text('one')], rawOutput });
     expect(outputOf([told])).toMatchObject({ output: 'one', exitCode: 0 });
   });
 
-  test('has the exit code of the raw output rather than the terminal’s', () => {
+  test('a call’s final output has the exit code of the raw output rather than the terminal’s', () => {
     const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     send(call, update({ content: [text('$ make'), terminal] }));
@@ -370,7 +373,7 @@ describe('an output that ends', () => {
     expect(output).toMatchObject({ output: '$ make', exitCode: 2 });
   });
 
-  test('of a failure shows the reason even if it is JSON', () => {
+  test('the final output of a failed call shows the reason even if the reason is JSON', () => {
     const told = update({ status: 'failed', rawOutput: { reason: 'Locked.' } });
     expect(outputOf([told])?.output).toContain('Locked.');
   });

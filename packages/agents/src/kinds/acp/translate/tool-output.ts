@@ -5,8 +5,8 @@ import type { TerminalExit, TerminalTexts } from './terminals.ts';
 import type { OutputPart } from './tool-content.ts';
 
 /**
- * The output of one tool call. Each update has the whole output, so only the added part is appended; output that
- * changed otherwise begins again as a new item.
+ * The output of one tool call. Each update has the whole output, so only the added part is appended. If the earlier
+ * part has changed, the output begins again as a new item.
  */
 export class ToolOutput {
   /** The newest raw output from the agent. */
@@ -30,7 +30,7 @@ export class ToolOutput {
     this.#base = `${writer.turnId}:output:${place}`;
   }
 
-  /** Without `isFromTool`, the content describes the call, and is shown only if the tool has no output. */
+  /** If `isFromTool` is false, the content describes the call, and is shown only if the tool has no output. */
   replace(parts: OutputPart[], blocks: ContentBlock[], isFromTool: boolean): void {
     this.#parts = parts;
     this.#blocks = blocks;
@@ -42,7 +42,7 @@ export class ToolOutput {
     return this.#isFromTool && (this.#parts.length > 0 || this.#blocks.length > 0);
   }
 
-  /** Adds output in the form of a terminal that Liminal runs; the call need not refer to the terminal yet. */
+  /** Adds output that the agent streams for one of its own terminals; the call need not refer to the terminal yet. */
   stream(terminalId: string, text: string, exit: TerminalExit | undefined): void {
     if (!this.includesTerminal(terminalId)) this.#parts = [...this.#parts, { terminalId }];
     this.#terminals.print(terminalId, text);
@@ -54,7 +54,10 @@ export class ToolOutput {
     return this.#parts.some((part) => 'terminalId' in part && part.terminalId === terminalId);
   }
 
-  /** Called when a terminal of the output has printed: if the terminal is the only part, appends the text. */
+  /**
+   * Called when a terminal of the output has printed `text`. If the terminal is the only part of the output, appends
+   * the text; otherwise shows the new part of the joined output.
+   */
   grow(text: string): void {
     const isAll = this.#parts.length === 1 && this.#writer.isOpen(this.#itemId);
     if (isAll) this.#writer.append(this.#itemId, text);
@@ -72,7 +75,7 @@ export class ToolOutput {
     this.#writer.patch(this.#itemId, { blocks });
   }
 
-  /** Ends the output. `reason` replaces a missing output. */
+  /** Ends the output. If the call has no output, `reason` is shown as the output. */
   end(success: boolean, reason: string): void {
     const described = this.#composed(true);
     const output = this.#final(success) || reason || described;
@@ -103,17 +106,17 @@ export class ToolOutput {
   #final(success: boolean): string {
     const composed = this.#composed(this.#isFromTool);
     const raw = readRawOutput(this.rawOutput);
-    // The raw output may be longer: the agent may have cut the stream short.
+    // Prefer the raw output if it is longer: the agent may not have streamed all of it.
     if (composed !== '')
       return raw.isPrinted && raw.text.length >= composed.length ? raw.text : composed;
-    // JSON may have the reason of a failure.
+    // After a failure show the raw output even if it is JSON: it may contain the reason.
     return success ? this.#rawText() : raw.text;
   }
 
   /** The raw output's text; empty if it is JSON and the call shows something else. */
   #rawText(): string {
     const { text, isJson, exitCode } = readRawOutput(this.rawOutput);
-    // The exit code is enough for a command that printed nothing.
+    // If a command printed nothing, its exit code counts as its output.
     const hasToolOutput = this.#isFromTool && (this.#blocks.length > 0 || exitCode !== undefined);
     const isShownOtherwise = this.hasDiffs || hasToolOutput;
     return isJson && isShownOtherwise ? '' : text;
@@ -137,7 +140,7 @@ export class ToolOutput {
   }
 
   #writeOutput(output: string): void {
-    // Cut to the limit, so that the next update's output begins with the shown text.
+    // Cut the text to the item's limit now, so that the next update's output begins with exactly the shown text.
     const text = output.length > maxItemSize ? cutText(output, maxItemSize) : output;
     const item = this.#writer.item(this.#itemId);
     const written = item?.type === 'function_call_output' ? item.output : '';

@@ -7,8 +7,8 @@ const say = (text: string) => ({
   content: { type: 'text', text },
 });
 
-describe('a turn', () => {
-  test('begins with the user’s whole message', () => {
+describe('turns', () => {
+  test('a turn begins with the user’s whole message', () => {
     const { drafts } = recordTurn([]);
     expect(payloadsOf(drafts, 'turn')).toMatchObject([
       { type: 'response_start', providerId: 'scripted', trigger: 'user' },
@@ -18,7 +18,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('TC-4.2a: shows an agent_message_chunk as a message with all of its text so far', () => {
+  test('TC-4.2a: a turn shows an agent_message_chunk as a message with all of its text so far', () => {
     const { drafts } = recordTurn([
       say('one two three four five six '),
       say('seven eight nine ten '),
@@ -44,7 +44,7 @@ describe('a turn', () => {
     ['refusal', 'completed'],
     ['cancelled', 'cancelled'],
     ['something_new', 'completed'],
-  ])('that stops with %s ends as %s', (stopReason, status) => {
+  ])('a turn that stops with %s ends as %s', (stopReason, status) => {
     const { drafts, translator } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     translator.finish({ stopReason }, timestamp);
@@ -56,7 +56,7 @@ describe('a turn', () => {
     expect(translator.turn).toBeUndefined();
   });
 
-  test('ends with the token counts of its answer', () => {
+  test('a turn ends with the token counts of the agent’s answer', () => {
     const { drafts, translator } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     const usage = {
@@ -72,7 +72,7 @@ describe('a turn', () => {
     });
   });
 
-  test('has the current model, if the settings have one', () => {
+  test('a turn names the current model if the settings have one', () => {
     const { translator, drafts } = startTranslator();
     translator.begin('one', 'First.', timestamp);
     translator.settings({ models: { currentModelId: 'large', availableModels: [] } });
@@ -82,7 +82,7 @@ describe('a turn', () => {
     expect(payloadsOf(drafts, 'two')[0]).toMatchObject({ modelId: 'large' });
   });
 
-  test('has the time of each event', () => {
+  test('the events of a turn have the times of their updates', () => {
     const { translator, drafts } = startTranslator();
     const at = (second: number) => new Date(second * 1_000).toISOString();
     translator.begin('turn', 'Do it.', at(1));
@@ -96,7 +96,7 @@ describe('a turn', () => {
     expect(times).toEqual([1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 7]);
   });
 
-  test('ends even if its answer is not valid', () => {
+  test('a turn ends even if the agent’s answer is not valid', () => {
     for (const response of [null, 'done', {}, { stopReason: 7 }]) {
       const { drafts, translator } = startTranslator();
       translator.begin('turn', 'Do it.', timestamp);
@@ -105,7 +105,7 @@ describe('a turn', () => {
     }
   });
 
-  test('that breaks keeps its text and ends it with the error', () => {
+  test('a turn that ends with an error keeps its text, and the text’s item has the error', () => {
     const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     send(say('Half of '), { sessionUpdate: 'hologram' });
@@ -120,7 +120,7 @@ describe('a turn', () => {
     });
   });
 
-  test('that breaks keeps an image without text', () => {
+  test('a turn that ends with an error keeps an image without text', () => {
     const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
@@ -130,7 +130,7 @@ describe('a turn', () => {
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)).toMatchObject({ blocks: [image] });
   });
 
-  test('shows once that the user asked to stop', () => {
+  test('a turn shows once that the user asked to stop it', () => {
     const { drafts, translator } = startTranslator();
     translator.stop(timestamp);
     translator.begin('turn', 'Do it.', timestamp);
@@ -143,7 +143,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('ends before the next turn begins', () => {
+  test('a turn ends before the next turn begins', () => {
     const { drafts, translator } = startTranslator();
     translator.begin('one', 'First.', timestamp);
     translator.begin('two', 'Second.', timestamp);
@@ -207,7 +207,7 @@ describe('outside a turn', () => {
     expect([counts('one'), counts('two')]).toEqual([1, 0]);
   });
 
-  test('earlier usage and unknown updates are part of the next turn, the latter with its last message', () => {
+  test('usage and unknown updates that arrive before a turn are part of the turn; unknown updates are kept with its last message', () => {
     const { drafts, translator, send } = startTranslator();
     send({ sessionUpdate: 'usage_update', used: 10, size: 100 }, { sessionUpdate: 'hologram' });
     translator.begin('turn', 'Do it.', timestamp);
@@ -230,7 +230,7 @@ describe('beside the conversation', () => {
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)?.raw).toEqual([{ _meta: { x: 1 } }]);
   });
 
-  test('a title alone keeps no raw value', () => {
+  test('an update with only a title adds no raw value', () => {
     const title = { sessionUpdate: 'session_info_update', title: 'A title' };
     const { drafts } = recordTurn([title, say('Hi.')]);
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)).not.toHaveProperty('raw');
@@ -368,7 +368,7 @@ describe('beside the conversation', () => {
     });
   });
 
-  test('metadata of the answer gets no item, but is kept for the next turn', () => {
+  test('metadata of the agent’s answer gets no item, but is kept for the next turn', () => {
     const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     translator.finish({ stopReason: 'end_turn', _meta: { x: 1 } }, timestamp);

@@ -33,7 +33,7 @@ export interface AcpTranslatorOptions {
 
 const sessionInfo = { sessionUpdate: z.string(), title: z.string(), updatedAt: z.string() };
 
-/** What a permission request asks for, the id of its call, and the subagent that asks. */
+/** A permission request's description of its call, the call's id, and the subagent that asks. */
 type PermissionRequestInfo = Partial<AskedCallInfo> & { callId?: string; askedBy?: string };
 
 /** The updates of a subagent's session that are shown; the others are kept. */
@@ -45,13 +45,13 @@ const shownOfChildren = new Set([
   'subagent_update',
 ]);
 
-/** How many calls of past turns are remembered: late updates are about the newest ones. */
+/** How many calls of past turns are remembered, to recognise late updates, which are about the newest calls. */
 const maxEndedCalls = 1_000;
 
 /**
- * Translates an ACP agent's session updates into canonical events. Any JSON is accepted: values that are not understood
- * are kept with the nearest item. Times are ISO 8601 UTC. A conversation update outside a turn begins a turn of the
- * agent's own, which the next `begin`, `finish` or `end` closes.
+ * Translates an ACP agent's session updates into canonical events. An update may be any JSON: values that cannot be
+ * translated are kept with the nearest item. Times are ISO 8601 UTC. A conversation update that arrives while no turn
+ * runs begins a turn without a user's message, which the next `begin`, `finish` or `end` ends.
  */
 export class AcpTranslator {
   readonly #options: AcpTranslatorOptions;
@@ -63,7 +63,7 @@ export class AcpTranslator {
   /** The ids of the newest calls of past turns. */
   readonly #endedCalls = new LruMap<string, true>(maxEndedCalls);
   #turn: AcpTurn | undefined;
-  /** Usage that was reported while no turn ran: counted in the next turn. */
+  /** Usage that the agent reported while no turn ran; the next turn counts it. */
   #usage: Usage | undefined;
 
   constructor(options: AcpTranslatorOptions) {
@@ -75,7 +75,7 @@ export class AcpTranslator {
     return turn === undefined ? undefined : { turnId: turn.turnId, trigger: turn.trigger };
   }
 
-  /** Whether a turn is running that shows nothing of the agent yet. */
+  /** Whether a turn is running in which the agent has shown nothing yet. */
   get isSilent(): boolean {
     return this.#turn?.isSilent === true;
   }
@@ -119,8 +119,8 @@ export class AcpTranslator {
   }
 
   /**
-   * Reads the call in a permission request of the session `sessionId`, which may be a subagent's. Returns what the
-   * request asks for and who asks, with the call's id, if it has one.
+   * Reads the call in a permission request of the session `sessionId`, which may be a subagent's. Returns the request's
+   * description of the call, the subagent that asks, and the call's id if the request has one.
    */
   toolCall(update: unknown, timestamp: string, sessionId?: string): PermissionRequestInfo {
     const known = sessionId === undefined ? undefined : this.#subagents.get(sessionId);
@@ -204,7 +204,7 @@ export class AcpTranslator {
     this.#end((turn) => turn.end(end), timestamp);
   }
 
-  /** Reads an update about the session rather than the conversation; false if its type is unknown. */
+  /** Reads an update about the session rather than the conversation. Returns false if the update's type is unknown. */
   #readSession(type: string, update: unknown, timestamp: string): boolean {
     switch (type) {
       case 'usage_update':
@@ -245,7 +245,10 @@ export class AcpTranslator {
     this.#options.update({ configOptions: this.#settings.options });
   }
 
-  /** Whether an update is about a call of a past turn; keeps it then: the call no longer changes. */
+  /**
+   * Whether an update is about a call of a past turn; if it is, keeps the update for the next turn, because the call
+   * itself no longer changes.
+   */
   #isLate(type: string, update: unknown): boolean {
     const callId = callIdOf(update);
     if (type !== 'tool_call_update' || callId === undefined) return false;

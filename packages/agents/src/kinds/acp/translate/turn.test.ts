@@ -14,7 +14,7 @@ const user = (text: string, more: object = {}) => ({
 const hear = (...updates: unknown[]) => foldTurn(recordTurn(updates).drafts, 'turn');
 const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
 
-/** Returns the items of a turn that breaks after these updates. */
+/** Returns the items of a turn that ends with an error after these updates. */
 function breakAfter(...updates: unknown[]) {
   const { translator, drafts, send } = startTranslator();
   translator.begin('turn', 'Do it.', timestamp);
@@ -23,10 +23,10 @@ function breakAfter(...updates: unknown[]) {
   return foldTurn(drafts, 'turn').outputItems.slice(1);
 }
 
-describe('a turn that breaks', () => {
+describe('turns that end with an error', () => {
   const odd = { sessionUpdate: 'hologram' };
 
-  test('without text keeps unknown updates in a system message', () => {
+  test('a turn that ends with an error and has no text keeps unknown updates in a system message', () => {
     expect(breakAfter(odd)).toMatchObject([
       {
         origin: 'system',
@@ -36,19 +36,19 @@ describe('a turn that breaks', () => {
     ]);
   });
 
-  test('after its text has ended keeps unknown updates', () => {
+  test('a turn that ends with an error keeps unknown updates even if its text has already ended', () => {
     const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look' };
     const items = breakAfter(say('Hi.'), call, odd);
     expect(items.find((item) => item.raw !== undefined)?.raw).toEqual([odd]);
   });
 
-  test('in a text, without unknown updates, keeps no raw value', () => {
+  test('a text that is interrupted by an error, without unknown updates, has no raw value', () => {
     const [item] = breakAfter(say('Half'));
     expect(item).toMatchObject({ content: 'Half', error });
     expect(item).not.toHaveProperty('raw');
   });
 
-  test('shows the beginning of an echo', () => {
+  test('if a turn ends with an error during an echo, the beginning of the echo is shown', () => {
     expect(breakAfter(user('Do'))).toMatchObject([{ content: 'Do', origin: 'user' }]);
   });
 });
@@ -78,10 +78,10 @@ test.each([
   expect(foldTurn(drafts, 'two').outputItems.at(-1)).not.toHaveProperty('raw');
 });
 
-describe('an approval', () => {
+describe('approvals', () => {
   const request = { approvalId: 'a', title: 'May I?', options: [] };
 
-  test('that is requested twice is one approval', () => {
+  test('an approval that is requested twice is one approval', () => {
     const { translator, drafts } = startTranslator();
     translator.openApproval(request, timestamp);
     translator.openApproval({ ...request, title: 'Again?' }, timestamp);
@@ -92,7 +92,7 @@ describe('an approval', () => {
     expect(itemsOf(foldTurn(drafts, 'own-1'), 'approval')).toMatchObject([{ title: 'May I?' }]);
   });
 
-  test('keeps no outcome of another approval id', () => {
+  test('an outcome with another approval’s id does not change an approval', () => {
     const { translator, drafts } = startTranslator();
     translator.openApproval(request, timestamp);
     translator.closeApproval('b', { outcome: 'cancelled' }, timestamp);
@@ -100,38 +100,38 @@ describe('an approval', () => {
   });
 });
 
-describe('a user chunk', () => {
-  test('after an echo is shown in a user message', () => {
+describe('user chunks', () => {
+  test('a user chunk after the echo is shown in a user message', () => {
     expect(textsIn(hear(user('Do it.'), user(' And more.')))).toEqual([['user', ' And more.']]);
   });
 
-  test('that is not text is shown', () => {
+  test('a user chunk that is not text is shown', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
     const { outputItems } = hear({ sessionUpdate: 'user_message_chunk', content: image });
     expect(outputItems.at(-1)).toMatchObject({ origin: 'user', blocks: [image] });
   });
 
   test.each([[{ type: 'text' }], [{ text: 'Do it.' }], [{ type: 'hologram', text: 'Do it.' }]])(
-    'that cannot be read is kept: %j',
+    'a user chunk that cannot be read is kept: %j',
     (content) => {
       const { outputItems } = hear({ sessionUpdate: 'user_message_chunk', content }, say('Hi.'));
       expect(outputItems.slice(1)).toMatchObject([{ content: 'Hi.', raw: [content] }]);
     },
   );
 
-  test('that is an echo keeps no raw value', () => {
+  test('a user chunk that is an echo keeps no raw value', () => {
     const content = { type: 'text', text: 'Do it.', annotations: { x: 1 } };
     const { outputItems } = hear({ sessionUpdate: 'user_message_chunk', content }, say('Hi.'));
     expect(outputItems.at(-1)).not.toHaveProperty('raw');
   });
 
-  test('that only begins an echo is shown before an answer that is not text', () => {
+  test('a user chunk with only the beginning of an echo is shown before an answer that is not text', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
     const { outputItems } = hear(user('Do'), { ...say(''), content: image });
     expect(outputItems.slice(1)).toMatchObject([{ content: 'Do' }, { blocks: [image] }]);
   });
 
-  test('that is not an echo keeps its other fields', () => {
+  test('a user chunk that is not an echo keeps its other fields', () => {
     const content = { type: 'text', text: 'Other.', annotations: { x: 1 } };
     const { outputItems } = hear({ sessionUpdate: 'user_message_chunk', content });
     expect(outputItems.at(-1)).toMatchObject({
@@ -140,11 +140,11 @@ describe('a user chunk', () => {
     });
   });
 
-  test('after an empty chunk of the answer may still be an echo', () => {
+  test('a user chunk after an empty chunk of the answer may still be an echo', () => {
     expect(textsIn(hear(say(''), user('Do it.'), say('Done.')))).toEqual([['agent', 'Done.']]);
   });
 
-  test('in a turn of the agent’s own is not an echo', () => {
+  test('a user chunk in a turn of the agent’s own is not an echo', () => {
     const { drafts, send } = startTranslator();
     send(user('Do it.'), say('Done.'));
     expect(foldTurn(drafts, 'own-1').outputItems).toMatchObject([
@@ -162,7 +162,7 @@ test('a plan divides the text before it from the text after it', () => {
   ]);
 });
 
-test('other fields of a notice or of usage make no message of their own', () => {
+test('unknown fields of a notice and of usage are kept together in one message', () => {
   const { outputItems } = hear(
     { sessionUpdate: 'notice', title: '', _meta: { x: 1 } },
     { sessionUpdate: 'usage_update', used: 1, _meta: { x: 2 } },
@@ -170,36 +170,36 @@ test('other fields of a notice or of usage make no message of their own', () => 
   expect(outputItems).toHaveLength(1);
 });
 
-test('usage keeps no raw value', () => {
+test('a usage update adds no raw value', () => {
   const { outputItems } = hear({ sessionUpdate: 'usage_update', used: 1 }, say('Hi.'));
   expect(outputItems.at(-1)).not.toHaveProperty('raw');
 });
 
-test('other fields of a chunk make no message of their own', () => {
+test('unknown fields of a chunk do not begin a message', () => {
   expect(hear(say('', { _meta: { x: 1 } })).outputItems).toHaveLength(1);
 });
 
-describe('a call that has ended', () => {
+describe('calls that have ended', () => {
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look', status: 'completed' };
 
   test.each([
     ['an announcement that it has completed', call],
     ['an announcement that it has failed', { ...call, status: 'failed' }],
     ['an update', { ...call, sessionUpdate: 'tool_call_update', status: 'in_progress' }],
-  ])('does not begin again by %s', (_name, again) => {
+  ])('a call that has ended does not begin again by %s', (_name, again) => {
     const response = hear(call, again, say('Done.'));
     expect(itemsOf(response, 'function_call')).toHaveLength(1);
     expect(response.outputItems.at(-1)).toMatchObject({ content: 'Done.', raw: [again] });
   });
 
-  test('begins again by a permission request', () => {
+  test('a call that has ended begins again by a permission request', () => {
     const { translator, drafts, send } = startTranslator();
     send(call);
     translator.toolCall({ toolCallId: 'c', title: 'Look' }, timestamp);
     expect(itemsOf(foldTurn(drafts, 'own-1'), 'function_call')).toHaveLength(2);
   });
 
-  test('does not divide a message by a late update', () => {
+  test('a late update of a call that has ended does not divide a message', () => {
     const late = { ...call, sessionUpdate: 'tool_call_update', rawOutput: 'late' };
     expect(textsIn(hear(call, say('One '), late, say('message.')))).toEqual([
       ['agent', 'One message.'],

@@ -79,7 +79,7 @@ export class AcpTurn {
     this.#compactions = new Compactions(writer);
   }
 
-  /** Whether the turn shows nothing of the agent yet. */
+  /** Whether the agent has shown nothing in the turn yet. */
   get isSilent(): boolean {
     return this.#writer.shown === this.#warnings && !this.#hasFailed;
   }
@@ -168,7 +168,10 @@ export class AcpTurn {
     this.count(usage);
   }
 
-  /** Called when the agent reports whether the turn has failed; the reason follows as a message of its own. */
+  /**
+   * Called when the agent reports whether the turn has failed. The agent sends the reason afterwards, as a separate
+   * message.
+   */
   failed(hasFailed: boolean): void {
     if (hasFailed) this.#close();
     this.#hasFailed = hasFailed;
@@ -183,7 +186,10 @@ export class AcpTurn {
     this.#writer.keep(raw);
   }
 
-  /** Keeps a value that is not part of the conversation: no item is made for it. */
+  /**
+   * Keeps a value that is not part of the conversation. The value is stored with another item, and never gets an item
+   * of its own.
+   */
   keepAside(raw: unknown): void {
     if (isObject(raw)) this.#aside.add(raw);
     this.keep(raw);
@@ -222,7 +228,7 @@ export class AcpTurn {
     return this.end(toTurnEnd(outcome, this.#hasFailed, this.#messageWriter.lastMessage));
   }
 
-  /** Ends the turn. Returns the values that were kept aside and found no item. */
+  /** Ends the turn. Returns the values given to `keepAside` that no item has taken. */
   end(end: TurnEnd): unknown[] {
     const error = end.type === 'response_error' ? end.error : undefined;
     this.#endEcho();
@@ -230,7 +236,7 @@ export class AcpTurn {
     this.#children.close();
     this.#messages.close();
     for (const one of this.#again.end()) this.keepAside(one);
-    this.calls.closeAll(error?.message ?? 'The turn ended before this finished.');
+    this.calls.closeAll(error?.message ?? 'The turn ended before this call finished.');
     const unplaced = this.#place(error !== undefined);
     this.#writer.end(end);
     return unplaced;
@@ -242,14 +248,15 @@ export class AcpTurn {
     source: Source,
     parentCallId: string | undefined,
   ): void {
-    // An ended call no longer changes.
+    // An ended call no longer changes: keep the update as it is.
     if (this.calls.isOver(callId) && !isAnew(update, source)) return this.keepAside(update);
     if (source === 'request' || this.calls.isStateChange(callId, update)) this.#close();
     this.calls.read(update, source, parentCallId);
   }
 
   /**
-   * Stores unplaced values with the interrupted text, or in an item of their own if they belong to the conversation.
+   * Stores the values that no item has taken: with the interrupted message if there is one, otherwise in an item of
+   * their own if any of them belongs to the conversation. Returns the values that are not stored.
    */
   #place(isBroken: boolean): unknown[] {
     const unplaced = this.#writer.takeUnplaced();
@@ -269,7 +276,10 @@ export class AcpTurn {
     this.#messageWriter.appendText('user', this.#echo.end());
   }
 
-  /** Returns content of a user chunk, without the echo of the user's own message. */
+  /**
+   * Returns the content of a user chunk without the part that repeats the user's message; undefined if nothing else is
+   * left.
+   */
   #withoutEcho(content: unknown): unknown {
     const { fields, rest } = readFields(content, textBlock);
     if (fields.type === undefined || fields.text === undefined) return content;

@@ -3,10 +3,10 @@ import { BoundedList } from '../../../base/bounded-list.ts';
 
 /** How many values are kept for a later turn: the newest. */
 const maxUnplaced = 100;
-/** The largest late update that is kept, in characters of JSON, roughly. */
+/** The size of the largest late update that is kept, in about characters of JSON. */
 const maxLateSize = 40_000;
 
-/** Values for the next turn: they arrived while no turn ran, or found no item in their turn. */
+/** Values for the next turn: values that arrived while no turn ran, and values that no item of their turn has taken. */
 export class UnplacedUpdates {
   readonly #values = new BoundedList({ values: maxUnplaced, omits: 'first' });
   /** The last late update of each call that ended with its turn. */

@@ -19,7 +19,7 @@ describe('several plans', () => {
   });
   const removed = (planId: string) => ({ sessionUpdate: 'plan_removed', planId });
 
-  test('become one item each, with the newest entries', () => {
+  test('several plans become one item each, with the newest entries', () => {
     const response = turnOf(items('a', 'Look'), items('b', 'Leap'), items('a', 'Look', 'Land'));
     expect(itemsOf(response, 'plan')).toMatchObject([
       { id: 'turn:plan:a', entries: [entry('Look'), entry('Land')] },
@@ -67,7 +67,7 @@ describe('messages between sessions', () => {
   });
   const between = { senderSessionId: 'main', recipientSessionId: 'helper' };
 
-  test('a whole message names its sessions', () => {
+  test('a whole message between sessions names the two sessions', () => {
     expect(noticesOf(whole('Look here.', between))).toEqual([
       'Message between sessions from main to helper:\n\nLook here.',
     ]);
@@ -78,7 +78,7 @@ describe('messages between sessions', () => {
     ['chunks, then the whole', [chunk('Look '), chunk('here.'), whole('Look here.')]],
     ['a beginning, then the whole', [chunk('Look '), whole('Look here.')]],
     ['the participants first', [{ ...whole(''), content: [] }, chunk('Look here.')]],
-  ])('%s are shown once', (_, updates) => {
+  ])('a message between sessions is shown once: %s', (_, updates) => {
     expect(noticesOf(...updates)).toEqual(['Message between sessions:\n\nLook here.']);
   });
 });

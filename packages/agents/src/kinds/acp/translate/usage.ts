@@ -9,11 +9,14 @@ const usageUpdate = {
   sessionUpdate: z.string(),
   used: count,
   size: count,
-  /** Only dollars have a field; other currencies are kept as raw values. */
+  /** Liminal has a field only for US dollars; costs in other currencies are kept as raw values. */
   cost: z.object({ amount: count, currency: z.literal('USD') }),
 };
 
-/** Reads an update's counts. The tokens are 0: agents report tokens only at a turn's end, if at all. */
+/**
+ * Reads an update's counts. The counts of input and output tokens are 0: agents report them only at a turn's end, if at
+ * all.
+ */
 export function readUsageUpdate(update: unknown): {
   usage: Usage;
   rest: Read<typeof usageUpdate>['rest'];
@@ -29,7 +32,7 @@ export function readUsageUpdate(update: unknown): {
   return { usage, rest };
 }
 
-/** Not in the stable protocol, but sent by agents that follow its draft. */
+/** The usage of a turn. The stable protocol lacks this field, but agents that follow the draft send it. */
 export const TurnUsage = z
   .looseObject({
     inputTokens: count.nullish(),
@@ -57,8 +60,8 @@ interface Counts {
 }
 
 /**
- * All input tokens. Some agents count cached tokens (read or written) separately. Their total shows that, or an input
- * count that is smaller than the cached tokens.
+ * All input tokens. Some agents do not count cached tokens (read or written) as input tokens. Such an agent is
+ * recognised by its total, or by an input count that is smaller than its count of cached tokens.
  */
 function wholeInput({ totalTokens: total, ...counts }: Counts): number {
   const input = counts.inputTokens ?? 0;

@@ -9,8 +9,8 @@ async function activitiesIn(name: string): Promise<string[]> {
   return told.filter((text, index) => text !== (told[index - 1] ?? ''));
 }
 
-describe('a retry is shown until the model answers', () => {
-  test('overloaded', async () => {
+describe('retries', () => {
+  test('each retry of an overloaded model is shown until the model answers', async () => {
     expect(await activitiesIn('retry-529')).toEqual([
       'The model is overloaded (529). Trying again now (attempt 1 of 2).',
       'The model is overloaded (529). Trying again now (attempt 2 of 2).',
@@ -18,14 +18,14 @@ describe('a retry is shown until the model answers', () => {
     ]);
   });
 
-  test('too many requests', async () => {
+  test('a retry after too many requests is shown until the model answers', async () => {
     expect(await activitiesIn('retry-429')).toEqual([
       'The model rejects further requests for now (429). Trying again now (attempt 1 of 2).',
       '',
     ]);
   });
 
-  test('the retries are used up', async () => {
+  test('the activity is empty once the retries are used up', async () => {
     expect((await activitiesIn('error-529')).at(-1)).toBe('');
   });
 });
@@ -46,6 +46,6 @@ test.each([
   expect(readActivity(retry)).toMatch(/\(attempt 2 of 10\)\.$/);
 });
 
-test('a text without a retry has no activity', async () => {
+test('a turn without a retry has no activity', async () => {
   expect(await activitiesIn('text')).toEqual([]);
 });

@@ -16,7 +16,10 @@ type Retry = z.infer<typeof Retry>;
 /** Types of messages that show that the turn no longer waits. */
 const resuming = new Set<unknown>(['stream_event', 'assistant', 'user', 'result']);
 
-/** A sentence for people; '' if the turn no longer waits; undefined for all other messages. */
+/**
+ * Returns a sentence for people if the message says that the turn waits, '' if the turn no longer waits, and undefined
+ * for all other messages.
+ */
 export function readActivity(message: unknown): string | undefined {
   if (typeof message !== 'object' || message === null || !('type' in message)) return undefined;
   if (resuming.has(message.type)) return '';

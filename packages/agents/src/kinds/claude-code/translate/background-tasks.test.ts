@@ -82,7 +82,7 @@ test('the last line of a command’s output is shown, and only a new last line c
   expect(progress()[1]).toHaveLength(200);
 });
 
-test('the file of a command’s whole output is that which its own result names', () => {
+test('a command’s output file is read only from the result that names the command’s own task', () => {
   const tasks = new BackgroundTasks();
   read(tasks, level('a', 'b'));
   const files = () => tasks.running.map((task) => task.outputFile);
@@ -100,7 +100,7 @@ test.each([
   ['failed', 'The background task “Do a” has failed.'],
   ['stopped', 'The background task “Do a” was stopped.'],
   ['constructor', 'The background task “Do a” is done.'],
-])('an end without a summary gets our own sentence: %s', (status, words) => {
+])('an end without a summary gets Liminal’s own sentence: %s', (status, words) => {
   const tasks = new BackgroundTasks();
   read(tasks, level('a'));
   const end = { subtype: 'task_notification', task_id: 'a', status };
@@ -140,7 +140,7 @@ test('the end of an earlier process’s task is reported once', () => {
   expect(read(tasks, { ...end, task_id: 'b', ambient: true })).toBeUndefined();
 });
 
-test('a task that runs again is reported as ended again', () => {
+test('when a task that has run again ends, its end is reported again', () => {
   const tasks = new BackgroundTasks();
   const end = { subtype: 'task_notification', task_id: 'a', summary: 'Done.' };
   const told = [level('a'), end, level(), level('a'), end].map((message) => read(tasks, message));

@@ -25,9 +25,12 @@ const Started = z.looseObject({
 const Progress = z.looseObject({
   subtype: z.literal('task_progress'),
   task_id: z.string(),
-  /** The task's present activity, or its assignment if it reports no activity. */
+  /** The task's present activity; for a task that reports no activity, its assignment. */
   description: z.string().optional().catch(undefined),
-  /** A better description, which some tasks have. For subagents, each summary would cost a request to the model. */
+  /**
+   * A better description, which some tasks have. Subagents have no better description: each of their summaries would
+   * cost a request to the model.
+   */
   summary: z.string().optional().catch(undefined),
   last_tool_name: z.string().optional().catch(undefined),
 });
@@ -37,14 +40,14 @@ const Ended = z.looseObject({
   task_id: z.string(),
   status: z.string().catch('completed'),
   summary: z.string().catch(''),
-  /** Whether the summary is a subagent's report, which the call that started the subagent already shows. */
+  /** Whether the summary is a subagent's report. The call that started the subagent already shows the report. */
   summary_is_report: z.boolean().catch(false),
   ambient: z.boolean().catch(false),
 });
 
 /** The structured result of a command that continues in the background. */
 const InBackground = z.looseObject({ backgroundTaskId: z.string() });
-/** Claude Code's words before the path of the output. */
+/** Claude Code's words before the path of the output's file. */
 const beforeOutput = 'Output is being written to: ';
 
 const TaskMessage = z.union([Level, Started, Progress, Ended]);
@@ -64,16 +67,23 @@ const maxProgress = 200;
 const maxKnown = 200;
 
 /**
- * The background tasks. Claude Code reports the whole set at each change (`background_tasks_changed`), and details
- * separately. It reports a task's end as text, which also goes to the model; the model then begins a turn by itself.
+ * The background tasks. Claude Code reports all running tasks at each change (`background_tasks_changed`), and the
+ * tasks' details separately. Claude Code reports a task's end as text, which it also gives to the model; the model then
+ * begins a turn by itself.
  */
 export class BackgroundTasks {
   #running: readonly BackgroundTask[] = [];
-  /** The call and title of each task; may be reported before or after the task is in the set. */
+  /**
+   * The call and title of each task. Claude Code may report a task's call and title before or after it lists the task
+   * as running.
+   */
   readonly #started = new Map<string, { callId: string | undefined; title: string }>();
-  /** Tasks that ran in the background, by id. This process's other tasks end with the call that began them. */
+  /**
+   * Tasks that ran in the background, by id. A task of this process that is not listed here ends with the call that
+   * began it.
+   */
   readonly #known = new Map<string, BackgroundTask>();
-  /** Reported ends of tasks, by id. */
+  /** The sentences about the ends of tasks, by the tasks' ids. */
   readonly #ended = new Map<string, string>();
 
   /** The running tasks; each change makes a new list. */
@@ -102,7 +112,7 @@ export class BackgroundTasks {
     }
   }
 
-  /** Applies a command's output so far, or its end; the last line becomes the task's progress. */
+  /** Reads a command's output so far, or the end of that output. The last line becomes the task's progress. */
   readOutput(taskId: string, output: string): void {
     const line = output.split(/[\r\n]+/).findLast((one) => one.trim() !== '');
     const progress = line && headOf(line, maxProgress);
@@ -110,12 +120,13 @@ export class BackgroundTasks {
     if (progress !== undefined && progress !== before) this.#change(taskId, { progress });
   }
 
-  /** Reads which file gets the output of a command that a result says to run in the background. */
+  /** If a call's result says that its command runs in the background, reads the path of the output's file. */
   readResult(structured: unknown, text: string): void {
     const taskId = InBackground.safeParse(structured).data?.backgroundTaskId;
     const at = text.indexOf(beforeOutput);
     if (taskId === undefined || at < 0) return;
-    // Only a file of this name: a command could print such words before it is sent to the background.
+    // Accept only a file with this name: before a command is moved to the background, it could itself print Claude
+    // Code's words.
     const name = `/tasks/${taskId}.output`;
     const [line = ''] = text.slice(at + beforeOutput.length).split('\n', 1);
     const end = line.indexOf(name);
@@ -177,7 +188,7 @@ export class BackgroundTasks {
   }
 }
 
-/** Claude Code's words for the end of an unfinished task. */
+/** Matches Claude Code's words for a task that ended without finishing. */
 const namesEnd = /\b(?:fail|failed|stopped|killed|cancell?ed|exit code|error|didn't finish)\b/i;
 
 /** Claude Code's words for a command that exceeded its time limit; measured on 2.1.330. */
@@ -188,14 +199,14 @@ const aboutLimit =
 const withLimit = (words: string): string =>
   atLimit.test(words) ? `${words.replace(/(?<![.!?])$/, '.')} ${aboutLimit}` : words;
 
-/** A sentence about a task's end. @param task - Undefined for a task of an earlier process. */
+/** Returns a sentence about a task's end. @param task - Undefined if an earlier process began the task. */
 function howItEnded(
   { status, summary, summary_is_report: isReport }: z.infer<typeof Ended>,
   task: BackgroundTask | undefined,
 ): string {
   const end = Object.hasOwn(ends, status) ? ends[status] : undefined;
   const hasSummary = summary !== '' && !(isReport && task !== undefined);
-  // A stopped subagent's summary is its title, which does not mention the end.
+  // The summary of a stopped subagent is only the task's title, and does not mention the end.
   const isPlain = end === undefined || isReport || namesEnd.test(summary);
   if (hasSummary && isPlain) return summary;
   const which = task === undefined ? '' : ` “${task.title}”`;

@@ -11,9 +11,9 @@ interface OpenCall {
   itemId: string;
   name: string;
   parentCallId: string | undefined;
-  /** Whether the call updates the to-do list, which is shown as the turn's plan, not as a tool. */
+  /** Whether the call updates the to-do list. The list is shown as the turn's plan, and its calls are not shown. */
   isPlan: boolean;
-  /** The item of a call that is shown only if it fails. */
+  /** The call's item, if the call is shown only if it fails. */
   unshown?: OutputItem;
 }
 
@@ -70,7 +70,7 @@ export class ClaudeCalls {
     this.#writer.cancel(itemId, 'retried');
   }
 
-  /** Adds a result, even of an unknown call (TC-3.3g). */
+  /** Adds a call's result, even if the call is unknown (TC-3.3g). */
   answer(result: ToolResult, parentCallId: string | undefined): void {
     const call = this.#waiting.get(result.callId);
     this.#waiting.delete(result.callId);
@@ -78,7 +78,7 @@ export class ClaudeCalls {
       const { content, structured } = result;
       return this.#showPlan(this.#plan.answer(call.name, content, structured));
     }
-    // Show a failure with its call: alone it would look like the result of an unknown tool.
+    // Show a failed call, too: without the call, the failure would look like the result of an unknown tool.
     if (call?.unshown !== undefined) this.#writer.add(call.unshown);
     const parent = call?.parentCallId ?? parentCallId;
     this.#writer.add({
@@ -99,7 +99,10 @@ export class ClaudeCalls {
     }
   }
 
-  /** The call's item. Incomplete arguments are not JSON: they are kept as `raw`, and the item's arguments are empty. */
+  /**
+   * The call's item. If the arguments are incomplete, they are not JSON: they are kept as `raw`, and the item's
+   * arguments are empty.
+   */
   #settled(itemId: string): OutputItem | undefined {
     const item = this.#writer.item(itemId);
     if (item?.type !== 'function_call') return item;
@@ -108,7 +111,7 @@ export class ClaudeCalls {
 
   #note(itemId: string, block: NativeBlock, parentCallId: string | undefined): OpenCall {
     const name = block.name ?? block.type;
-    // A subagent's to-do list is not the turn's plan.
+    // Only the main agent's to-do list is the turn's plan, not a subagent's.
     const isPlan = parentCallId === undefined && isPlanTool(name);
     const call: OpenCall = { itemId, name, parentCallId, isPlan };
     this.#waiting.set(block.id ?? itemId, call);

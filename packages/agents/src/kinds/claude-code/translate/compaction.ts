@@ -1,4 +1,6 @@
-/** Claude Code's compactions: each is a system message from its beginning on. */
+/**
+ * Shows Claude Code's compactions, each as a system message that is open from the compaction's beginning to its end.
+ */
 import { z } from 'zod';
 import type { Compaction } from '@liminal/protocol';
 import type { TurnWriter } from '../../../base/turn-writer.ts';
@@ -30,8 +32,8 @@ export interface CompactionStep {
 }
 
 /**
- * The step of a compaction that a message reports; undefined for other messages. After `done`, the boundary follows as
- * `ended`, with the conversation's size before and after.
+ * The step of a compaction that a message reports; undefined for other messages. After the step `done` follows the step
+ * `ended` (Claude Code's `compact_boundary`), with the conversation's size before and after.
  */
 export function readCompaction(message: SystemMessage): CompactionStep | undefined {
   const { subtype, status, compact_result: result, compact_error: reason = '' } = message;
@@ -77,7 +79,7 @@ export class Compactions {
   readonly #writer: TurnWriter;
   #count = 0;
   #open: string | undefined;
-  /** The end of the open compaction, until its boundary adds details. */
+  /** The step `done` of the open compaction, until `compact_boundary` adds details. */
   #ending: CompactionStep | undefined;
 
   constructor(writer: TurnWriter) {
@@ -93,7 +95,9 @@ export class Compactions {
     if (state === 'ended') this.close();
   }
 
-  /** Ends the open compaction if it is done. An unfinished compaction ends with the turn. */
+  /**
+   * Ends the open compaction's item if the compaction is done. The item of an unfinished compaction ends with the turn.
+   */
   close(): void {
     if (this.#open === undefined || this.#ending === undefined) return;
     const id = this.#open;

@@ -64,7 +64,7 @@ test('locations have a line, and diffs have both sides', () => {
   expect(grep.locations).toStrictEqual([{ path: '/code' }]);
 });
 
-test('an edit without its old text has a diff with the new text; without the new text or the file it has none', () => {
+test('an edit without its old text has a diff with the new text; an edit without its new text or its file has no diff', () => {
   const file_path = '/code/shop/a.ts';
   expect(face('Edit', { file_path, new_string: 'b' }).diffs).toEqual([
     { path: file_path, oldText: null, newText: 'b' },

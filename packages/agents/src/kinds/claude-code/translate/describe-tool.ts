@@ -14,9 +14,9 @@ type ToolInput = Record<string, unknown>;
 
 interface ToolDescriber {
   kind: ToolKind;
-  /** The title's beginning, and the whole title before the arguments are known. */
+  /** The beginning of the title, and the whole title until the arguments are known. */
   verb: string;
-  /** The title's rest, from the arguments. */
+  /** Returns the rest of the title, from the arguments. */
   subject?: (input: ToolInput, cwd: string) => string | undefined;
   locations?: (input: ToolInput) => ToolLocation[];
   diffs?: (input: ToolInput) => FileDiff[];
@@ -52,7 +52,7 @@ const at =
     const value = stringField(input, key);
     const line = lineKey === undefined ? undefined : numberField(input, lineKey);
     if (value === undefined) return [];
-    // Models may pass any number.
+    // Check the line: models may pass any number.
     return [Number.isSafeInteger(line) ? { path: value, line } : { path: value }];
   };
 

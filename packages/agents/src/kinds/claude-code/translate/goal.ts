@@ -13,7 +13,10 @@ const Evaluated = z.looseObject({
     .nullable(),
 });
 
-/** The answer to `/goal`, which is read because Claude Code reports a goal only at its first check. */
+/**
+ * Claude Code's answer to `/goal`. This answer is the first message that names the goal: Claude Code sends
+ * `active_goal` only when it first checks the goal.
+ */
 const Answered = z.looseObject({
   type: z.literal('assistant'),
   message: z.looseObject({
@@ -25,10 +28,13 @@ const Answered = z.looseObject({
 const Reset = z.looseObject({ type: z.literal('conversation_reset') });
 const GoalMessage = z.union([Evaluated, Answered, Reset]);
 
-/** Most characters of a goal, and of the reason why it is not met, that are shown. */
+/** Most characters that are shown of a goal, and of the reason why the goal is not met. */
 const maxShown = 300;
 
-/** Notices that replace the earlier notices about the goal; undefined for messages that do not concern the goal. */
+/**
+ * Returns the new notices about the goal, which replace the earlier ones; undefined for messages that are not about the
+ * goal.
+ */
 export function readGoal(message: unknown): SessionNotice[] | undefined {
   const goalMessage = GoalMessage.safeParse(message).data;
   if (goalMessage === undefined) return undefined;

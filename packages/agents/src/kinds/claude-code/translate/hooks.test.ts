@@ -25,7 +25,7 @@ test.each([
   expect(hookNotice(hook(fields))).toBe(`The hook PostToolUse:Bash ${what}`);
 });
 
-test('a hook at a session’s start can only fail', () => {
+test('a hook at a session’s start can fail, but cannot refuse', () => {
   const message = hook({ hook_name: 'SessionStart:startup', outcome: 'error', exit_code: 2 });
   expect(hookNotice(message)).toBe('The hook SessionStart:startup failed (exit code 2).');
 });
@@ -50,7 +50,7 @@ test.each([
 
 test.each([
   [{ stdout: 'Remember the milk.' }],
-  // Claude Code itself reports this.
+  // No notice, because Claude Code itself shows the message.
   [{ stdout: '{"systemMessage":"Mind it."}' }],
   [{ stdout: '{"decision":"approve"}' }],
   [{ stdout: '{no JSON' }],

@@ -28,11 +28,12 @@ const HookAnswer = z.looseObject({
 });
 
 /**
- * The exit code with which a hook refuses; other codes mean that the hook failed. A session's start cannot be refused.
+ * The exit code with which a hook refuses; other codes mean that the hook failed. A hook cannot refuse a session's
+ * start.
  */
 const refuses = 2;
 
-/** A notice about a hook that refused, stopped or failed; undefined for other hooks. */
+/** Returns a notice about a hook that refused an action, stopped the turn or failed; undefined for other hooks. */
 export function hookNotice(message: unknown): string | undefined {
   const response = HookResponse.safeParse(message).data;
   if (response === undefined) return undefined;
@@ -48,7 +49,8 @@ export function hookNotice(message: unknown): string | undefined {
   if (answer?.continue === false) return hookWords(name, hookOutcomes.stopped, answer.stopReason);
   const { hookEventName, permissionDecision, permissionDecisionReason } =
     answer?.hookSpecificOutput ?? {};
-  // Every decision except `allow` stops a skill's command. Other refusals are reported in the tool call's result.
+  // For a skill's command, every decision except `allow` is a refusal. Refusals of tool calls need no notice: the
+  // call's result reports them.
   if (hookEventName === 'PreSkillShellCommand' && (permissionDecision ?? 'allow') !== 'allow')
     return hookWords(name, hookOutcomes.blocked, permissionDecisionReason ?? '');
   if (answer?.decision !== 'block') return undefined;

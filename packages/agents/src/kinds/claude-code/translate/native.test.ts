@@ -20,13 +20,13 @@ test('deltas of text, thinking and arguments are plain', () => {
   }
 });
 
-test('a delta that answers a user message or breaks off is left to the schema', () => {
+test('a delta that names a user message or abandoned blocks is read by the schema', () => {
   expect(isPlainDelta({ ...plain, user_message_uuid: 'u' })).toBe(false);
   expect(isPlainDelta({ ...plain, user_message_uuids: ['u'] })).toBe(false);
   expect(isPlainDelta({ ...plain, abandoned_blocks: { from_block_index: 0 } })).toBe(false);
 });
 
-test('only messages that the schema accepts pass, unchanged', () => {
+test('`isPlainDelta` accepts only messages that the schema accepts unchanged', () => {
   const value = fc.oneof(
     fc.constantFrom<unknown>(undefined, null, 'text_delta', 'content_block_delta', Number.NaN),
     fc.anything({ maxDepth: 1 }),

@@ -1,10 +1,11 @@
 /**
- * The parts of Claude Code's messages that Liminal reads, as in testkit's recordings; other fields stay unchanged.
+ * Schemas of the parts of Claude Code's messages that Liminal reads, as found in testkit's recordings; other fields
+ * pass unchanged.
  */
 import { z } from 'zod';
 import { Origin } from './origin.ts';
 
-/** An empty id counts as none. */
+/** An id; an empty id is read as missing. */
 const Id = z
   .string()
   .transform((id) => (id === '' ? undefined : id))
@@ -23,7 +24,7 @@ export const NativeBlock = z.looseObject({
 });
 export type NativeBlock = z.infer<typeof NativeBlock>;
 
-/** A number of tokens; an impossible number counts as missing. */
+/** A number of tokens; an invalid number is read as missing. */
 const count = z.number().nonnegative().nullish().catch(undefined);
 
 const NativeUsage = z.looseObject({
@@ -104,7 +105,7 @@ export const StreamMessage = z.looseObject({
   type: z.literal('stream_event'),
   event: z.union([ApiEvent, z.looseObject({ type: z.literal('ping') })]),
   parent_tool_use_id: z.string().nullish(),
-  /** In a broken stream's last event: the blocks from this index on are abandoned. */
+  /** Set in the last event of a broken stream: the message's blocks from this index on are abandoned. */
   abandoned_blocks: z.looseObject({ from_block_index: z.number() }).optional(),
 });
 export type StreamMessage = z.infer<typeof StreamMessage>;
@@ -172,7 +173,7 @@ const NativeMessage = z.discriminatedUnion('type', [
 ]);
 export type NativeMessage = z.infer<typeof NativeMessage>;
 
-/** The message, or undefined if its type is unknown. */
+/** Returns the parsed message; undefined if the message's type is unknown. */
 export const parseNative = (message: unknown): NativeMessage | undefined =>
   isPlainDelta(message) ? message : NativeMessage.safeParse(message).data;
 
@@ -181,8 +182,8 @@ export type PlainDelta = StreamMessage & {
 };
 
 /**
- * Whether a message is only a delta. Checked without the schema, because nearly all messages are deltas and the schema
- * takes ten times as long. The schema would accept every message that this function accepts.
+ * Whether a message is only a delta. The check does without the schema, because nearly all messages are deltas and the
+ * schema takes ten times as long. The schema accepts every message that this function accepts.
  */
 export function isPlainDelta(message: unknown): message is PlainDelta {
   if (!isRecord(message) || message['type'] !== 'stream_event') return false;

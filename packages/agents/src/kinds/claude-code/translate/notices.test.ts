@@ -85,13 +85,13 @@ test.each([
 });
 
 test.each(['hologram', 'toString', 'notification'])(
-  'the subtype “%s” without a text is unknown',
+  'a message of the subtype “%s” without a text counts as unknown',
   (subtype) => {
     expect(read({ subtype })).toBe('unknown');
   },
 );
 
-test('only messages for Claude Code’s own screens are silent', () => {
+test('only messages for Claude Code’s own screens are not shown', () => {
   expect(isSilentType({ type: 'keep_alive' })).toBe(true);
   const others = [{ type: 'hologram' }, { type: 7 }, {}, null, undefined, 'keep_alive'];
   expect(others.filter((message) => isSilentType(message))).toEqual([]);

@@ -1,17 +1,17 @@
-/** Decides which of Claude Code's messages besides the conversation are shown. */
+/** Decides which of Claude Code's messages that are not part of the conversation are shown. */
 import { z } from 'zod';
 import { hookNotice } from './hooks.ts';
 import type { SystemMessage } from './native.ts';
 import { isAboutSession } from './session-notices.ts';
 
-/** The notices by subtype; undefined if the message has no known text. */
+/** Functions that return the notice for a message, by subtype; undefined if the message lacks the expected text. */
 const texts: Record<string, (message: SystemMessage) => string | undefined> = {
   hook_response: hookNotice,
   local_command_output: ({ content }) => content,
   informational: ({ content, tag }) => (isAboutSession(tag) ? '' : content),
   model_refusal_fallback: ({ content }) => content,
   model_refusal_no_fallback: ({ content }) => content,
-  // Without the key of Claude Code's terminal.
+  // Remove the reference to a key of Claude Code's terminal.
   notification: ({ text }) => text?.replace(/ · ctrl\+o to see$/, ''),
   permission_denied: deniedNotice,
   memory_recall: recallNotice,
@@ -32,8 +32,8 @@ const Denied = z.looseObject({
 });
 
 /**
- * A notice about a call that Claude Code refused by itself. The tool's result may contain the reason only for the
- * model.
+ * Returns a notice about a call that Claude Code refused without asking people. The reason in the call's result may be
+ * written only for the model.
  */
 function deniedNotice(message: SystemMessage): string | undefined {
   const denied = Denied.safeParse(message).data;
@@ -62,7 +62,7 @@ const Recalled = z.looseObject({
 function recallNotice(message: SystemMessage): string | undefined {
   const memories = Recalled.safeParse(message).data?.memories;
   if (memories === undefined) return undefined;
-  // A synthesis has no file: its path is only a folder in angle brackets.
+  // A memory that Claude Code has put together from several files has no file: its path is a folder in angle brackets.
   const lines = memories.map(({ path, content }) =>
     path.startsWith('<') ? (content ?? '') : `- ${path}`,
   );
@@ -86,7 +86,9 @@ function lostNotice(message: SystemMessage): string | undefined {
   return `Claude Code could not store ${what}: ${reason}.${later} Make room on the disk.`;
 }
 
-/** Subtypes whose notices matter to the session, so that they wait for the next turn if no turn is running. */
+/**
+ * Subtypes of messages that are about the session, so that their notices wait for the next turn if no turn is running.
+ */
 const lasting = new Set([
   'hook_response',
   'mirror_error',
@@ -98,7 +100,7 @@ export const isLasting = ({ subtype }: SystemMessage): boolean => lasting.has(su
 const forgotten =
   'A new conversation begins: the model does not know the earlier turns. Files are unchanged.';
 
-/** The notice in a message of another type than `system`. */
+/** Returns the notice for a message whose type is not `system`. */
 export const readOtherNotice = (message: unknown): string | undefined =>
   typeof message === 'object' &&
   message !== null &&
@@ -107,7 +109,10 @@ export const readOtherNotice = (message: unknown): string | undefined =>
     ? forgotten
     : undefined;
 
-/** Subtypes that are not shown: their content arrives in another form, or matters only to Claude Code's own screens. */
+/**
+ * Subtypes of messages that are not shown: their content also arrives in another form, or is only for Claude Code's own
+ * screens.
+ */
 const silentSystem = new Set([
   'api_retry',
   'background_tasks_changed',

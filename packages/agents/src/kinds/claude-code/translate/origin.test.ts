@@ -53,7 +53,7 @@ test.each([
   expect(describeOrigin(origin)).toBe(why);
 });
 
-test('another sender’s message is shown with its origin, but Claude Code’s text for its model is not', () => {
+test('another sender’s message is shown with its origin, but Claude Code’s text for its model is not shown', () => {
   expect(describeOrigin({ kind: 'coordinator' }, 'Hurry.')).toMatch(/\n\nHurry\.$/);
   expect(describeOrigin({ kind: 'eclipse' }, 'It is dark.')).toMatch(/\n\nIt is dark\.$/);
   expect(describeOrigin({ kind: 'peer', body: 'Hi.' }, '<peer>Hi.</peer>')).toMatch(/\n\nHi\.$/);
@@ -89,7 +89,7 @@ function told(...messages: unknown[]): unknown[] {
   return contents(all);
 }
 
-test('a turn that Claude Code begins by itself shows that at its beginning, and the origin when its result has one', () => {
+test('a turn that Claude Code begins by itself first shows only that, and then the origin if its result has one', () => {
   const { send, all } = startTranslator();
   send(requesting);
   expect(contents(all)).toEqual([[byItself]]);
@@ -123,7 +123,7 @@ test('the end of a task is the reason of the next turn, and is shown once', asyn
   ]);
 });
 
-test('after the end of a task, another reason is also shown', () => {
+test('after the end of a task, another reason for the turn is also shown', () => {
   const level = { type: 'system', subtype: 'background_tasks_changed' };
   const end = { type: 'system', subtype: 'task_notification', task_id: 'a', summary: 'Done.' };
   const origin = { kind: 'task-notification', subkind: 'scheduled-trigger' };

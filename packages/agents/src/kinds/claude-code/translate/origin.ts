@@ -1,6 +1,6 @@
 /**
- * Texts for people about the origin of turns that people did not begin: the SDK's `SDKMessageOrigin`. The origin
- * arrives with the turn's result, and earlier only with a message that the program emits.
+ * Describes for people the origin (the SDK's `SDKMessageOrigin`) of turns that people did not begin. Claude Code
+ * reports the origin with the turn's result, and earlier only if it also sends the message that began the turn.
  */
 import { z } from 'zod';
 
@@ -41,10 +41,13 @@ const words: Record<string, (origin: Origin) => string> = {
   'external-event': () => 'Something happened outside of this session.',
 };
 
-/** Kinds whose text is only for the model; the text of other kinds is also shown to people. */
+/** The kinds of origin whose message is only for the model. For other kinds of origin, people also see the message. */
 const own = new Set(['auto-continuation', 'observer-activity', 'task-notification']);
 
-/** The text about an origin; undefined if it is people. @param message - The message itself, if known. */
+/**
+ * Returns the text about an origin; undefined if a person sent the message. @param message - The message that began the
+ * turn, if known.
+ */
 export function describeOrigin(origin: Origin | undefined, message = ''): string | undefined {
   if (origin === undefined || origin.kind === 'human') return undefined;
   const kind = originKind(origin);

@@ -107,7 +107,7 @@ const counted = {
   cache_creation_input_tokens: 4_000,
 };
 
-test('usage is that of the turn’s own calls if the total is not reported', () => {
+test('usage covers only the turn’s own calls if Claude Code does not report the total', () => {
   expect(readOutcome({ ...success, usage: counted }, facts).usage).toEqual({
     inputTokens: 4_301,
     outputTokens: 20,
@@ -116,7 +116,7 @@ test('usage is that of the turn’s own calls if the total is not reported', () 
   });
 });
 
-test('usage is that of all models, including subagents, if reported', () => {
+test('usage covers all models, including subagents, if Claude Code reports their total', () => {
   const model = (count: number) => ({
     inputTokens: count,
     outputTokens: 10 * count,

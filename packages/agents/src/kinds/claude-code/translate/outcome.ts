@@ -4,7 +4,7 @@ import type { TurnEnd } from '../../../base/turn-writer.ts';
 import type { ModelUsage, NativeUsage, ResultMessage } from './native.ts';
 
 export interface TurnFacts {
-  /** Claude Code's name for the API error in the turn; undefined without an error. */
+  /** Claude Code's name for the API error that occurred in the turn; undefined if none occurred. */
   errorCategory: string | undefined;
   /** The usage of the model's last answer, which gives the present size of the context. */
   lastUsage: NativeUsage | undefined;
@@ -38,12 +38,16 @@ const codesBySubtype: Record<string, string> = {
 };
 
 /**
- * Whether Claude Code stopped at its step limit. As with ACP agents, the turn is complete, and the next turn continues.
+ * Whether Claude Code stopped at its step limit. A turn that stopped at the limit counts as complete, as with ACP
+ * agents, and the next turn continues the work.
  */
 export const hasReachedLimit = ({ subtype }: ResultMessage): boolean =>
   subtype === 'error_max_turns';
 
-/** The terminal event of a turn. Claude Code also reports an interrupt as an error; its reason distinguishes it. */
+/**
+ * The terminal event of a turn. Claude Code also reports an interrupted turn as an error; `terminal_reason`
+ * distinguishes it.
+ */
 export function readOutcome(result: ResultMessage, facts: TurnFacts): TurnEnd {
   const usage = readUsage(result, facts);
   if (result.terminal_reason?.startsWith('aborted_') === true) {
@@ -70,7 +74,7 @@ function readError(result: ResultMessage, { errorCategory }: TurnFacts): ErrorOb
   return { code, message: message === '' ? 'Claude Code reported an error.' : forPage(message) };
 }
 
-/** Looks up only own properties, because every object inherits others. */
+/** Returns the word for the key. Looks up only own properties, because every object inherits others. */
 const wordIn = (table: Record<string, string>, key: string): string | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 
@@ -93,7 +97,10 @@ function readUsage(result: ResultMessage, { lastUsage, modelId, costUsd }: TurnF
   };
 }
 
-/** The usage of all models, including subagents, if Claude Code reports it; otherwise of its own loop. */
+/**
+ * Returns the usage of all model calls of the turn, including subagents', if Claude Code reports it; otherwise the
+ * usage of the main agent's calls.
+ */
 function countTokens({ model_usage_since_last_result: turn, usage }: ResultMessage): Usage {
   if (turn === undefined) {
     return {

@@ -12,8 +12,8 @@ const entry = (content: string, status = 'pending') => ({ content, status, prior
 const briefly = ({ entries }: ClaudePlan) =>
   entries.map(({ content, status }) => `${content}: ${status}`);
 
-describe('an entry', () => {
-  test('is made from the result of TaskCreate, which in transcripts is only text', () => {
+describe('entries', () => {
+  test('an entry of the to-do list is made from the result of TaskCreate, even if the result is only text, as in transcripts', () => {
     const plan = new ClaudePlan();
     expect(plan.answer('TaskCreate', 'Done.', { task: task('1', 'Look') })).toBe(true);
     expect(plan.answer('TaskCreate', 'Task #2 created successfully: Leap', undefined)).toBe(true);
@@ -25,27 +25,30 @@ describe('an entry', () => {
     ['So: Task #2 created successfully: Leap', undefined],
     [[{ type: 'text', text: 'Task #2 created successfully: Leap' }], undefined],
     [undefined, { task: { id: '2' } }],
-  ])('is not made from another result: %j, %j', (content, structured) => {
-    const plan = new ClaudePlan();
-    expect(plan.answer('TaskCreate', content, structured)).toBe(false);
-    expect(plan.entries).toEqual([]);
-  });
+  ])(
+    'an entry of the to-do list is not made from another result: %j, %j',
+    (content, structured) => {
+      const plan = new ClaudePlan();
+      expect(plan.answer('TaskCreate', content, structured)).toBe(false);
+      expect(plan.entries).toEqual([]);
+    },
+  );
 
-  test('is made once, and a repeated result does not reset it', () => {
+  test('an entry of the to-do list is made once: a repeated result does not reset it', () => {
     const plan = listOfTwo();
     plan.call('TaskUpdate', { taskId: '1', status: 'completed' });
     expect(plan.answer('TaskCreate', '', { task: task('1', 'Again') })).toBe(false);
     expect(briefly(plan)).toEqual(['Task 1: completed', 'Task 2: pending']);
   });
 
-  test('changes only in the fields of a TaskUpdate', () => {
+  test('TaskUpdate changes only those fields of an entry that the update contains', () => {
     const plan = listOfTwo();
     expect(plan.call('TaskUpdate', { taskId: '1', subject: 'Look' })).toBe(true);
     expect(plan.call('TaskUpdate', { taskId: '2', status: 'in_progress' })).toBe(true);
     expect(plan.entries).toEqual([entry('Look'), entry('Task 2', 'in_progress')]);
   });
 
-  test('is removed when it is deleted', () => {
+  test('an entry of the to-do list is removed when it is deleted', () => {
     const plan = listOfTwo();
     expect(plan.call('TaskUpdate', { taskId: '1', status: 'deleted' })).toBe(true);
     expect(briefly(plan)).toEqual(['Task 2: pending']);
@@ -57,7 +60,7 @@ describe('an entry', () => {
     ['TaskUpdate', undefined],
     ['TaskGet', { taskId: '1', status: 'completed' }],
     ['TodoWrite', { todos: [{ content: 'Look' }] }],
-  ])('is not changed by %s %j', (name, input) => {
+  ])('an entry of the to-do list is not changed by %s %j', (name, input) => {
     const plan = listOfTwo();
     expect(plan.call(name, input)).toBe(false);
     expect(briefly(plan)).toEqual(['Task 1: pending', 'Task 2: pending']);

@@ -17,7 +17,7 @@ const Listed = z.looseObject({
   tasks: z.array(z.looseObject({ id: z.string(), subject: z.string(), status: Status })),
 });
 
-/** The id in a result's text, because transcripts lack the structured result. */
+/** Matches the entry's id in the text of a result: stored transcripts lack the structured result. */
 const createdWords = /^Task #(\S+) created successfully: (.*)$/;
 
 const planTools = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList', 'TaskGet']);
@@ -27,7 +27,7 @@ export const isPlanTool = (name: string): boolean => planTools.has(name);
 
 /**
  * A session's to-do list. The model either writes the whole list at once (TodoWrite), or creates and changes one entry
- * at a time (TaskCreate, TaskUpdate); then the list outlives turns.
+ * at a time (TaskCreate, TaskUpdate); in the second case the list lasts longer than a turn.
  */
 export class ClaudePlan {
   #entries = new Map<string, { content: string; status: Status }>();
@@ -37,7 +37,7 @@ export class ClaudePlan {
     return [...this.#entries.values()].map((entry) => ({ ...entry, priority: 'medium' }));
   }
 
-  /** Applies a call; returns whether the list has changed. */
+  /** Updates the list from a tool call; returns whether the list has changed. */
   call(name: string, input: unknown): boolean {
     if (name === 'TodoWrite') return this.#replace(Todos.safeParse(input).data?.todos);
     const update = name === 'TaskUpdate' ? Update.safeParse(input).data : undefined;
@@ -49,11 +49,11 @@ export class ClaudePlan {
     return true;
   }
 
-  /** Applies a result; returns whether the list has changed. */
+  /** Updates the list from a tool's result; returns whether the list has changed. */
   answer(name: string, content: unknown, structured: unknown): boolean {
     if (name === 'TaskCreate') return this.#add(content, structured);
     const tasks = name === 'TaskList' ? Listed.safeParse(structured).data?.tasks : undefined;
-    // Keep known entries: parallel calls may have changed them after this list was made.
+    // Add only missing entries: parallel calls may have changed the others after Claude Code made this list.
     return (tasks ?? []).filter((task) => this.#addMissing(task)).length > 0;
   }
 

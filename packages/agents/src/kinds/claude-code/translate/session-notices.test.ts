@@ -5,7 +5,7 @@ import { readErrorOutput, readLimit, readNotices } from './session-notices.ts';
 const texts = (message: unknown, inTurn = false): string[] =>
   readNotices(message, inTurn).flatMap(({ notices }) => notices.map(({ text }) => text));
 
-describe('a usage limit', () => {
+describe('usage limits', () => {
   const event = (info: object) => ({ type: 'rate_limit_event', rate_limit_info: info });
   const near = {
     status: 'allowed_warning',
@@ -14,13 +14,13 @@ describe('a usage limit', () => {
     utilization: 0.92,
   };
 
-  test('is shown when it is nearly reached, with its reset time', () => {
+  test('a usage limit that is nearly reached is shown, with its reset time', () => {
     expect(texts(event(near))).toEqual([
       'You have used 92 % of your 5-hour limit. It resets at 2026-11-23 02:20 UTC.',
     ]);
   });
 
-  test('is reported as a usage limit also while it is not nearly reached', () => {
+  test('a usage limit is reported to subscribers even if it is not nearly reached', () => {
     const resetsAt = '2026-11-23T02:20:47.000Z';
     expect(readLimit(event(near))).toEqual([{ name: '5-hour limit', usedPercent: 92, resetsAt }]);
     expect(readLimit(event({ ...near, status: 'rejected', resetsAt: 1e300 }))).toEqual([
@@ -32,14 +32,14 @@ describe('a usage limit', () => {
     expect(readLimit({ type: 'system' })).toEqual([]);
   });
 
-  test('is shown when it is reached', () => {
+  test('a usage limit that is reached is shown', () => {
     expect(texts(event({ status: 'rejected', rateLimitType: 'seven_day' }))).toEqual([
       'Your weekly limit is reached.',
     ]);
   });
 
   test.each([8_640_000_000_001, -1e308])(
-    'SAFE: with an impossible reset time (%s) is shown without the time',
+    'SAFE: a usage limit with an impossible reset time (%s) is shown without the time',
     (end) => {
       expect(texts(event({ status: 'rejected', resetsAt: end }))).toEqual([
         'Your usage limit is reached.',
@@ -47,13 +47,13 @@ describe('a usage limit', () => {
     },
   );
 
-  test('is removed when the limit has reset', () => {
+  test('a usage limit is removed when the limit has reset', () => {
     expect(readNotices(event({ ...near, status: 'allowed' }), true)).toEqual([
-      { matter: 'limit', notices: [] },
+      { topic: 'limit', notices: [] },
     ]);
   });
 
-  test('of an unknown kind is shown', () => {
+  test('a usage limit of an unknown kind is shown', () => {
     expect(texts(event({ status: 'allowed_warning', rateLimitType: 'constructor' }))).toEqual([
       'You have used most of your usage limit.',
     ]);
@@ -85,12 +85,12 @@ test.each([
 
 test('a start removes earlier notices about servers and plugins', () => {
   expect(readNotices({ type: 'system', subtype: 'init' }, false)).toEqual([
-    { matter: 'mcp', notices: [] },
-    { matter: 'plugins', notices: [] },
+    { topic: 'mcp', notices: [] },
+    { topic: 'plugins', notices: [] },
   ]);
 });
 
-test('a warning has the matter of its tag, or otherwise its own', () => {
+test('the topic of a warning is its tag, or its text if it has no tag', () => {
   const banner = {
     type: 'system',
     subtype: 'informational',
@@ -98,8 +98,8 @@ test('a warning has the matter of its tag, or otherwise its own', () => {
     level: 'warning',
   };
   const notices = [{ level: 'warning', text: 'Careful.' }];
-  expect(readNotices(banner, false)).toEqual([{ matter: 'Careful.', notices }]);
-  expect(readNotices({ ...banner, tag: 'disk' }, false)).toEqual([{ matter: 'disk', notices }]);
+  expect(readNotices(banner, false)).toEqual([{ topic: 'Careful.', notices }]);
+  expect(readNotices({ ...banner, tag: 'disk' }, false)).toEqual([{ topic: 'disk', notices }]);
 });
 
 test.each([null, undefined, 'system', {}, { type: 'assistant' }, { type: 'rate_limit_event' }])(

@@ -4,9 +4,9 @@ import { headOf, type SessionNotice, type UsageLimit } from '@liminal/protocol';
 import { serverStarting } from '../../../base/notice-board.ts';
 import { timeOfSeconds } from '../../../base/usage-limits.ts';
 
-/** All notices about one matter; they replace the matter's earlier notices. */
-interface Matter {
-  matter: string;
+/** All notices about one topic; they replace the earlier notices about it. */
+interface TopicNotices {
+  topic: string;
   notices: SessionNotice[];
 }
 
@@ -47,21 +47,22 @@ const warning = (text: string): SessionNotice => ({ level: 'warning', text });
 export const isAboutSession = (tag: unknown): boolean => tag === 'settings_not_in_effect';
 
 /**
- * A message's notices by matter; empty for most messages. Warnings during a turn (`inTurn`) become items of the turn.
+ * Returns a message's notices by topic; empty for most messages. Leaves out warnings during a turn (`inTurn`), because
+ * they become items of the turn.
  */
-export function readNotices(message: unknown, inTurn: boolean): Matter[] {
+export function readNotices(message: unknown, inTurn: boolean): TopicNotices[] {
   if (typeof message !== 'object' || message === null || !('type' in message)) return [];
   if (!noticeTypes.has(message.type)) return [];
   const noticeMessage = NoticeMessage.safeParse(message).data;
   if (noticeMessage === undefined) return [];
   if (noticeMessage.type === 'rate_limit_event') {
-    return [{ matter: 'limit', notices: limitNotices(noticeMessage.rate_limit_info) }];
+    return [{ topic: 'limit', notices: limitNotices(noticeMessage.rate_limit_info) }];
   }
-  if (noticeMessage.subtype === 'init') return startMatters(noticeMessage);
+  if (noticeMessage.subtype === 'init') return startNotices(noticeMessage);
   if (inTurn && !isAboutSession(noticeMessage.tag)) return [];
   return [
     {
-      matter: noticeMessage.tag ?? noticeMessage.content,
+      topic: noticeMessage.tag ?? noticeMessage.content,
       notices: [warning(noticeMessage.content)],
     },
   ];
@@ -80,13 +81,13 @@ export const serverNotices = (servers: readonly McpServerState[]): SessionNotice
     return problem === undefined ? [] : [warning(`The MCP server “${name}” ${problem}`)];
   });
 
-function startMatters({ mcp_servers, plugin_errors }: z.infer<typeof Start>): Matter[] {
+function startNotices({ mcp_servers, plugin_errors }: z.infer<typeof Start>): TopicNotices[] {
   const plugins = plugin_errors.map(({ plugin, message }) =>
     warning(`The plugin “${plugin}” has a problem: ${message}`),
   );
   return [
-    { matter: 'mcp', notices: serverNotices(mcp_servers) },
-    { matter: 'plugins', notices: plugins },
+    { topic: 'mcp', notices: serverNotices(mcp_servers) },
+    { topic: 'plugins', notices: plugins },
   ];
 }
 
@@ -132,13 +133,13 @@ function limitNotices(info: LimitInfo): SessionNotice[] {
   return [warning(`You have used ${share} of your ${limit}.${until}`)];
 }
 
-/** In UTC, since the reader's time zone is unknown. Undefined if the number is not a valid time. */
+/** Returns the time in UTC, since the reader's time zone is unknown; undefined if the number is not a valid time. */
 function timeOf(seconds: number): string | undefined {
   const time = timeOfSeconds(seconds);
   return time && `${time.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** Notices from the running program's error output, without Node's additions. */
+/** Returns notices for the lines of the running program's error output, without the lines that Node adds. */
 export function readErrorOutput(output: string): SessionNotice[] {
   const lines = output.split('\n').map((line) => line.trim());
   return lines

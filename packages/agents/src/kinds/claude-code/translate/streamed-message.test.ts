@@ -91,7 +91,7 @@ test('a block that arrives whole and empty is withdrawn', () => {
   expect(drafts.at(-1)?.payload).toMatchObject({ type: 'item_cancelled', reason: 'empty' });
 });
 
-test('whole blocks are matched by their order, calls by their ids', () => {
+test('whole blocks are matched to streamed blocks by their order, and calls by their ids', () => {
   const blocks = [block(0, text('')), block(1, text('')), block(2, call('a')), block(3, call('b'))];
   const response = recordTurn(
     begin(),
@@ -106,7 +106,7 @@ test('whole blocks are matched by their order, calls by their ids', () => {
   expect(itemsOf(response, 'function_call').map(({ title }) => title)).toEqual(['Run a', 'Run b']);
 });
 
-test('whole blocks are matched by their kind', () => {
+test('whole blocks are matched to streamed blocks by their kind', () => {
   const blocks = [block(0, thinking('Hm')), block(1, text('Hel')), whole(text('Hello.'))];
   expect(said(begin(), ...blocks, endWith('end_turn'), stop)).toEqual([
     'reasoning Hm',
@@ -129,13 +129,13 @@ test('stream events without a message start are ignored', () => {
   expect(said(block(0, text('Lost.')), grow(0, { text: 'Lost.' }), stop)).toEqual([]);
 });
 
-test('a whole block of a message that is not streaming is its own item', () => {
+test('a whole block of a message that is not streaming is a separate item', () => {
   expect(
     said(begin(), block(0, text('One.')), whole(text('Two.'), 'n'), whole(text('One.'))),
   ).toEqual(['message One.', 'message Two.']);
 });
 
-test('a repeated whole block is its own item', () => {
+test('a whole block that is repeated is a separate item', () => {
   const once = [block(0, text('One.')), whole(text('One.'))];
   expect(said(begin(), ...once, whole(text('One.')))).toEqual(['message One.', 'message One.']);
 });

@@ -14,8 +14,8 @@ interface StreamedBlock {
 export const isToolUse = (type: string): boolean => type.endsWith('tool_use');
 
 /**
- * One streaming answer of the model. A block is valid once Claude Code sends it whole, which happens before the block's
- * end; other streamed text of an abandoned attempt is withdrawn.
+ * One streaming answer of the model. Claude Code sends each block whole before the block's stream ends. If the attempt
+ * is abandoned, the text of blocks that did not arrive whole is withdrawn.
  */
 export class StreamedMessage {
   readonly id: string;
@@ -32,7 +32,7 @@ export class StreamedMessage {
     this.#calls = calls;
   }
 
-  /** Reads an event. `keep` is passed to `abandon` if the message breaks off here. */
+  /** Reads an event. If the message breaks off with this event, `keep` is passed to `abandon`. */
   read(event: ApiEvent, keep: boolean, abandoned: StreamMessage['abandoned_blocks']): void {
     switch (event.type) {
       case 'content_block_start':
@@ -52,7 +52,10 @@ export class StreamedMessage {
     }
   }
 
-  /** Completes a streamed block with its whole form. Returns its item's id; undefined if it was not streamed. */
+  /**
+   * Completes a streamed block with the whole block. Returns the id of the block's item; undefined if the block was not
+   * streamed.
+   */
   confirm(block: NativeBlock): string | undefined {
     const type = blockType(block);
     for (const streamed of this.#blocks.values()) {
@@ -65,7 +68,10 @@ export class StreamedMessage {
     return undefined;
   }
 
-  /** Ends an abandoned attempt. If the user stopped it (`keep`), its text stays; otherwise its text is withdrawn. */
+  /**
+   * Ends an abandoned attempt. If the user stopped the turn (`keep`), the attempt's text stays; otherwise the text is
+   * withdrawn.
+   */
   abandon(keep: boolean, fromIndex = 0): void {
     for (const [index, block] of this.#blocks) {
       if (block.isComplete || index < fromIndex) continue;
@@ -98,7 +104,8 @@ export class StreamedMessage {
     const item = this.#writer.item(itemId);
     if (item?.type !== 'message' && item?.type !== 'reasoning') return;
     const content = complete.text ?? complete.thinking ?? '';
-    // An interrupted block may be shorter than its stream; shown text is never shortened.
+    // The whole block of an interrupted answer may be shorter than its streamed text: keep the longer text, because
+    // shown text is never shortened.
     const longest = content.length < item.content.length ? item.content : content;
     if (longest === '') this.#writer.cancel(itemId, 'empty');
     else this.#writer.done(itemId, { ...item, content: longest });
@@ -111,7 +118,7 @@ export class StreamedMessage {
     }
   }
 
-  /** Ends an item with its streamed text; an empty item is removed. */
+  /** Ends an item with its streamed text; removes the item if it is empty. */
   #settle(itemId: string): void {
     const item = this.#writer.item(itemId);
     const isEmpty = (item?.type === 'message' || item?.type === 'reasoning') && item.content === '';
@@ -120,7 +127,7 @@ export class StreamedMessage {
   }
 }
 
-/** A streamed block's type; undefined for blocks that are read only when whole. */
+/** Returns a block's type if its stream is read; undefined if the block is read only once it arrives whole. */
 function blockType(block: NativeBlock): StreamedBlock['type'] | undefined {
   if (isToolUse(block.type)) return 'tool_use';
   return block.type === 'text' || block.type === 'thinking' ? block.type : undefined;

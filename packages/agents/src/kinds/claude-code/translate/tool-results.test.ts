@@ -55,14 +55,14 @@ test('an exit code is recognised only for commands', () => {
   });
 });
 
-test('an error’s tag is removed', () => {
+test('the tag around an error’s text is removed', () => {
   const tagged = '<tool_use_error>No such\ntool.</tool_use_error>';
   expect(read(tagged, { isError: true }).output).toBe('No such\ntool.');
   expect(read(`See ${tagged}`).output).toBe(`See ${tagged}`);
   expect(read(`${tagged}!`).output).toBe(`${tagged}!`);
 });
 
-test('a wholly written file is a diff from its old text, or from nothing', () => {
+test('a file that is written whole has a diff from its old text, or from nothing if the file is new', () => {
   const written = { filePath: '/a', content: 'new', structuredPatch: [] };
   expect(read('ok', { structured: written }).diffs).toEqual([
     { path: '/a', oldText: null, newText: 'new' },

@@ -26,7 +26,7 @@ const Patched = z.looseObject({
   ),
 });
 
-/** A subagent's report, without Claude Code's explanations for the model. */
+/** The structured result of a subagent's call: the report without Claude Code's explanations for the model. */
 const Report = z.discriminatedUnion('status', [
   z.looseObject({
     status: z.literal('completed'),
@@ -41,11 +41,11 @@ export interface ToolResult {
   callId: string;
   content: unknown;
   isError: boolean;
-  /** The tool's own structured result, besides the text for the model. */
+  /** The tool's structured result; `content` is the text for the model. */
   structured?: unknown;
 }
 
-/** The output item's fields; parts of the result without a field are kept as `raw`. */
+/** Returns the fields of the output item. Parts of the result for which the item has no field are kept as `raw`. */
 export function readToolResult(
   toolName: string | undefined,
   result: ToolResult,
@@ -93,7 +93,7 @@ function readContent(content: unknown): {
   return { output: texts.join('\n'), blocks, unread };
 }
 
-/** The diffs that file tools report, with surrounding lines that the call's arguments lack. */
+/** Returns the diffs that a file tool reports, with the surrounding lines, which the call's arguments lack. */
 function patchDiffs(structured: unknown): FileDiff[] {
   const patched = Patched.safeParse(structured).data;
   if (patched === undefined) return [];
@@ -110,7 +110,7 @@ function patchDiffs(structured: unknown): FileDiff[] {
   }));
 }
 
-/** One side of a hunk: its own lines and the common lines. */
+/** Returns one side of a hunk: the lines with this sign and the lines that both sides have. */
 const side = (lines: string[], sign: '-' | '+'): string =>
   lines
     .filter((line) => line.startsWith(sign) || line.startsWith(' '))
@@ -127,7 +127,7 @@ function bashExitCode(output: string, isError: boolean): number | undefined {
 
 const errorTag = /^<tool_use_error>([\s\S]*)<\/tool_use_error>$/;
 
-/** The output without text for the model, and without an exit code that has its own field. */
+/** Returns the output without Claude Code's words for the model, and without the exit code if `exitCode` has it. */
 function cleaned(output: string, exitCode: number | undefined): string {
   const plain = errorTag.exec(output)?.[1] ?? output;
   return exitCode === undefined ? plain : plain.replace(exitCodeLine, '');

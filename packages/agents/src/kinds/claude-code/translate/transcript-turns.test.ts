@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { translateTranscript } from './transcript-turns.ts';
 import { readTranscript } from './transcript.ts';
 
-/** The turns of entries at intervals of a second. */
+/** The turns of entries whose times are a second apart. */
 function turnsOf(entries: object[], subagents: Record<string, object[]> = {}) {
   const timed = entries.map((entry, at) => ({
     uuid: `u${at}`,
@@ -171,7 +171,7 @@ test('usage is counted once per answer, even if it has several entries', () => {
   expect(turn?.usage).toEqual({ inputTokens: 13, outputTokens: 25 });
 });
 
-test('a turn that people did not begin shows its origin, and so do such messages during a turn', () => {
+test('a turn that people did not begin shows its origin, and so does a message during a turn that no person sent', () => {
   const origin = { kind: 'peer', from: 's2' };
   const why = 'Another session sent a message: “s2”.';
   const queued = { type: 'queued_command', prompt: 'Psst.', origin };
@@ -196,7 +196,7 @@ test('a turn that people did not begin shows its origin, and so do such messages
   expect(third).toMatchObject({ trigger: 'user', outputItems: [{ content: 'Hello.' }] });
 });
 
-test('a compaction is a notice, other system entries are not', () => {
+test('a compaction is a notice; other system entries are not', () => {
   const [turn] = turnsOf([
     user('Talk.'),
     { type: 'system', subtype: 'compact_boundary' },
@@ -207,7 +207,7 @@ test('a compaction is a notice, other system entries are not', () => {
   ]);
 });
 
-test('a subagent’s messages follow the call that started it, and belong to that call', () => {
+test('a subagent’s messages follow the call that started the subagent, and belong to that call', () => {
   const call = { type: 'tool_use', id: 'call-1', name: 'Task', input: {} };
   const result = { type: 'tool_result', tool_use_id: 'call-1', content: 'Looked.' };
   const inner = { ...assistant(text('I look.'), { id: 'inner' }), uuid: 'i' };
@@ -253,7 +253,7 @@ test('an error ends the turn even if an entry in the user’s name follows', () 
   expect(turn).toMatchObject({ error: { message: 'The API is away.' } });
 });
 
-test('a nested subagent’s messages also follow the call that started it', () => {
+test('a nested subagent’s messages also follow the call that started the nested subagent', () => {
   const sent = (id: string) => [{ type: 'tool_use', id, name: 'Task', input: {} }];
   const [turn] = turnsOf([user('Look.'), assistant(sent('a'))], {
     a: [{ ...assistant(sent('b'), { id: 'i' }), uuid: 'i' }],
@@ -267,7 +267,7 @@ test('a nested subagent’s messages also follow the call that started it', () =
   ]);
 });
 
-test('a to-do list lasts over turns', () => {
+test('a to-do list lasts longer than a turn', () => {
   const create = { type: 'tool_use', id: 'c', name: 'TaskCreate', input: {} };
   const done = { taskId: '1', status: 'completed' };
   const update = { type: 'tool_use', id: 'd', name: 'TaskUpdate', input: done };

@@ -35,7 +35,7 @@ export function translateTranscript(
   return splitTurns(entries).map((prompt) => translateTurn(prompt, subagents, cwd, memory));
 }
 
-/** The id of the last message in a stored turn; undefined if the turn is not stored. */
+/** Returns the id of the last message of a stored turn; undefined if the turn is not stored. */
 export function endOfTurn(entries: readonly TranscriptEntry[], turnId: string): string | undefined {
   const turn = splitTurns(entries).find((one) => one.turnId === turnId);
   return turn?.entries.findLast(({ type, isSummary }) => type !== 'system' && !isSummary)?.uuid;
@@ -78,7 +78,7 @@ function reorderCompactions(entries: readonly TranscriptEntry[]): TranscriptEntr
 }
 
 const isBoundary = ({ subtype }: TranscriptEntry): boolean => subtype === 'compact_boundary';
-/** Whether the entry is one of our notes about the file. */
+/** Whether the entry is one of Liminal's notes about the file. */
 const isNote = ({ type, subtype }: TranscriptEntry): boolean =>
   type === 'system' && subtype === 'note';
 
@@ -93,12 +93,13 @@ function isShownWithoutTurn(entry: TranscriptEntry): boolean {
 
 const output = /^<(?:local-command|bash)-std(?:out|err)>/;
 const command = /^<command-name>(\/\S+)<\/command-name>/;
-/** Texts in the user's name that Claude Code wrote. */
+/** Matches texts in the user's name that Claude Code itself wrote. */
 const harness =
   /^(\[Request interrupted by user|<local-command-|<bash-std|Your response above was cut off mid-stream|Output token limit hit\.|\[Your previous response had no visible output)/;
 
 /**
- * The start of a turn: a user's message, a command, or the reason of a turn without them; undefined for other entries.
+ * Returns the start of a turn if the entry is one: a user's message, a command, or the reason why the agent began the
+ * turn. Returns undefined for other entries.
  */
 function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entries'> | undefined {
   const { isMeta, isSteered, isSummary } = entry;
@@ -116,7 +117,7 @@ function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entr
   return { trigger: 'user', text: `${name} ${inElement(text, 'command-args')}`.trim() };
 }
 
-/** A text for people about the origin of a message; undefined if people sent it. */
+/** Returns a text for people about the origin of a message; undefined if a person sent the message. */
 const reasonOf = ({ origin }: TranscriptEntry, text: string): string | undefined =>
   taskNotice(text) ?? (isTaskReport(origin) ? undefined : describeOrigin(origin, text));
 
@@ -145,7 +146,7 @@ function translateTurn(
   addNotice(turn, reason);
   const last = entries.findLast(({ type }) => type === 'assistant');
   for (const entry of prompt.isCut === true ? entries : rest) {
-    // An error as the last message is not a notice: it becomes the turn's end.
+    // If the last message is an error, it becomes the turn's end and not a notice.
     if (isSynthetic(entry) && entry !== last) addNotice(turn, textOfBlocks(entry.blocks));
     else replayEntry(turn, entry, undefined, subagents);
   }
@@ -203,7 +204,7 @@ function replayOutput(turn: ClaudeTurn, { uuid }: TranscriptEntry, stored: strin
   turn.assistant({ type: 'assistant', message: { id: uuid, model: '', content } });
 }
 
-/** The text; empty if it is an element with a command's output. */
+/** Returns the text; empty if the text is an element with a command's output. */
 const withoutElements = (text: string): string => (text.startsWith('<local-command-') ? '' : text);
 
 function readEnd(entries: readonly TranscriptEntry[]): TurnEnd {
@@ -221,7 +222,10 @@ function readEnd(entries: readonly TranscriptEntry[]): TurnEnd {
   return { type: 'response_done', status: 'completed', finishReason: 'end_turn', usage };
 }
 
-/** Sums the usage once per answer, because each block of an answer repeats the answer's usage. */
+/**
+ * Returns the sum of the usage of all answers. Each block of an answer repeats the answer's usage, so each answer
+ * counts once.
+ */
 function sumUsage(entries: readonly TranscriptEntry[]): Usage {
   const answers = new Map(entries.map((entry) => [entry.messageId, entry.usage]));
   let [plain, output, read, written] = [0, 0, 0, 0];

@@ -23,7 +23,7 @@ const StoredEntry = z.looseObject({
     })
     .nullish(),
   parent_tool_use_id: z.string().nullish(),
-  /** Missing from the SDK's types. */
+  /** The SDK's types lack this field. */
   timestamp: z.string().optional(),
   subtype: z.string().optional().catch(undefined),
   /** The text of a system entry. */
@@ -52,11 +52,11 @@ export interface TranscriptEntry {
   subtype: string | undefined;
   /** Whether the message is in the user's name but only for the model. */
   isMeta: boolean;
-  /** Set for the summary with which Claude Code continues after a compaction. */
+  /** Set for the summary that a compaction makes, with which Claude Code continues. */
   isSummary?: true;
   /** Who or what sent the message, if known. */
   origin?: Origin | undefined;
-  /** Set for a message during a turn, by a person or about a background task. */
+  /** Set for a message that arrived during a turn: from a person, or about a background task. */
   isSteered?: true;
   messageId: string;
   model: string | undefined;

@@ -284,7 +284,7 @@ test('a to-do list is the plan of the turn, not a tool', async () => {
   ]);
 });
 
-test('a list that is changed entry by entry is a plan, and lasts over turns', async () => {
+test('a to-do list that is changed entry by entry is a plan, and lasts longer than a turn', async () => {
   expect(brief(await respond('task-list'))).toEqual([
     { plan: ['completed', 'in_progress'] },
     { message: 'Under way.' },
@@ -303,7 +303,7 @@ test.each(['retry-529', 'retry-429'])(
   },
 );
 
-test('unfinished items of an abandoned attempt are withdrawn, finished items stay', async () => {
+test('unfinished items of an abandoned attempt are withdrawn; finished items stay', async () => {
   expect(brief(await respond('retry-cut'))).toEqual([
     { reasoning: 'Partial thought.' },
     { message: 'The whole text.' },
@@ -360,7 +360,7 @@ test.each(['interrupt-tool', 'interrupt-permission'])(
   },
 );
 
-test('a subagent’s items belong to the call that started it, and its report is the output of that call', async () => {
+test('a subagent’s items belong to the call that started the subagent, and its report is the output of that call', async () => {
   expect(brief(await respond('subagent'))).toEqual([
     { message: 'Delegating.' },
     { call: 'Delegate: Inspect the notes' },
@@ -403,7 +403,7 @@ test('messages of a background subagent between turns are shown in the next turn
   ]);
 });
 
-test('cost is the session’s total, over turns and a cleared conversation', async () => {
+test('cost is the session’s total, summed over its turns and across /clear', async () => {
   const cost = async (name: string): Promise<number[]> =>
     [...foldTurns((await replay(name)).drafts).values()].map((turn) =>
       Math.round(turn.usage!.costUsd! * 1e6),
@@ -520,7 +520,7 @@ test('a message that replaces others withdraws them', () => {
   ]);
 });
 
-test('a message that the agent begins during its own turn starts the message’s turn at once', () => {
+test('if the agent begins to answer a user’s message during a turn of its own, the message’s turn starts at once', () => {
   const { translator, drafts } = startTranslator();
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Me too.' });

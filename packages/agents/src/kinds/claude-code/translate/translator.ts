@@ -39,28 +39,31 @@ const maxWaiting = 50;
  * in, drafts out; no I/O and no clock.
  *
  * A turn begins when the agent begins to work on the user's message, or sends a message by itself, and ends at
- * `result`: `message_start` and `message_stop` arrive once per model call (TC-3.3f, and the notes on Claude Code).
+ * `result`. `message_start` and `message_stop` mark model calls, not turns (TC-3.3f, and the notes on Claude Code).
  */
 export class ClaudeTranslator {
   readonly #options: TranslatorOptions;
   readonly #expected = new Map<string, ExpectedTurn>();
   /** The `uuid` of the message that the agent began to work on last. */
   #started = '';
-  /** Messages for the running turn that the agent has not read yet, by `uuid`. */
+  /** Steered messages that the agent has not read yet, by `uuid`. */
   readonly #steered = new Map<string, ExpectedTurn>();
   readonly #memory = new TurnMemory();
   readonly #tasks = new BackgroundTasks();
-  /** Sentences about what ended between turns. */
+  /** Sentences about background tasks and compactions that ended between turns. */
   readonly #ends: string[] = [];
-  /** Other notices for the next turn. */
+  /** All other notices that wait for the next turn. */
   readonly #pendingNotices: string[] = [];
-  /** The `uuid`s of messages that the last compaction kept; they were already shown. */
+  /**
+   * The `uuid`s of messages that the last compaction kept, and that are not shown again if Claude Code sends them
+   * again.
+   */
   #preserved: ReadonlySet<string> = new Set();
-  /** Messages of background subagents between turns, for the next turn. */
+  /** Messages that background subagents sent between turns; the next turn shows them. */
   readonly #between = new BoundedList();
   readonly #cost = new CostMeter();
   #turn: ClaudeTurn | undefined;
-  /** Whether the running turn is a user's command; then only the command's end ends the turn. */
+  /** Whether the running turn is a user's command, so that only the command's end ends the turn. */
   #isCommand = false;
   #modelId = 'unknown';
 
@@ -83,7 +86,7 @@ export class ClaudeTranslator {
     return this.#tasks.running;
   }
 
-  /** Applies the output of a background command. */
+  /** Reads the output of a background command (`BackgroundTasks.readOutput`). */
   readOutput(taskId: string, output: string): void {
     this.#tasks.readOutput(taskId, output);
   }
@@ -133,13 +136,14 @@ export class ClaudeTranslator {
       return;
     }
     this.#turn?.at(timestamp);
-    // The message of `/clear` is identified only at its end, so begin its turn here.
+    // Claude Code names the message `/clear` only when the command has ended, so begin the message's turn here.
     if (this.#turn === undefined) this.#beginStarted(timestamp);
     this.notice(words);
   }
 
   /**
-   * Adds a message to the running turn. If the agent reads it only after that turn, it begins its own turn `turnId`.
+   * Adds a message to the running turn. If the agent reads the message only after that turn, the message begins its own
+   * turn with the id `turnId`.
    */
   steer(message: ExpectedTurn, timestamp: string): void {
     this.#steered.set(message.uuid, message);
@@ -147,7 +151,7 @@ export class ClaudeTranslator {
     this.#turn?.steer(message.turnId, message.text, message.blocks);
   }
 
-  /** Adds a notice to the running turn, or otherwise to the next turn. */
+  /** Adds a notice to the running turn; if none is running, to the next turn. */
   notice(words: string): void {
     if (this.#turn !== undefined) this.#turn.notice(words);
     else if (this.#pendingNotices.length < maxWaiting) this.#pendingNotices.push(words);
@@ -180,8 +184,8 @@ export class ClaudeTranslator {
   }
 
   /**
-   * Ends the running turn because the agent has ended or is being ended. A sent message that has no turn yet may
-   * already be in the agent's store: it also gets a turn, and must not be sent again.
+   * Ends the running turn because the agent has ended or is being ended. A message that was sent and has no turn yet
+   * may already be in the agent's store, so it also gets a turn, and must not be sent again.
    */
   end(end: TurnEnd, timestamp: string): void {
     if (!this.#between.isEmpty) this.#running(timestamp);
@@ -193,7 +197,7 @@ export class ClaudeTranslator {
     this.#expected.clear();
   }
 
-  /** Begins a turn if a message answers one of the expected user messages. */
+  /** If Claude Code's message answers a user message whose turn has not begun, begins the turn. */
   #takeUp(message: NativeMessage, timestamp: string): void {
     for (const uuid of answeredIds(message)) {
       this.#settle(uuid, 'taken');
@@ -244,14 +248,15 @@ export class ClaudeTranslator {
     const notice = readNotice(message);
     if (notice === 'unknown') this.#turn?.keep(message);
     else if (notice === 'silent') return;
-    // Hooks may run when the process starts, or before Claude Code identifies their message.
+    // These notices wait if no turn is running: hooks may run when the process starts, or before Claude Code says which
+    // user message it works on.
     else if (isLasting(message)) this.notice(notice.show);
     else this.#turn?.notice(notice.show);
   }
 
   /**
-   * Applies a compaction's step. Between turns it begins no turn, which no result would end: the next turn shows its
-   * end.
+   * Reads a step of a compaction. A compaction between turns does not begin a turn, because no `result` would end the
+   * turn: the next turn shows the compaction's end.
    */
   #compact(step: CompactionStep, timestamp: string): void {
     const turn = this.#turn ?? this.#beginStarted(timestamp);
@@ -294,7 +299,10 @@ export class ClaudeTranslator {
     this.#finish({ type: 'response_done', status: state, finishReason: null }, timestamp);
   }
 
-  /** Shows an end in the running turn, or at the start of the next turn, whose reason it usually is. */
+  /**
+   * Shows that a task or compaction has ended: in the running turn, or else at the start of the next turn. The end is
+   * usually the reason for that turn.
+   */
   #reportEnd(ended: string): void {
     if (this.#turn !== undefined) this.#turn.notice(ended);
     else if (this.#ends.length < maxWaiting) this.#ends.push(ended);
@@ -304,7 +312,7 @@ export class ClaudeTranslator {
     this.#between.add(message);
   }
 
-  /** The running turn, or a new one that the agent begins by itself. */
+  /** Returns the running turn; if none is running, begins one. */
   #running(timestamp: string): ClaudeTurn {
     return (
       this.#turn ??
@@ -313,7 +321,10 @@ export class ClaudeTranslator {
     );
   }
 
-  /** Begins the turn of a message whose processing the agent has reported only by its state, for example `/compact`. */
+  /**
+   * Begins the turn of the user message that the agent last reported as started. For some messages, for example
+   * `/compact`, the agent sends no other sign of the beginning.
+   */
   #beginStarted(timestamp: string): ClaudeTurn | undefined {
     const expected = this.#expected.get(this.#started);
     if (expected === undefined) return undefined;
@@ -359,7 +370,10 @@ export class ClaudeTranslator {
   }
 }
 
-/** Claude Code counts cost from the start of a conversation; `/clear` and a new process start over. */
+/**
+ * The session's cost. Claude Code reports the cost since the start of the conversation; after `/clear`, and in a new
+ * process, it starts again at 0.
+ */
 class CostMeter {
   #before = 0;
   #latest = 0;
@@ -381,7 +395,7 @@ function answeredIds(message: NativeMessage): string[] {
   );
 }
 
-/** The texts of the tool results in a message. */
+/** Returns the texts of all tool results in a message. */
 function resultText({ message }: UserMessage): string {
   const contents = message.content.map(({ content }) => content);
   return contents.filter((content) => typeof content === 'string').join('\n');

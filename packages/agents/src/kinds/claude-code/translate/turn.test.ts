@@ -111,7 +111,7 @@ test('after other text in the user’s name, the text of a broken stream is with
   expect(outputItems).toEqual([]);
 });
 
-test('a reached step limit without a text adds no notice', () => {
+test('a turn that reaches its step limit without a text adds no notice', () => {
   const { drafts, send } = startTranslator();
   const reached = { type: 'result', subtype: 'error_max_turns', is_error: true };
   send({ type: 'system', subtype: 'status', status: 'requesting' }, reached);
@@ -141,17 +141,17 @@ test('the outcome of an unknown approval changes nothing', () => {
 
 test('a completed turn ends its open calls with an error output', () => {
   expect(itemsOf(recordTurn(answer([call('c')])), 'function_call_output')).toMatchObject([
-    { callId: 'c', output: 'The turn ended before this finished.', success: false },
+    { callId: 'c', output: 'The turn ended before this call finished.', success: false },
   ]);
 });
 
-test('a message that replaces a message with several blocks withdraws all of them', () => {
+test('a message that replaces a message with several blocks withdraws all of these blocks', () => {
   const refused = answer([text('No.'), { type: 'thinking', thinking: 'Hm.' }], { uuid: '1' });
   const { outputItems } = recordTurn(refused, answer([text('Yes.')], { supersedes: ['1', '9'] }));
   expect(outputItems).toMatchObject([{ content: 'Yes.' }]);
 });
 
-test('the API’s own tools have their results in the same message', () => {
+test('the results of the API’s own tools are in the message of their calls', () => {
   const found = { type: 'web_search_tool_result', tool_use_id: 's', content: 'Found.' };
   const response = recordTurn(answer([call('s', 'web_search', { query: 'a' }), found]));
   expect(itemsOf(response, 'function_call_output')).toMatchObject([
@@ -159,8 +159,8 @@ test('the API’s own tools have their results in the same message', () => {
   ]);
 });
 
-describe('a subagent in the background', () => {
-  test('has its calls shown with their results, which may arrive in a later turn', () => {
+describe('background subagents', () => {
+  test('a background subagent’s calls are shown with their results, which may arrive in a later turn', () => {
     const { translator, drafts, send } = startTranslator();
     const end = () => translator.end({ type: 'response_done', status: 'completed' }, timestamp);
     const requesting = { type: 'system', subtype: 'status', status: 'requesting' };
@@ -182,7 +182,7 @@ describe('a subagent in the background', () => {
     ]);
   });
 
-  test('has each call shown once, even if its result is repeated', () => {
+  test('a background subagent’s call is shown once, even if its result is repeated', () => {
     const { translator, drafts, send } = startTranslator();
     const requesting = { type: 'system', subtype: 'status', status: 'requesting' };
     const told = inUsersName([result('c', 'a.txt')], background);
@@ -193,7 +193,7 @@ describe('a subagent in the background', () => {
     expect(turns.map((turn) => itemsOf(turn, 'function_call').length)).toEqual([1, 0]);
   });
 
-  test('has a call without an id shown at once, because its result could not be matched', () => {
+  test('a background subagent’s call without an id is shown at once, because its result could not be matched', () => {
     const response = recordTurn(answer([call('')], background));
     expect(itemsOf(response, 'function_call')).toMatchObject([
       { name: 'Bash', parentCallId: 'task' },
@@ -201,16 +201,16 @@ describe('a subagent in the background', () => {
   });
 });
 
-describe('a subagent that the turn waits for', () => {
+describe('subagents that the turn waits for', () => {
   const task = answer([call('task', 'Agent')]);
 
-  test('has its calls shown at once', () => {
+  test('the calls of a subagent that the turn waits for are shown at once', () => {
     const { drafts, send } = startTranslator();
     send(task, answer([call('c')], background));
     expect(drafts.at(-1)?.payload).toMatchObject({ finalItem: { callId: 'c' } });
   });
 
-  test('keeps its own to-do list, which is not the turn’s plan', () => {
+  test('a subagent’s to-do list is not the turn’s plan', () => {
     const todos = [{ content: 'Look', status: 'pending' }];
     const response = recordTurn(task, answer([call('c', 'TodoWrite', { todos })], background));
     expect(itemsOf(response, 'plan')).toEqual([]);
@@ -220,14 +220,14 @@ describe('a subagent that the turn waits for', () => {
     ]);
   });
 
-  test('has its messages and thoughts below its call', () => {
+  test('a subagent’s messages and thoughts are shown below the call that began the subagent', () => {
     const said = [text('I look.'), { type: 'thinking', thinking: 'Hm.' }];
     const { outputItems } = recordTurn(task, answer(said, background));
     const inTask = outputItems.filter(({ parentCallId }) => parentCallId === 'task');
     expect(inTask.map(({ type }) => type)).toEqual(['message', 'reasoning']);
   });
 
-  test('has a call’s result below its own call, even if the result does not name it', () => {
+  test('the result of a subagent’s call is shown below the call that began the subagent, even if the result does not name that call', () => {
     const response = recordTurn(
       task,
       answer([call('c')], background),
@@ -237,8 +237,8 @@ describe('a subagent that the turn waits for', () => {
   });
 });
 
-describe('a call', () => {
-  test('keeps incomplete arguments', () => {
+describe('calls', () => {
+  test('incomplete arguments of a call are kept as a raw value', () => {
     const streamed = (event: object) => ({ type: 'stream_event', event });
     const { translator, drafts, send } = startTranslator();
     send(
@@ -264,12 +264,12 @@ describe('a call', () => {
     [[1], '[1]'],
     [undefined, '{}'],
     [{ command: 'ls' }, '{"command":"ls"}'],
-  ])('with the input %j has the arguments %s', (input, told) => {
+  ])('a call with the input %j has the arguments %s', (input, told) => {
     const [made] = itemsOf(recordTurn(answer([call('c', 'Bash', input)])), 'function_call');
     expect(made?.arguments).toBe(told);
   });
 
-  test('without a name has its type as its name', () => {
+  test('a call without a name has its type as its name', () => {
     const [made] = itemsOf(
       recordTurn(answer([{ type: 'mcp_tool_use', id: 'c' }])),
       'function_call',
@@ -281,7 +281,7 @@ describe('a call', () => {
 describe('the to-do list', () => {
   const todos = [{ content: 'Look', status: 'pending' }];
 
-  test('is not an item while it is empty or unreadable', () => {
+  test('the to-do list is not an item while it is empty or unreadable', () => {
     const { outputItems } = recordTurn(
       answer([call('a', 'TaskList'), call('b', 'TodoWrite', { todos: 7 })]),
       inUsersName([result('a', 'No tasks.'), result('b', 'Done.')]),
@@ -289,7 +289,7 @@ describe('the to-do list', () => {
     expect(outputItems).toEqual([]);
   });
 
-  test('shows a failed call with its name and error', () => {
+  test('a call for the to-do list that fails is shown with its name and error', () => {
     const failed = result('a', 'No such task.', { is_error: true });
     const { outputItems } = recordTurn(answer([call('a', 'TaskUpdate')]), inUsersName([failed]));
     expect(outputItems).toMatchObject([
@@ -298,7 +298,7 @@ describe('the to-do list', () => {
     ]);
   });
 
-  test('is one item, even after several changes, and shows no tool', () => {
+  test('the to-do list is one item, even after several changes, and its calls are not shown', () => {
     const done = [{ content: 'Look', status: 'completed' }];
     const response = recordTurn(
       answer([call('a', 'TodoWrite', { todos }), call('b', 'TodoWrite', { todos: done })]),
@@ -307,14 +307,14 @@ describe('the to-do list', () => {
     expect(response.outputItems).toMatchObject([{ type: 'plan', entries: done }]);
   });
 
-  test('has one item start per turn', () => {
+  test('the to-do list has one `item_start` per turn', () => {
     const { drafts, send } = startTranslator();
     send(answer([call('a', 'TodoWrite', { todos }), call('b', 'TodoWrite', { todos })]));
     const starts = drafts.filter(({ payload }) => payload.type === 'item_start');
     expect(starts).toHaveLength(1);
   });
 
-  test('is not shown as a tool while its arguments stream', () => {
+  test('a call for the to-do list is not shown while its arguments stream', () => {
     const streamed = (event: object) => ({ type: 'stream_event', event });
     const { drafts, send } = startTranslator();
     send(

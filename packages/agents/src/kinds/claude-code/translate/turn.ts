@@ -29,14 +29,19 @@ interface Start {
 /** State that a session's turns share. */
 export class TurnMemory {
   readonly plan = new ClaudePlan();
-  /** Calls of background subagents, which outlive turns; each call is shown with its result. */
+  /**
+   * Calls of background subagents, by id. A call may last longer than its turn, so it is shown only with its result.
+   */
   readonly held = new Map<string, { block: NativeBlock; parentCallId: string }>();
 }
 
 const commandOutput = /^<(local-command|bash)-std(?:out|err)>/;
 const outputEnd = /<\/(?:local-command|bash)-std(?:out|err)>$/;
 
-/** Whether a text is Claude Code's report of a compaction, which is already shown as a compaction. */
+/**
+ * Whether a text is Claude Code's report of a compaction. The text is not shown, because the turn already shows the
+ * compaction.
+ */
 export const isCompacted = (printed: string): boolean =>
   /^Compacted(?: \([^)]*\))?$/.test(printed.trim());
 
@@ -50,9 +55,9 @@ export class ClaudeTurn {
   readonly #compactions: Compactions;
   readonly #held: TurnMemory['held'];
   readonly #modelId: string;
-  /** Numbers of messages in order of appearance, and of each message's blocks that arrived whole. */
+  /** For each message, its number in the turn and the number of its blocks that arrived whole. */
   readonly #numbers = new Map<string, { ordinal: number; blocks: number }>();
-  /** The item ids of each message, in case a later message replaces the message. */
+  /** The ids of each message's items, which are withdrawn if a later message replaces the message. */
   readonly #messageItems = new Map<string, string[]>();
   #streaming: StreamedMessage | undefined;
   #lastUsage: NativeUsage | undefined;
@@ -84,7 +89,10 @@ export class ClaudeTurn {
     this.#writer.at(timestamp);
   }
 
-  /** Adds the message that the agent began by itself; the reason is often known only at the end. */
+  /**
+   * Adds the system message that the agent began the turn by itself. The message's text stays open, because the reason
+   * is often known only at the turn's end.
+   */
   beginUnasked(): void {
     this.#writer.start({ type: 'message', id: this.#reasonId, content: '', origin: 'system' });
     this.#writer.append(this.#reasonId, byItself);
@@ -128,7 +136,10 @@ export class ClaudeTurn {
     if (message.uuid !== undefined) this.#messageItems.set(message.uuid, items);
   }
 
-  /** Reads tool results. Other text in the user's name is from Claude Code for the model, or from another sender. */
+  /**
+   * Reads a message in the user's name: tool results, Claude Code's texts for the model, or the message of another
+   * sender.
+   */
   user(message: UserMessage): void {
     this.#readSender(message.origin, userText(message));
     const parentCallId = message.parent_tool_use_id ?? undefined;
@@ -188,7 +199,7 @@ export class ClaudeTurn {
   /** Ends the turn with its result. @param costUsd - The session's cost so far, in US dollars. */
   result(result: ResultMessage, costUsd: number | undefined): void {
     if (this.trigger === 'agent') this.#readReason(result.origin);
-    // A reached limit is not a failure: its text becomes a notice, not the turn's error.
+    // If the turn reached its step limit, it has not failed: show the text as a notice, not as the turn's error.
     if (hasReachedLimit(result)) for (const error of result.errors ?? []) this.notice(error);
     this.end(
       readOutcome(result, {
@@ -204,13 +215,16 @@ export class ClaudeTurn {
     this.#compactions.close();
     this.#writer.done(this.#reasonId);
     this.#calls.closeAll(
-      end.type === 'response_error' ? end.error.message : 'The turn ended before this finished.',
+      end.type === 'response_error'
+        ? end.error.message
+        : 'The turn ended before this call finished.',
     );
     this.#writer.end(end);
   }
 
   /**
-   * Reads Claude Code's text in the user's name. It is for the model, except the output of Claude Code's own commands.
+   * Reads a text that Claude Code sends in the user's name. Only the output of Claude Code's own commands is shown; all
+   * other texts are for the model.
    */
   #readHarness(text: string): void {
     if (text.startsWith('[Request interrupted by user')) this.#isStopping = true;
@@ -227,7 +241,9 @@ export class ClaudeTurn {
     return `${this.turnId}:reason`;
   }
 
-  /** Shows a message that people did not send; before the model's first answer, it is the reason of the turn. */
+  /**
+   * Shows a message that no person sent; a message before the model's first answer is shown as the reason for the turn.
+   */
   #readSender(origin: Origin | undefined, text: string): void {
     const why = isTaskReport(origin) ? undefined : describeOrigin(origin, text);
     if (origin === undefined || why === undefined) return;
@@ -236,7 +252,9 @@ export class ClaudeTurn {
     else this.notice(why);
   }
 
-  /** Shows why the agent began the turn. A background task's report was already shown when it arrived. */
+  /**
+   * Shows why the agent began the turn. Skips the report of a background task that was already shown when it arrived.
+   */
   #readReason(origin: Origin | undefined): void {
     const why = describeOrigin(origin);
     if (origin === undefined || why === undefined || this.#senders.has(originKind(origin))) return;
@@ -300,7 +318,10 @@ export class ClaudeTurn {
     return number;
   }
 
-  /** The id of the next item of a block that was not streamed; such blocks are numbered separately. */
+  /**
+   * Returns an id for the item of a block that was not streamed; these blocks are numbered separately from streamed
+   * blocks.
+   */
   #nextItem(messageId: string): string {
     const number = this.#number(messageId);
     return `${this.turnId}:${number.ordinal}:whole${number.blocks++}`;

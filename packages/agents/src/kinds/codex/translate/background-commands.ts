@@ -12,7 +12,10 @@ interface BackgroundCommand {
 /** Most characters of a command's last line that are shown. */
 const maxProgress = 200;
 
-/** Commands that have outlived their turn. Codex keeps reporting their output and their end. */
+/**
+ * Commands that are still running after their turn. Codex continues to report the commands' output, and reports their
+ * end.
+ */
 export class BackgroundCommands {
   #left: readonly BackgroundCommand[] = [];
   #running: readonly BackgroundTask[] = [];
@@ -22,13 +25,13 @@ export class BackgroundCommands {
     return this.#running;
   }
 
-  /** Returns the thread and process of a task, as Codex names them. */
+  /** Returns Codex' ids for the thread and the process of a task. */
   find(taskId: string): { threadId: string; processId: string } | undefined {
     const one = this.#left.find(({ task }) => task.taskId === taskId);
     return one && { threadId: one.threadId, processId: one.processId };
   }
 
-  /** Adds commands that a turn has left running. */
+  /** Adds commands that are still running at their turn's end. */
   adopt(commands: readonly TurnCommand[], now: string): void {
     if (commands.length === 0) return;
     const more = commands.map(
@@ -49,7 +52,7 @@ export class BackgroundCommands {
     this.#set([...this.#left, ...more]);
   }
 
-  /** Reads a notification; returns whether it reports the end of one of the commands. */
+  /** Reads a notification. Returns whether the notification reports the end of one of these commands. */
   read(method: string, params: Record<string, unknown>): boolean {
     if (this.#left.length === 0) return false;
     if (method === 'item/completed') return this.#complete(params['item']);

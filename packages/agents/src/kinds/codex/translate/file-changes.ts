@@ -5,13 +5,16 @@ import type { TurnWriter } from '../../../base/turn-writer.ts';
 
 type FileChangesItem = Extract<OutputItem, { type: 'file_changes' }>;
 
-/** A state is shown at once while all shown states have at most this many characters, plus four times the newest's. */
+/**
+ * A new state of the diff is shown at once only while all states shown so far have at most `alwaysShown` characters
+ * plus `shownTimes` times the characters of the new state.
+ */
 const alwaysShown = 64 * 1024;
 const shownTimes = 4;
 
 /**
- * The sum of a thread's file changes in a turn. Codex sends a whole diff in git's format each time, which compares the
- * files that patches touched with the disk.
+ * The sum of a thread's file changes in a turn. Each time, Codex sends a whole diff in git's format. The diff compares
+ * the files that patches touched, as they were before, with the files on the disk.
  */
 export class FileChanges {
   readonly #writer: TurnWriter;
@@ -20,7 +23,7 @@ export class FileChanges {
   /** Absolute paths of the files that patches have touched. */
   readonly #touched = new Set<string>();
   #newest: string | undefined;
-  /** Characters of all shown states. */
+  /** The number of characters of all states that were shown. */
   #shown = 0;
 
   /** @param cwd - The session's folder. */
@@ -36,8 +39,8 @@ export class FileChanges {
   }
 
   /**
-   * Reads the newest state; Codex may repeat a state. After many large states, the newest is shown only with the turn's
-   * end.
+   * Reads the newest state of the diff; Codex may repeat a state. After many large states, further states are not shown
+   * at once: the turn's end shows the newest.
    */
   read(diff: unknown): void {
     if (typeof diff !== 'string' || diff === this.#newest) return;
@@ -53,7 +56,7 @@ export class FileChanges {
     if (this.#newest !== undefined) this.#writer.done(this.#item.id, this.#state(this.#newest));
   }
 
-  /** Returns the item for a diff. Text that is not a diff is kept in `raw`. */
+  /** Returns the item for a diff. If the text is not a diff, the item keeps it as `raw`. */
   #state(diff: string): FileChangesItem {
     const base = { ...this.#item, type: 'file_changes' } as const;
     const files = filesIn(diff);
@@ -63,8 +66,8 @@ export class FileChanges {
   }
 
   /**
-   * Returns the folder to which the diff's names are relative: the git repository's or the session's folder. It is the
-   * closest folder in which patches touched all of the names.
+   * Returns the folder to which the diff's names are relative: the git repository's folder or the session's. Searches
+   * from the session's folder upwards for this folder: the first folder in which patches touched all files of the diff.
    */
   #folderOf(files: readonly ChangedFile[]): string {
     const isIt = (folder: string) =>
@@ -80,7 +83,7 @@ function foldersUpFrom(folder: string): string[] {
 }
 
 interface ChangedFile {
-  /** The new name of a moved file. Absolute if the file is outside of the diff's folder. */
+  /** The new name of a moved file. The name is an absolute path if the file is outside of the diff's folder. */
   name: string;
   isNew: boolean;
   hunks: StructuredPatch['hunks'];
@@ -99,7 +102,9 @@ function filesIn(diff: string): ChangedFile[] | undefined {
   }
 }
 
-/** Returns a diff per hunk. A new or deleted file, and a new or moved file without lines, have one diff. */
+/**
+ * Returns a diff per hunk. A new or deleted file has one diff, and so has a new or moved file without changed lines.
+ */
 function diffsOf({ name, isNew, hunks }: ChangedFile, folder: string): FileDiff[] {
   const path = isAbsolute(name) ? name : resolve(folder, name);
   if (hunks.length === 0)
@@ -112,7 +117,10 @@ function diffsOf({ name, isNew, hunks }: ChangedFile, folder: string): FileDiff[
   });
 }
 
-/** Returns one side of a hunk: all lines except the `other` side's. The last line may be marked as unterminated. */
+/**
+ * Returns one side of a hunk: all lines except the lines of the `other` side. A mark after the last line may say that
+ * the line has no line end.
+ */
 function sideText(lines: readonly string[], other: '+' | '-'): string {
   let text = '';
   let isOwn = false;

@@ -51,7 +51,7 @@ test.each([
     );
   expect(reachedIn('rate_limit_reached')).toEqual(reached);
   expect(reachedIn('workspace_member_usage_limit_reached')).toEqual(reached);
-  // With credits, a full window may still be used.
+  // With credits, Codex may still be used after a window is full.
   expect(reachedIn(null)).toEqual([]);
 });
 

@@ -17,7 +17,7 @@ const Snapshot = z.looseObject({
   limitName: z.string().nullish().catch(undefined),
   primary: Window,
   secondary: Window,
-  /** Why Codex cannot be used now. Does not name the window. */
+  /** The reason why Codex cannot be used now. The reason does not say which window is used up. */
   rateLimitReachedType: z.string().nullish().catch(undefined),
 });
 
@@ -49,7 +49,7 @@ const day = 24 * hour;
 
 function nameOfWindow(minutes: number | undefined): string {
   if (minutes === undefined) return 'usage limit';
-  // Codex rounds its windows: a week may be 10,079 minutes.
+  // Codex rounds the lengths of its windows: a week may have 10,079 minutes.
   if (Math.abs(minutes - 7 * day) < hour) return 'weekly limit';
   if (minutes >= 2 * day) return `${Math.round(minutes / day)}-day limit`;
   return minutes >= hour ? `${Math.round(minutes / hour)}-hour limit` : `${minutes}-minute limit`;

@@ -1,4 +1,4 @@
-/** Texts for people from Codex' notifications that are not items. */
+/** Returns texts for people from those notifications of Codex that are not about items. */
 import { z } from 'zod';
 import { hookOutcomes, hookWords } from '../../../base/hook-words.ts';
 
@@ -42,7 +42,10 @@ const Progress = z.looseObject({ message: text });
 const Buffering = z.looseObject({ model: z.string(), showBufferingUi: z.boolean() });
 const HookStatus = z.looseObject({ run: z.looseObject({ statusMessage: text }) });
 
-/** Returns what the turn waits for; empty when the wait is over, undefined if the notification does not change it. */
+/**
+ * Returns the reason why the turn waits; empty if the turn no longer waits, undefined if the notification does not
+ * change the reason.
+ */
 export function activityOf(method: string, params: unknown): string | undefined {
   switch (method) {
     case 'item/mcpToolCall/progress':

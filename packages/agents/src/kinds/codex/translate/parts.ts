@@ -10,10 +10,13 @@ export interface OutputParts {
   blocks?: ContentBlock[];
 }
 
-/** Room for an item's other fields, characters. */
+/** Characters that are reserved for an item's other fields. */
 const itemItself = 1_000;
 
-/** Reads the answer of an MCP server, a client's tool, or the model's service. Unknown parts become JSON text. */
+/**
+ * Reads the answer of an MCP server, a client's tool, or the model's service. A part of an unknown type becomes a text
+ * with its JSON.
+ */
 export function readParts(parts: readonly unknown[]): OutputParts {
   const read = parts.map((part) => blockOf(part) ?? { text: partText(part) });
   const texts = read.flatMap((one) => ('type' in one ? [] : [one.text]));
@@ -22,7 +25,7 @@ export function readParts(parts: readonly unknown[]): OutputParts {
   for (const block of read) {
     if (!('type' in block)) continue;
     const size = sizeOf(block, maxItemSize);
-    // A block cannot be shortened: cut bytes are not readable.
+    // A block that is too large is left out, because the cut bytes of, for example, an image could not be read.
     if (size > room) texts.push(`A part of type ${block.type} is too large to be shown.`);
     else {
       room -= size;
@@ -39,7 +42,7 @@ function partText(part: unknown): string {
 
 function blockOf(part: unknown): ContentBlock | undefined {
   if (!isRecord(part)) return undefined;
-  // The names in a client's tool and in the Responses API.
+  // The results of clients' tools and the Responses API use these names.
   const url = ['imageUrl', 'image_url', 'audioUrl', 'audio_url'].map((name) => part[name]);
   const data = url.find((one) => typeof one === 'string');
   if (data !== undefined) return blockOfUrl(data);
@@ -51,7 +54,7 @@ function blockOf(part: unknown): ContentBlock | undefined {
 /** Whether the server's store accepts the text as base64. */
 function isBase64(data = ''): boolean {
   if (data.length === 0 || data.length % 4 !== 0) return false;
-  // A search for one character needs no stack, even in a long text.
+  // Search for a single character: a pattern for the whole text could overflow the stack if the text is long.
   const end = data.search(/[^A-Za-z0-9+/]/);
   return end === -1 || (end > 0 && ['=', '=='].includes(data.slice(end)));
 }

@@ -16,7 +16,7 @@ export interface TaskCall {
 interface RunningTask {
   /** Codex' own id for the running turn in the task's thread. */
   nativeId: string | undefined;
-  /** Codex' own id for the session's turn that the task belongs to. */
+  /** Codex' own id for the turn in the session's thread that started the task. */
   rootId: string | undefined;
   startedAt: string;
   progress?: string;
@@ -26,15 +26,15 @@ interface RunningTask {
 const maxProgress = 200;
 
 /**
- * Tasks that Codex has delegated to subagents, each in a thread of its own. A task that outlives its turn becomes a
- * background task, and its items are shown in a later turn.
+ * Tasks that Codex has delegated to subagents; each task has its own thread. A task that is still running after its
+ * turn becomes a background task, and its further items are shown in a later turn.
  */
 export class Tasks {
-  /** Every thread that Codex has begun for a task. */
+  /** All threads that Codex has begun for tasks, by id. */
   readonly #threads = new Map<string, RunningTask>();
-  /** Calls by the thread of their task. */
+  /** The calls that delegated tasks, by the id of the task's thread. */
   readonly #calls = new Map<string, TaskCall>();
-  /** Calls that do not name their task's thread yet. The thread may begin to work before. */
+  /** Calls that do not name their task's thread yet. The thread may begin to work before the call names it. */
   #unnamed: TaskCall[] = [];
 
   get threads(): { threadId: string; turnId: string | undefined }[] {
@@ -51,7 +51,10 @@ export class Tasks {
     return this.#threads.get(threadId)?.nativeId;
   }
 
-  /** Returns the running tasks of other turns. @param rootId - Codex' own id for the session's running turn. */
+  /**
+   * Returns the running tasks that belong to other turns than the running one. @param rootId - Codex' own id for the
+   * session's running turn.
+   */
   beside(rootId: string | undefined): BackgroundTask[] {
     return [...this.#threads].flatMap(([threadId, task]): BackgroundTask[] => {
       if (task.nativeId === undefined || task.rootId === rootId) return [];
@@ -73,7 +76,7 @@ export class Tasks {
     });
   }
 
-  /** Reads a notification about a task's thread; returns whether it may change `beside`. */
+  /** Reads a notification about a task's thread. Returns whether the notification may change the result of `beside`. */
   read(threadId: string, method: string, { turn, item }: Params, now: string): boolean {
     switch (method) {
       case 'turn/started':
@@ -93,7 +96,7 @@ export class Tasks {
     }
   }
 
-  /** Reads an item of one of the session's turns, which may be a call that delegates a task. */
+  /** Reads an item of one of the session's turns. If the item is a call that delegates a task, records the call. */
   noteCall(item: unknown, turnId: string): void {
     if (!isRecord(item) || item['type'] !== 'collabAgentToolCall') return;
     const call = SpawnCall.safeParse(item).data;
@@ -108,7 +111,10 @@ export class Tasks {
     this.#calls.set(threadId, made);
   }
 
-  /** Returns the call that delegated a thread's task. A thread that no call names yet gets the oldest open call. */
+  /**
+   * Returns the call that delegated a thread's task. If no call names the thread yet, assigns the oldest call that does
+   * not name a thread.
+   */
   callOf(threadId: string): TaskCall | undefined {
     const named = this.#calls.get(threadId);
     if (named !== undefined) return named;

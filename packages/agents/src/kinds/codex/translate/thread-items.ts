@@ -14,7 +14,7 @@ const inBackground = 'It continues in the background.';
 /** The separator between parts of reasoning. */
 const between = '\n\n';
 
-/** A task of the turn. Its items belong to the call that began the task. */
+/** A subagent's task in the turn. The task's items are shown below the call that began the task. */
 export interface TurnTask {
   threadId: string;
   callId: string | undefined;
@@ -26,24 +26,24 @@ export interface RunningCommand {
   /** Codex' id for the command's process. */
   processId: string;
   title: string | undefined;
-  /** Milliseconds since the epoch, if Codex reports it. */
+  /** The time of the start in milliseconds since the epoch, if Codex reports it. */
   startedAtMs: number | null | undefined;
 }
 
 /**
- * The items of one thread in a turn. Codex gives items ids, and reports their start, end and final content. It also
- * reports when it repeats a request: only then are open items of the first request withdrawn.
+ * The items of one thread in a turn. Codex gives each item an id, and reports the item's start, end and final content.
+ * If Codex repeats a request to the model, it says so: only then the open items of the first request are withdrawn.
  */
 export class ThreadItems {
   readonly #writer: TurnWriter;
   readonly #cwd: string;
-  /** Absent for the session's own thread. */
+  /** The task of this thread; undefined for the session's own thread. */
   readonly #task: TurnTask | undefined;
   /** The prefix of item ids: the turn's id, and for a task also the thread's id. */
   readonly #prefix: string;
-  /** Started messages without text. They are shown from their first text on. */
+  /** Started messages without text. Each started message is shown when its first text arrives. */
   readonly #announced = new Set<string>();
-  /** The growing part of items with several parts, by item. */
+  /** For items with several parts, the part that is being written, by item. */
   readonly #parts = new Map<string, string>();
   /** The running commands, by item. */
   readonly #commands = new Map<string, RunningCommand>();
@@ -96,7 +96,7 @@ export class ThreadItems {
     }
   }
 
-  /** Hides a message that is about to be sent. */
+  /** Records that a message that is about to be sent must not be shown as a message. */
   hide(messageId: string): void {
     this.#hidden.add(messageId);
   }
@@ -107,7 +107,9 @@ export class ThreadItems {
     this.#complete(item);
   }
 
-  /** Codex repeats a model request: withdraws open messages and reasoning. Running programs continue. */
+  /**
+   * Called when Codex repeats a request to the model. Withdraws open messages and reasoning. Running programs continue.
+   */
   retry(): void {
     for (const id of this.#writer.open) {
       const item = this.#writer.item(id);
@@ -128,13 +130,16 @@ export class ThreadItems {
     this.#writer.add({ type: 'message', id, content, origin: 'system', ...this.#parent });
   }
 
-  /** Shows why a task failed. The session's own turn has an error instead. */
+  /** Shows why a task failed. If the session's own turn fails, its end has the error instead. */
   fail(why: string): void {
     const item = { content: why, origin: 'system', ...this.#parent } as const;
     this.#writer.add({ type: 'message', id: `${this.#prefix}failure`, ...item });
   }
 
-  /** Ends the open items. A call without an end was cut off, or, in a completed turn, continues in the background. */
+  /**
+   * Ends the open items. If the turn has completed, an open call continues in the background; otherwise the call was
+   * interrupted.
+   */
   end(hasCompleted: boolean): void {
     if (this.#hasPlan) this.#writer.done(this.#planId);
     this.#changes.end();
@@ -170,7 +175,7 @@ export class ThreadItems {
     if (this.#writer.isOpen(id)) return;
     switch (item.type) {
       case 'userMessage':
-      // The text of the review follows as a message.
+      // Show nothing for a review: its text follows as a message.
       case 'enteredReviewMode':
       case 'exitedReviewMode':
         return;
@@ -221,7 +226,7 @@ export class ThreadItems {
       return;
     }
     const id = this.#id(item.id);
-    // The item may have had no start.
+    // Codex may not have reported the item's start.
     this.#start(value);
     switch (item.type) {
       case 'enteredReviewMode':
@@ -252,7 +257,7 @@ export class ThreadItems {
     }
   }
 
-  /** Ends a message or reasoning. An empty one is not shown. */
+  /** Ends a message or reasoning. If the item is empty, it is not shown. */
   #finish(
     type: 'message' | 'reasoning',
     id: string,
@@ -277,7 +282,7 @@ export class ThreadItems {
     const isAmid =
       this.#hasFirstMessage || this.#writer.isOpen(steeredItemId(this.#writer.turnId, messageId));
     this.#hasFirstMessage = true;
-    // The message to a task is already in the call that began the task.
+    // Do not show the message to a task: the call that began the task already has it.
     if (!isAmid || this.#task !== undefined) return;
     this.#writer.steer(messageId, inputText(content), attachedImages(content));
     this.#writer.settle(messageId, 'taken');
@@ -306,7 +311,10 @@ export class ThreadItems {
     this.#writer.append(`${id}:output`, delta);
   }
 
-  /** Shows input that the model sends to a running command. Empty input only waits for output. */
+  /**
+   * Shows input that the model sends to a running command. Empty input is not shown: with it, the model only waits for
+   * output.
+   */
   #type({ itemId, stdin }: Record<string, unknown>): void {
     if (typeof stdin !== 'string' || stdin === '') return;
     const title = this.#commands.get(String(itemId))?.title;
@@ -314,7 +322,7 @@ export class ThreadItems {
     this.#addNote(`Typed into ${where}: \`${visible(stdin)}\``);
   }
 
-  /** Shows a patch that grows while the model writes it. */
+  /** Shows the present state of a patch that the model is still writing. */
   #patch({ itemId, changes }: Record<string, unknown>): void {
     const id = this.#id(itemId);
     const item = ThreadItem.safeParse({ type: 'fileChange', id: itemId, changes }).data;
@@ -397,7 +405,7 @@ function visible(typed: string): string {
     .replaceAll('`', 'ˋ');
 }
 
-/** Returns the longer text, so that shown text is never withdrawn. */
+/** Returns the longer of two texts, because shown text is never shortened. */
 const longer = (shown: string, text: string): string => (text.length < shown.length ? shown : text);
 
 /** Returns the shown text with the parts that it lacks. */

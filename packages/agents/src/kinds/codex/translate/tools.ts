@@ -5,7 +5,7 @@ import { type WebAction, webResults, webSearchCall } from '../../../base/web-sea
 import { type OutputParts, pictureOf, readParts } from './parts.ts';
 import type { CommandAction, FileChange, ItemOf, ThreadItem } from './wire.ts';
 
-/** The fields of a `function_call` that depend on its tool. */
+/** The fields of a `function_call` item that depend on the called tool. */
 export type CallFields = Pick<
   Extract<OutputItem, { type: 'function_call' }>,
   'name' | 'kind' | 'title' | 'arguments' | 'locations' | 'diffs'
@@ -99,7 +99,7 @@ const tasks: Record<string, string> = {
   closeAgent: 'End an agent',
   interruptAgent: 'Stop an agent',
   listAgents: 'List the agents',
-  // Added by Liminal: holds the items of a task that continues after its turn.
+  // Liminal adds this call, which holds the further items of a task that continues after its turn.
   goesOn: 'Delegated before',
 };
 
@@ -118,7 +118,10 @@ const verbs: Record<string, [kind: ToolKind, verb: string]> = {
 
 type CommandParts = Pick<ItemOf<'commandExecution'>, 'command' | 'cwd' | 'commandActions'>;
 
-/** Codex recognises commands that only read: then the title says what they read. */
+/**
+ * Returns the fields of a command's call. Codex recognises commands that only read; the title of such a command names
+ * the files that it reads.
+ */
 export function commandCall(
   { command, cwd: folder, commandActions: actions }: CommandParts,
   cwd: string,
@@ -139,13 +142,19 @@ export function commandCall(
   };
 }
 
-/** Returns a person's own command as an execution: Codex' classification is meant for the model's commands. */
+/**
+ * Returns the fields of a person's own command, always with the kind `execute`: Codex' classification is meant for the
+ * model's commands.
+ */
 function ownCommandCall({ command, cwd }: CommandParts): CallFields {
   const written = ownCommand(command);
   return call('shell', 'execute', `Run ${oneLine(written)}`, { command: written, cwd });
 }
 
-/** Returns a person's own command as written: Codex passes it to a shell as the last argument. */
+/**
+ * Returns a person's own command as the person wrote it. Codex passes the command as the last argument to a shell, and
+ * reports the whole shell command.
+ */
 export function ownCommand(command: string): string {
   const [, word] = /^(?:\S*\/)?\w*sh -l?c (.*)$/s.exec(command) ?? [];
   return (word === undefined ? undefined : unquoted(word)) ?? command;
@@ -165,7 +174,10 @@ function unquoted(word: string): string | undefined {
   return value;
 }
 
-/** Returns the command without the shell that Codex runs it with, if its only action names the whole command. */
+/**
+ * Returns the command without the shell command around it, if the command's only action in Codex' classification is the
+ * whole command; otherwise returns it unchanged.
+ */
 function writtenIn(command: string, actions: readonly CommandAction[]): string {
   const [, script = ''] = /^(?:\S*\/)?\w*sh -l?c (.*)$/s.exec(command) ?? [];
   const written = actions.length === 1 ? (actions[0]?.command ?? '') : '';
@@ -198,7 +210,10 @@ function patchCall({ changes }: ItemOf<'fileChange'>, cwd: string): CallFields {
   };
 }
 
-/** Returns the diffs of a change. An update has a diff per hunk, with the lines around it. */
+/**
+ * Returns the diffs of a change. The change of an existing file has one diff per hunk, which includes the lines around
+ * the change.
+ */
 function diffsOf({ path, kind, diff }: FileChange): FileDiff[] {
   if (kind.type === 'add') return [{ path, newText: diff }];
   if (kind.type === 'delete') return [{ path, oldText: diff, newText: '' }];
@@ -241,7 +256,8 @@ export function resultOf(item: ToolItem): ToolCallResult {
     case 'mcpToolCall': {
       const { error, result, status } = item;
       const { content = [], structuredContent } = result ?? {};
-      // Structured content repeats the content for programs, and may be the only content.
+      // Structured content repeats the content in a form for programs. Use the structured content only if there is no
+      // other content.
       const parts =
         content.length === 0 && structuredContent != null ? [structuredContent] : content;
       const answer = error == null ? readParts(parts) : { output: error.message };

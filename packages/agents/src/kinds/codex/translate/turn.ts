@@ -12,7 +12,7 @@ type Params = Record<string, unknown>;
 /** A running command of a turn, with its thread. */
 export type TurnCommand = RunningCommand & { threadId: string };
 
-/** Translates a Codex turn to canonical events, with the items of tasks during the turn. */
+/** Translates a Codex turn to canonical events, including the items of tasks that run during the turn. */
 export class CodexTurn {
   readonly #writer: TurnWriter;
   readonly #cwd: string;
@@ -22,7 +22,7 @@ export class CodexTurn {
   /** All tasks of the session. */
   readonly #tasks: Tasks;
   #usage: Usage | undefined;
-  /** The last reported activity; empty for none. */
+  /** The last reported reason for waiting; empty for none. */
   #waitsFor = '';
 
   /** @param cwd - The session's folder. */
@@ -42,7 +42,10 @@ export class CodexTurn {
     );
   }
 
-  /** Reads a notification about this turn; returns what the agent waits for, if that has changed. */
+  /**
+   * Reads a notification about this turn. If the agent's reason for waiting has changed, returns the reason; '' if the
+   * agent no longer waits.
+   */
   read(method: string, params: Params): string | undefined {
     const waitsFor = this.#read(method, params) ?? (method.startsWith('item/') ? '' : undefined);
     if (waitsFor === undefined || waitsFor === this.#waitsFor) return undefined;
@@ -71,7 +74,8 @@ export class CodexTurn {
 
   /** Reads a notification about a task. */
   readTask(threadId: string, method: string, params: Params): undefined {
-    // The start or end of a thread alone shows nothing.
+    // Do not begin the task's items only for the start or the end of the task's turn: these have nothing to show,
+    // except a failure.
     const isShown = method.startsWith('item/') || hasFailed(params['turn']);
     if (!isShown && !this.#taskItems.has(threadId)) return undefined;
     const items = this.#taskItems.get(threadId) ?? this.#beginTask(threadId);
@@ -82,7 +86,7 @@ export class CodexTurn {
     return undefined;
   }
 
-  /** Hides a message that is about to be sent. */
+  /** Records that a message that is about to be sent must not be shown as a message. */
   hide(messageId: string): void {
     this.#items.hide(messageId);
   }
@@ -115,7 +119,7 @@ export class CodexTurn {
     this.#writer.end(end);
   }
 
-  /** Ends a turn that Codex could not begin. */
+  /** Ends the turn as failed, because Codex could not begin it. */
   fail(error: unknown): void {
     this.end({ id: '', status: 'failed', error });
   }
@@ -134,7 +138,7 @@ export class CodexTurn {
     return items;
   }
 
-  /** Adds a call that holds the items of an earlier turn's task. */
+  /** Adds a call that holds the further items of a task that an earlier turn began. Returns the call's id. */
   #continueTask(threadId: string, { prompt }: TaskCall): string {
     const id = `${this.#writer.turnId}:${threadId}`;
     const call = { type: 'collabAgentToolCall', id, tool: 'goesOn', prompt } as const;
@@ -148,7 +152,7 @@ export class CodexTurn {
     return id;
   }
 
-  /** Adds up the tokens of a turn's requests. The total of the last request is the size of the context. */
+  /** Adds up the tokens of a turn's requests. The total of the last request is the present size of the context. */
   #count(value: unknown): void {
     const { last, modelContextWindow } = TokenUsage.safeParse(value).data ?? {};
     if (last === undefined) return;

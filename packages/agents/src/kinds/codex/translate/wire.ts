@@ -1,6 +1,7 @@
 /**
- * The part of `codex app-server`'s notifications that Liminal reads, from the types that `codex app-server generate-ts`
- * writes (0.171). All fields but an item's type are optional, since a newer Codex may omit or add fields.
+ * Schemas of the parts of `codex app-server`'s notifications that Liminal reads, after the types that `codex app-server
+ * generate-ts` writes (0.171). All fields except an item's type are optional, because a newer Codex may omit or add
+ * fields.
  */
 import { z } from 'zod';
 
@@ -38,7 +39,7 @@ const WebSearchAction = z.looseObject({
 /** A part of a person's message. */
 const UserInput = z.looseObject({ type: text, text });
 
-/** A question in an agent's message. */
+/** A question to people in an agent's message. */
 const MessageQuestion = z.looseObject({
   title: text,
   options: z.array(z.string()).nullish().catch(undefined),
@@ -63,12 +64,13 @@ const items = [
     /** The id with which Liminal sent the message, if any. */
     clientId: nullable,
   }),
-  // `moderation` is for ChatGPT's own clients, which hide or replace some answers: Codex' terminal shows them all.
+  // Do not read `moderation`: with it, ChatGPT's own clients hide or replace some answers, but Codex' terminal shows
+  // all of them.
   z.looseObject({
     ...item,
     type: z.literal('agentMessage'),
     text,
-    /** Questions for the next message; the agent does not wait for answers. */
+    /** Questions that the next message may answer; the agent does not wait for answers. */
     questions: z.array(MessageQuestion).nullish().catch(undefined),
     memoryCitation: MemoryCitation.nullish().catch(undefined),
   }),
@@ -118,7 +120,7 @@ const items = [
     /** The search provider's results, unchanged. */
     results: z.array(z.unknown()).nullish().catch(undefined),
   }),
-  // Liminal adds `result`: the picture, in base64.
+  // Codex does not send `result`: Liminal adds it, with the picture in base64.
   z.looseObject({ ...item, type: z.literal('imageView'), path: text, result: nullable }),
   z.looseObject({
     ...item,
@@ -171,7 +173,7 @@ export const ThreadItem = z.discriminatedUnion('type', items);
 export type ThreadItem = z.infer<typeof ThreadItem>;
 export type ItemOf<T extends ThreadItem['type']> = Extract<ThreadItem, { type: T }>;
 
-/** The call that begins a task in a thread of its own. */
+/** The call that begins a task, which gets its own thread. */
 export const SpawnCall = z.looseObject({
   ...item,
   tool: z.literal('spawnAgent'),

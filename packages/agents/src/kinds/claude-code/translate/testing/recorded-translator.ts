@@ -8,7 +8,7 @@ export const timestamp = '2026-01-01T00:00:00.000Z';
 export interface RecordedTranslator {
   translator: ClaudeTranslator;
   all: EventDraft[];
-  /** The drafts without the message about why the agent began a turn by itself. */
+  /** The drafts, except the message that says why the agent began a turn by itself. */
   drafts: EventDraft[];
   /** Reads Claude Code's messages. */
   send: (...messages: unknown[]) => void;
@@ -36,7 +36,10 @@ export function startTranslator(): RecordedTranslator {
 const isReason = ({ turnId, payload }: EventDraft): boolean =>
   'itemId' in payload && payload.itemId === `${turnId}:reason`;
 
-/** Translates messages as one complete turn that the agent began; returns the turn as history stores it. */
+/**
+ * Translates messages as one complete turn that the agent began. Returns the turn in the form in which history stores
+ * it.
+ */
 export function recordTurn(...messages: unknown[]): Response {
   const { translator, drafts, send: hear } = startTranslator();
   hear({ type: 'system', subtype: 'status', status: 'requesting' }, ...messages);
