@@ -11,7 +11,7 @@ import { Measured } from '../parts/process.ts';
 const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
 
 /** The most functions that a delta of Claude Code, a message and an answer may call on the server. */
-const bounds = { delta: 100, send: 660, answer: 285 };
+const bounds = { delta: 100, send: 560, answer: 275 };
 
 const rate = 50;
 

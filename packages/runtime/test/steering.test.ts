@@ -130,7 +130,7 @@ describe('a steered message', () => {
 
   test('is rejected with advice if no turn runs, or if the agent does not support steering', async () => {
     const steer = async (to = sessionId) => world.runtime.steer(to, 'A word.');
-    const nothingRuns = { code: 'NOTHING_TO_STEER', message: expect.stringContaining('Send it') };
+    const nothingRuns = { code: 'NOTHING_TO_STEER', message: expect.stringContaining('Send the text as') };
     await expect(steer()).rejects.toMatchObject(nothingRuns);
     await begin();
     world.agent.finish(sessionId);

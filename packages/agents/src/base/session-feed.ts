@@ -61,8 +61,11 @@ export class SessionFeed implements SessionOutput {
   }
 
   emit(draft: EventDraft): void {
-    const bounded = withinBounds(draft);
-    this.#channels.event.send(bounded);
+    const { payload } = draft;
+    // Most events are plain text deltas, which have no depth.
+    const isText = payload.type === 'item_delta' && payload.patch === undefined;
+    const bounded = isText ? draft : withinBounds(draft);
+    notifyAll(this.#channels.event.subscribers, bounded);
     if (bounded.payload.type === 'response_start') this.#beginUpserts();
     if (this.#turnUpserts?.push(bounded) === 'ended') this.#turnUpserts = this.#turnUpserts.stop();
   }
@@ -119,23 +122,23 @@ interface Subscriber<T> {
 /** The listeners for one kind of event. An exception in a callback affects neither the others nor the sender. */
 class Channel<T> {
   /** This list is replaced on each change, never mutated, so that sending needs no copy of it. */
-  #subscribers: readonly Subscriber<T>[] = [];
+  subscribers: readonly Subscriber<T>[] = [];
 
   get size(): number {
-    return this.#subscribers.length;
+    return this.subscribers.length;
   }
 
   add(callback: (value: T) => void): Unsubscribe {
     const subscriber = { callback, isSubscribed: true };
-    this.#subscribers = [...this.#subscribers, subscriber];
+    this.subscribers = [...this.subscribers, subscriber];
     return () => {
       subscriber.isSubscribed = false;
-      this.#subscribers = this.#subscribers.filter((other) => other !== subscriber);
+      this.subscribers = this.subscribers.filter((other) => other !== subscriber);
     };
   }
 
   send(value: T): void {
-    notifyAll(this.#subscribers, value);
+    notifyAll(this.subscribers, value);
   }
 
   /**
@@ -143,13 +146,13 @@ class Channel<T> {
    * meantime.
    */
   currentSender(): (value: T) => void {
-    const present = this.#subscribers;
+    const present = this.subscribers;
     return (value) => notifyAll(present, value);
   }
 
   close(): void {
-    for (const subscriber of this.#subscribers) subscriber.isSubscribed = false;
-    this.#subscribers = [];
+    for (const subscriber of this.subscribers) subscriber.isSubscribed = false;
+    this.subscribers = [];
   }
 }
 
@@ -164,10 +167,9 @@ function notifyAll<T>(subscribers: readonly Subscriber<T>[], value: T): void {
   }
 }
 
-/** Bounds the depth of an event. Skips plain text deltas, which are most events and have no depth. */
+/** Bounds the depth of an event. */
 function withinBounds(draft: EventDraft): EventDraft {
   const { payload } = draft;
-  if (payload.type === 'item_delta' && payload.patch === undefined) return draft;
   const bounded = withinDepth(payload);
   return bounded === payload ? draft : { ...draft, payload: bounded };
 }

@@ -28,19 +28,21 @@ export class TurnBounds {
     return this.#size > maxTurnSize || this.#items > maxTurnItems;
   }
 
-  /** Cuts a value that is written whole; `more` bounds text that is appended to an item. */
+  /** Cuts a value that is written whole. */
   fit<T extends object>(value: T): T {
-    if (isMoreText(value)) return value;
     return withinSize(value, isOfTurn(value) ? maxHeadSize : maxItemSize);
   }
 
-  /** The part of appended text that still fits into the item; empty once the item was cut. */
+  /** Counts text that is appended to an item. Returns the part that still fits; empty once the item was cut. */
   more(itemId: string, text: string): string {
     const before = this.#texts.get(itemId) ?? 0;
     if (before > maxItemSize) return '';
     this.#texts.set(itemId, before + text.length);
     const room = maxItemSize - before;
-    return text.length <= room ? text : cutText(text, room);
+    const fitting = text.length <= room ? text : cutText(text, room);
+    // Appended text arrives in many small pieces that are joined to few events.
+    this.#size += fitting.length;
+    return fitting;
   }
 
   /** Records that a new text has replaced the item's text. */
@@ -48,13 +50,10 @@ export class TurnBounds {
     this.#texts.set(itemId, text.length);
   }
 
-  /** Counts a written event. */
+  /** Counts a written event, except text that `more` has counted. */
   count(payload: EventPayload): void {
     if (payload.type === 'item_start') this.#items += 1;
-    // Appended text arrives in many small pieces that are joined to few events.
-    this.#size += isMoreText(payload)
-      ? payload.deltaContent.length
-      : eventItself + sizeOf(payload, 2 * maxItemSize);
+    this.#size += eventItself + sizeOf(payload, 2 * maxItemSize);
   }
 
   /** Counts a change of an item's fields, because subscribers get the whole item again. */
@@ -74,8 +73,4 @@ export class TurnBounds {
  */
 function isOfTurn(value: object): boolean {
   return 'type' in value && typeof value.type === 'string' && value.type.startsWith('response_');
-}
-
-function isMoreText(value: object): value is { deltaContent: string } {
-  return 'deltaContent' in value && !('patch' in value);
 }

@@ -213,11 +213,12 @@ export class TurnWriter {
 
   append(itemId: string, given: string): void {
     const open = this.#open.get(itemId);
-    if (open === undefined || this.#bounds.isFull) return;
+    if (this.#ended || open === undefined || this.#bounds.isFull) return;
     const text = this.#bounds.more(itemId, given);
     if (text === '') return;
     open.more.add(text);
-    this.write({ type: 'item_delta', itemId, deltaContent: text });
+    this.#put({ type: 'item_delta', itemId, deltaContent: text });
+    if (this.#bounds.isFull && !this.#hasReportedFull) this.#reportFull();
   }
 
   patch(itemId: string, given: ItemPatch): void {

@@ -20,17 +20,27 @@ export interface Growth {
 
 /** The step of an `item_delta`. Its cost depends on the delta, not on the size of the item or the turn. */
 export function growView(step: FoldStep, payload: ItemDeltaPayload): FoldResult {
-  const known = findView(step, payload.itemId);
-  if (!known) return { state: step.state, outputs: [] };
   const { itemId, deltaContent: text, patch } = payload;
+  const own = step.state.open.get(itemId);
+  const isText = own?.view.item.type === 'message' || own?.view.item.type === 'reasoning';
+  // A text that subscribers have seen grows by appends.
+  if (isText && own.emitted && patch === undefined && step.state.config.appends) {
+    return { state: step.state, outputs: text === '' ? [] : [appendOutput(step, itemId, text)] };
+  }
+  const known = own ?? findByAnswer(step, itemId);
+  if (!known) return { state: step.state, outputs: [] };
   const grown = grow(step, refresh(step, known), { itemId, text, patched: patch !== undefined });
   return { state: withView(step.state, grown.next), outputs: grown.outputs };
 }
 
-/** The view that shows an open item. */
-function findView({ state }: FoldStep, itemId: string): OpenView | undefined {
-  const own = state.open.get(itemId);
-  if (own) return own;
+/** The output for text with which the Response's item already ends. The view keeps its older text until it is shown. */
+function appendOutput({ head, state }: FoldStep, itemId: string, text: string): FoldOutput {
+  const length = state.response.open.get(itemId)?.text.length ?? text.length;
+  return { kind: 'append', turnId: head.turnId, itemId, at: length - text.length, text };
+}
+
+/** The view of the call that an open item answers. */
+function findByAnswer({ state }: FoldStep, itemId: string): OpenView | undefined {
   const kin = pairableIds(state.response.items, itemId).map((id) => state.open.get(id));
   return kin.find((known) => known?.view.answer?.id === itemId);
 }

@@ -4,10 +4,10 @@
  * ten. The map is a hash array mapped trie (Bagwell, Ideal Hash Trees, 2001).
  */
 export class PersistentMap<V> {
-  readonly size: number;
-  readonly root: Node<V> | undefined;
+  declare readonly size: number;
+  declare readonly root: Node<V> | undefined;
   /** The place of the next new key. */
-  readonly next: number;
+  declare readonly next: number;
 
   private constructor(size: number, root: Node<V> | undefined, next: number) {
     this.size = size;
@@ -129,7 +129,9 @@ function find<V>(root: Node<V> | undefined, hash: number, key: string): Entry<V>
     const bit = bitOf(hash, shift);
     node = node.bits & bit ? node.children[indexOf(node.bits, bit)] : undefined;
   }
-  return node?.hash === hash ? node.entries.find((entry) => entry.key === key) : undefined;
+  if (node?.hash !== hash) return undefined;
+  const [only] = node.entries;
+  return only?.key === key ? only : node.entries.find((entry) => entry.key === key);
 }
 
 function insert<V>(
@@ -141,6 +143,8 @@ function insert<V>(
   if (!node) return { hash, entries: [entry] };
   if (isLeaf(node)) {
     if (node.hash !== hash) return join(node, { hash, entries: [entry] }, shift);
+    const [only, second] = node.entries;
+    if (only?.key === entry.key && second === undefined) return { hash, entries: [entry] };
     return { hash, entries: [...node.entries.filter(({ key }) => key !== entry.key), entry] };
   }
   const bit = bitOf(hash, shift);

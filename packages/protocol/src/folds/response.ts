@@ -68,6 +68,8 @@ export function foldResponse(state: ResponseState, event: StreamEvent): Response
     updatedAt: time,
     head: state.head ?? newHead(event, time),
   };
+  // Nearly all events are deltas.
+  if (event.payload.type === 'item_delta') return growItem(next, event.payload);
   return applyPayload(next, next.head, event.payload, event.timestamp);
 }
 
@@ -192,14 +194,14 @@ function growItem(
   const known = state.open.get(itemId);
   if (!known) return state;
   const item = patch ? patchItem(known.item, patch) : known.item;
-  const before = textBefore(known, patch);
+  const before = patch === undefined ? known.text : textBefore(known, patch);
   const text = before.length > maxFoldedText ? before : before + deltaContent;
   return { ...state, open: state.open.set(itemId, { item, text }) };
 }
 
 /** The text to which a delta is appended: a patch may have replaced a call's arguments. */
-function textBefore({ item, text }: OpenItem, patch: ItemPatch | undefined): string {
-  return item.type === 'function_call' ? (patch?.arguments ?? text) : text;
+function textBefore({ item, text }: OpenItem, patch: ItemPatch): string {
+  return item.type === 'function_call' ? (patch.arguments ?? text) : text;
 }
 
 /** The final item, with fields that it lacks taken from the open item. */

@@ -160,9 +160,9 @@ export class SessionTurns {
   }
 
   #logged(events: readonly StreamEvent[]): void {
-    this.#context.supervisor.run(() => this.#subscribers.apply(events));
-    if (events.some(({ payload }) => 'usage' in payload && payload.usage)) {
-      this.#subscribers.infoChanged();
+    this.#subscribers.apply(events);
+    for (const { payload } of events) {
+      if ('usage' in payload && payload.usage) this.#subscribers.infoChanged();
     }
   }
 

@@ -641,6 +641,8 @@ export class Session {
   }
 
   #onDraft(draft: EventDraft): void {
+    // A delta concerns neither the approvals nor the queue.
+    if (draft.payload.type === 'item_delta') return this.#turns.onDraft(draft);
     this.#turns.onDraft(this.#approvals.track(draft));
     this.#queue.onDraft(draft);
   }

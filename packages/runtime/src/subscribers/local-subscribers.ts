@@ -29,6 +29,8 @@ export class LocalSubscribers implements SessionSubscribers {
   #cursor: string | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
   #infoQueued = false;
+  /** Whether a subscriber takes full states instead of appends. */
+  #hasPlain = false;
   #version = 0;
 
   constructor(options: LocalSubscribersOptions) {
@@ -53,9 +55,9 @@ export class LocalSubscribers implements SessionSubscribers {
       const before = this.#cursor ?? event.eventId;
       this.#cursor = event.eventId;
       this.#deliver(live, before, true, run);
-      this.#deliver(plain, before, false, run);
+      if (plain.length > 0) this.#deliver(plain, before, false, run);
     }
-    this.#scheduleFlush();
+    if (this.#hasPlain) this.#scheduleFlush();
   }
 
   /** A subscriber that already has a part of the run from history must not see it begin again. */
@@ -68,19 +70,14 @@ export class LocalSubscribers implements SessionSubscribers {
   }
 
   #add(runId: string, run: OpenRun): OpenRun {
-    run.hasPlainSubscribers = this.#hasPlainSubscribers();
+    run.hasPlainSubscribers = this.#hasPlain;
     this.#runs.set(runId, run);
     return run;
   }
 
-  #hasPlainSubscribers(): boolean {
-    for (const { deltas } of this.#subscribers) if (!deltas) return true;
-    return false;
-  }
-
   #subscribersChanged(): void {
-    const has = this.#hasPlainSubscribers();
-    for (const run of this.#runs.values()) run.hasPlainSubscribers = has;
+    this.#hasPlain = this.#subscribers.values().some(({ deltas }) => !deltas);
+    for (const run of this.#runs.values()) run.hasPlainSubscribers = this.#hasPlain;
   }
 
   /** The position of a run that was applied here and whose final state the store may lack. */

@@ -48,19 +48,23 @@ export class OpenRun {
   apply(event: StreamEvent, now: number): RunOutputs {
     this.traced ??= { runId: event.runId, traceContext: event.traceContext };
     const response = foldResponse(this.#live.response, event);
-    const live = foldUpsert(dated(this.#live, now), event, now, response);
-    const plain = this.#plain && foldUpsert(dated(this.#plain, now), event, now, response);
+    // Subscribers get dates.
+    const epoch = Date.now() - now;
+    const live = foldUpsert({ ...this.#live, epoch }, event, now, response);
+    const plain = this.#plain && foldUpsert({ ...this.#plain, epoch }, event, now, response);
     this.#live = live.state;
     this.#plain = plain?.state;
+    const outputs = { live: live.outputs, plain: plain?.outputs ?? [] };
+    if (event.payload.type !== 'item_cancelled') return outputs;
     return {
-      live: this.#withDiscard(event, live.outputs),
-      plain: plain ? this.#withDiscard(event, plain.outputs) : [],
+      live: this.#withDiscard(event, outputs.live),
+      plain: plain ? this.#withDiscard(event, outputs.plain) : [],
     };
   }
 
   flush(now: number): FoldOutput[] {
     if (!this.#plain) return [];
-    const { state, outputs } = flushIdle(dated(this.#plain, now), now);
+    const { state, outputs } = flushIdle(onEpoch(this.#plain, Date.now() - now), now);
     this.#plain = state;
     return outputs;
   }
@@ -100,7 +104,3 @@ export class OpenRun {
     return this.#rendered.response;
   }
 }
-
-/** For a step at `now`: readers get dates. */
-const dated = (state: UpsertFoldState, now: number): UpsertFoldState =>
-  onEpoch(state, Date.now() - now);

@@ -18,7 +18,7 @@ export class DeltaPace {
   #savedAt: number;
 
   /** @param cadenceMs - The longest time that deltas are gathered, in ms; 0: never. */
-  constructor(cadenceMs: number, now: () => number = () => performance.now()) {
+  constructor(cadenceMs: number, now: () => number = performance.now.bind(performance)) {
     this.#cadenceMs = cadenceMs;
     this.#now = now;
     this.#savedAt = now();

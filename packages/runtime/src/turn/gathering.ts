@@ -2,14 +2,10 @@ import { type EventDraft, GrowingText, type ItemPatch } from '@liminal/protocol'
 
 export type DeltaDraft = EventDraft & { payload: { type: 'item_delta' } };
 
-/** Deltas of one item that become one event: the first delta, and the text after it. */
+/** Deltas of one item that become one event: the first delta, and the text of later deltas, if there are any. */
 export interface Gathering {
   first: DeltaDraft;
-  more: GrowingText;
-}
-
-export function gatherFrom(first: DeltaDraft): Gathering {
-  return { first, more: new GrowingText() };
+  more: GrowingText | undefined;
 }
 
 export function isDelta(draft: EventDraft): draft is DeltaDraft {
@@ -17,6 +13,7 @@ export function isDelta(draft: EventDraft): draft is DeltaDraft {
 }
 
 export function gather(gathering: Gathering, { payload }: DeltaDraft): void {
+  gathering.more ??= new GrowingText();
   if (payload.patch?.arguments !== undefined) {
     // The new arguments replace the text so far.
     gathering.more.take();
@@ -35,6 +32,8 @@ function withoutText({ payload, ...draft }: DeltaDraft): DeltaDraft {
   return { ...draft, payload: { ...payload, deltaContent: '' } };
 }
 
-export function joined({ first: { payload, ...draft }, more }: Gathering): EventDraft {
+export function joined({ first, more }: Gathering): EventDraft {
+  if (more === undefined) return first;
+  const { payload, ...draft } = first;
   return { ...draft, payload: { ...payload, deltaContent: payload.deltaContent + more.take() } };
 }

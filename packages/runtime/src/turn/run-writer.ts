@@ -17,14 +17,7 @@ import {
 } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
 import { yieldToEventLoop, StorageError } from '@liminal/storage';
-import {
-  type DeltaDraft,
-  type Gathering,
-  gather,
-  gatherFrom,
-  isDelta,
-  joined,
-} from './gathering.ts';
+import { type DeltaDraft, type Gathering, gather, isDelta, joined } from './gathering.ts';
 import type { BlobKeeper } from '../blobs/index.ts';
 import type { DeltaPace } from './delta-pace.ts';
 import { firstBatch } from './large.ts';
@@ -160,7 +153,7 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
   #addDelta(draft: DeltaDraft): void {
     const gathering = this.#pending.get(draft.payload.itemId);
     if (gathering) gather(gathering, draft);
-    else this.#pending.set(draft.payload.itemId, gatherFrom(draft));
+    else this.#pending.set(draft.payload.itemId, { first: draft, more: undefined });
     if (this.#timer) return;
     const { pace, supervisor } = this.#options;
     const wait = pace.wait(this.#lastDeltaAt);
@@ -176,19 +169,21 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
       this.#startUnannounced(draft);
     if (isEnd) {
       for (const payload of closeOpenItems(this.#state, closingOf(draft.payload))) {
-        this.#number([{ ...draft, payload }]);
+        this.#number({ ...draft, payload });
       }
     }
-    this.#number([draft]);
+    this.#number(draft);
     this.#sealed = isEnd;
     this.#startDraining();
   }
 
   #startUnannounced({ turnId, timestamp }: EventDraft): void {
     const { providerId } = this.#options;
-    this.#number([
-      { turnId, timestamp, payload: { type: 'response_start', modelId: 'unknown', providerId } },
-    ]);
+    this.#number({
+      turnId,
+      timestamp,
+      payload: { type: 'response_start', modelId: 'unknown', providerId },
+    });
   }
 
   #release(): void {
@@ -203,18 +198,15 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
   }
 
   #numberPending(): void {
-    const drafts = [...this.#pending.values()].map(joined);
+    for (const gathering of this.#pending.values()) this.#number(joined(gathering));
     this.#pending.clear();
-    this.#number(drafts);
   }
 
-  #number(drafts: readonly EventDraft[]): void {
-    for (const draft of drafts) {
-      const event = stampEvent(draft, this.#options.run, this.#nextSeq);
-      this.#state = foldResponse(this.#state, event);
-      this.#nextSeq += 1;
-      this.#unlogged.push(event);
-    }
+  #number(draft: EventDraft): void {
+    const event = stampEvent(draft, this.#options.run, this.#nextSeq);
+    this.#state = foldResponse(this.#state, event);
+    this.#nextSeq += 1;
+    this.#unlogged.push(event);
   }
 
   /** If draining fails, the run ends as lost, as far as the log has it. */

@@ -135,9 +135,11 @@ export class Turn extends EventEmitter<TurnEventMap> {
       meter,
     });
     this.#writer.on('logged', (events) => {
-      if (events.some(isPrompt)) this.#promptLogged.resolve();
       for (const { payload } of events) {
         if (payload.type === 'item_start') this.#steered.get(payload.itemId)?.begins();
+        if (payload.type === 'item_done' && isUserMessage(payload.finalItem)) {
+          this.#promptLogged.resolve();
+        }
       }
       this.emit('logged', events);
     });
@@ -210,6 +212,8 @@ export class Turn extends EventEmitter<TurnEventMap> {
 
   add(draft: EventDraft): void {
     this.#watchdog.recordActivity();
+    // A delta needs none of the changes below.
+    if (draft.payload.type === 'item_delta') return this.#writer.add(draft);
     if (draft.payload.type === 'turn_aborted_by_user') {
       if (this.#aborted || this.#endsWithServer) return;
       this.#aborted = true;
@@ -318,9 +322,8 @@ async function awaitLoggedEnd(end: Promise<unknown>): Promise<void> {
   await Promise.race([end, late]);
 }
 
-function isPrompt({ payload }: StreamEvent): boolean {
-  if (payload.type !== 'item_done' || payload.finalItem.type !== 'message') return false;
-  return payload.finalItem.origin === 'user';
+function isUserMessage(item: OutputItem): boolean {
+  return item.type === 'message' && item.origin === 'user';
 }
 
 /** A new span in a trace. */

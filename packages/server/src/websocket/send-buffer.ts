@@ -35,7 +35,8 @@ export class SendBuffer {
     if (this.#socket.readyState !== this.#socket.OPEN) return true;
     this.#waiting += 1;
     this.#socket.send(message, { binary: false }, this.#onSent);
-    this.#fill();
+    const size = this.#socket.bufferedAmount + this.#waiting * messageOverhead;
+    if (!this.#isFull && size >= this.#bound) this.#pause();
     return !this.#isFull;
   }
 
@@ -44,11 +45,10 @@ export class SendBuffer {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#waiting += 1;
     this.#socket.pong(data, false, this.#onSent);
-    this.#fill();
+    if (!this.#isFull && this.#size >= this.#bound) this.#pause();
   }
 
-  #fill(): void {
-    if (this.#isFull || this.#size < this.#bound) return;
+  #pause(): void {
     this.#isFull = true;
     this.#socket.pause();
   }

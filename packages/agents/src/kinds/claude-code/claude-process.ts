@@ -16,6 +16,7 @@ import { mayBypass, startOptions, type Config } from './config-options.ts';
 import { InputQueue } from './input-queue.ts';
 import type { ProjectInUse } from './project-in-use.ts';
 import type { ClaudeSdk } from './sdk.ts';
+import { isPlainDelta } from './translate/native.ts';
 
 export interface ClaudeProcessOptions {
   projectDir: string;
@@ -244,7 +245,7 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
   /** Emits a message. If a listener throws, ends the process, because a turn may wait for the message. */
   #take(message: unknown): void {
     try {
-      this.emit('message', withinDepth(message));
+      this.emit('message', isPlainDelta(message) ? message : withinDepth(message));
     } catch (error) {
       const reason = thrownMessage(error);
       this.#gone.reject(new Error(`A message of Claude Code could not be handled (${reason}).`));

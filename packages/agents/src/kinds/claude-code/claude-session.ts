@@ -507,7 +507,7 @@ export class ClaudeSession implements AgentSession<Config> {
     // steps.
     if (isPlainDelta(message)) {
       this.#status.noteDelta();
-      return this.#translator.read(message, now());
+      return this.#translator.readDelta(message, now());
     }
     const facts = readFacts(message);
     this.#status.read(message, facts, this.#translator.turn !== undefined);

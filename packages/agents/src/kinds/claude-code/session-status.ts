@@ -122,7 +122,7 @@ export class SessionStatus {
 
   /** Records that the turn has made progress, and so no longer waits. */
   noteDelta(): void {
-    this.#setActivity('');
+    if (this.#activity !== '') this.#setActivity('');
   }
 
   readErrorOutput(output: string): void {

@@ -12,7 +12,7 @@ import {
 } from './native.ts';
 import { isLasting, isSilentType, readNotice, readOtherNotice } from './notices.ts';
 import type { Trigger, TurnEnd } from '../../../base/turn-writer.ts';
-import { isPlainDelta } from './native.ts';
+import { isPlainDelta, type PlainDelta } from './native.ts';
 import { ClaudeTurn, TurnMemory } from './turn.ts';
 
 /** A sent user message; the agent's answers refer to it by `uuid`. */
@@ -116,12 +116,15 @@ export class ClaudeTranslator {
     this.#finish(end, timestamp);
   }
 
+  /** Reads a message that is only a delta, without the schemas of other messages. */
+  readDelta(message: PlainDelta, timestamp: string): void {
+    if (this.#turn === undefined) return this.read(message, timestamp);
+    this.#turn.at(timestamp);
+    if (message.parent_tool_use_id == null) this.#turn.stream(message, message.event);
+  }
+
   read(native: unknown, timestamp: string): void {
-    if (this.#turn !== undefined && isPlainDelta(native)) {
-      this.#turn.at(timestamp);
-      if (native.parent_tool_use_id == null) this.#turn.stream(native, native.event);
-      return;
-    }
+    if (this.#turn !== undefined && isPlainDelta(native)) return this.readDelta(native, timestamp);
     const message = parseNative(native);
     if (message === undefined) return this.#readOther(native, timestamp);
     this.#turn?.at(timestamp);
