@@ -8,7 +8,7 @@ import { sessionRecord } from './testing/session-record.ts';
 
 const { sessionId } = sessionRecord;
 
-/** A server of a cluster; `own` is what it does itself, without the other servers. */
+/** A server of a cluster; `own` is its runtime for the sessions that it owns. */
 async function openServer() {
   const storage = openSharedMemoryStorage();
   const warnings: string[] = [];
@@ -50,7 +50,7 @@ test.each([
   expect(asked.mock.calls).toEqual([['one', 2]]);
 });
 
-test('every server knows its own troubles, clients and listeners', async () => {
+test('troubles, attached clients and session list listeners are the server’s own, not the cluster’s', async () => {
   const { runtime, own } = await openServer();
   vi.spyOn(own, 'troubles').mockResolvedValue(['The disk is full.']);
   expect(await runtime.troubles()).toEqual(['The disk is full.']);
@@ -82,7 +82,7 @@ test('a server reports the lag of its projector, and the readers of followed ses
   for (const subscription of subscriptions) subscription.close();
 });
 
-test('a session that is imported is posted to all servers, unless it was there', async () => {
+test('an imported session is posted to all servers; a session that was imported before is not', async () => {
   const { runtime, board, store, own } = await openServer();
   await store.saveSession(sessionRecord);
   const imported = vi.spyOn(own, 'importSession');

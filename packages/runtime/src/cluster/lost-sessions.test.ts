@@ -54,7 +54,7 @@ test('an expiring lease and three looks take three quarters of the time within w
   expect(ttlShare + 3 * lookShare).toBeLessThan(0.75);
 });
 
-/** Looks every second for sessions whose turn is under way, none of which has an owner. */
+/** Starts LostSessions, which looks every second for sessions that have a running turn and no owner. */
 async function lookEverySecond() {
   useFakeDelays();
   const { log } = openMemoryStorage();
@@ -75,7 +75,7 @@ async function lookEverySecond() {
   return { lost, log, asked, recovered };
 }
 
-test('a session whose turns have all ended is not looked for, and one with two open turns once', async () => {
+test('a session whose turns have all ended is not looked up, and a session with two open turns is looked up once', async () => {
   const { lost, log, asked, recovered } = await lookEverySecond();
   const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
   const end = { type: 'response_done', status: 'completed' } as const;

@@ -13,8 +13,8 @@ export const PostedState = z.object({
   /** The run that is running, or on its way into history. */
   runId: z.string().optional(),
   /**
-   * The fencing token of the lease under which the state was posted; a smaller token is from a former owner. Undefined
-   * for the stored state.
+   * The fencing token of the lease under which the state was posted; a smaller token is from a former owner.
+   * Undefined if the state was stored, not posted.
    */
   fence: z.number().optional(),
 });
@@ -36,7 +36,7 @@ const postingTtlMs = 24 * 60 * 60_000;
 const reportTtlMs = 1_000;
 const deletedTtlMs = 60_000;
 
-/** Undefined for the state of a deleted session. Throws if the posting is damaged. */
+/** Returns undefined for the empty posting of a deleted session. Throws if the posting is damaged. */
 export function parsePostedState(text: string): PostedState | undefined {
   return text === '' ? undefined : PostedState.parse(JSON.parse(text));
 }

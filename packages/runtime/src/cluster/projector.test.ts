@@ -16,7 +16,7 @@ const done: EventPayload = { type: 'response_done', status: 'completed', finishR
 const sessionId = 'session';
 const logger = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** A turn of a few milliseconds. */
+/** A run of a few milliseconds. */
 function eventsOf(runId: string, at: number, said: readonly EventPayload[] = []): StreamEvent[] {
   const traceContext = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
   return [start, ...said, done].map((payload, seq) => {

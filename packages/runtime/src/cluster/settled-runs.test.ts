@@ -41,7 +41,7 @@ async function openSettled() {
   return { settled, wait, log, store, board, ends };
 }
 
-test('a wait ends when a posting says that history has this run', async () => {
+test('a wait ends when a posting reports that history has the run', async () => {
   const { wait, board } = await openSettled();
   const state = wait();
   await postSettled(board, { runId: 'other', sessionId: run.sessionId });
@@ -52,7 +52,7 @@ test('a wait ends when a posting says that history has this run', async () => {
   expect(state.isOver).toBe(true);
 });
 
-test('a run whose posting was missed is found in history', async () => {
+test('a run whose posting was missed is found by checking history', async () => {
   const { wait, log, store, ends } = await openSettled();
   await log.append(run.id, events);
   const state = wait();
@@ -66,7 +66,7 @@ test('a run whose posting was missed is found in history', async () => {
   expect(ends).toEqual([]);
 });
 
-test('a run of which history has only a part is waited for', async () => {
+test('a run of which history has only a part is still waited for', async () => {
   const { wait, log, store } = await openSettled();
   await log.append(run.id, events);
   await store.saveResponse(upTo(1));
@@ -100,7 +100,7 @@ test('a look that fails is tried again', async () => {
   expect(state.isOver).toBe(true);
 });
 
-test('a wait that is over looks no more, and one that is aborted ends at once', async () => {
+test('a wait that has ended no longer checks history, and an aborted wait ends at once', async () => {
   const { wait, log, board } = await openSettled();
   const read = vi.spyOn(log, 'read');
   const state = wait();

@@ -37,7 +37,7 @@ export class Directory {
   /** Sessions in memory; a promise while a session is being opened, so that two callers share it. */
   readonly #open = new Map<string, Promise<Session>>();
   readonly #places: SessionPlaces;
-  /** Running forks, by the new session's id. */
+  /** Forks in progress, by the new session's id. */
   readonly #forking = new Map<string, Promise<SessionRecord>>();
   /**
    * Ids of sessions that were deleted while this server runs, Liminal's and the agents' own: lists that were read
@@ -201,7 +201,7 @@ export class Directory {
     listSubscribers.publish([], [sessionId]);
   }
 
-  /** Ends a session here that another server has deleted. */
+  /** Removes a session here that another server has deleted. */
   async dropDeleted(sessionId: string): Promise<void> {
     this.#deleted.add(sessionId);
     const session = await this.#open.get(sessionId)?.catch(() => undefined);
@@ -310,14 +310,14 @@ export class Directory {
     return this.#options.store;
   }
 
-  /** Throws if another owner has stored the session since: this server has lost the session without being notified. */
+  /** Throws if another owner has stored the session since: this server lost the session and was not notified. */
   #assertOwned({ sessionId, fence }: SessionRecord): void {
     const { cluster } = this.#options;
     if (!cluster || cluster.fenceOf(sessionId) === fence) return;
     throw staleOwner(sessionId);
   }
 
-  /** The session adds its listeners before its agent starts, so that no event of the start is missed. */
+  /** Adds the session's listeners before its agent starts, so that no event of the start is missed. */
   async #start(
     session: Session,
     provider: CliProvider,

@@ -225,7 +225,7 @@ async function copyRuns(
   }
 }
 
-/** A run under new ids, without a notice about branches that the new session does not have. */
+/** A run under new ids; notices about branches, which the new session does not have, are left out. */
 function copyOf(run: Response, sessionId: string, id: string): Response {
   const outputItems = run.outputItems.filter((item) => item.id !== noticeId(run.id));
   return { ...run, id, turnId: id, sessionId, outputItems };

@@ -18,7 +18,7 @@ export interface OpenPage {
 
 /**
  * The newest items of runs, oldest first, that fit on one page. `inMemory` are the complete runs in memory: the last of
- * `runs` may have only its first items. Runs that are not in memory are taken completely.
+ * `runs` may have only its first items. Runs from the store (not in `inMemory`) are always taken completely.
  */
 export function newestPage(
   runs: readonly Response[],

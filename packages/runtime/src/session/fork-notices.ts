@@ -11,7 +11,7 @@ export function forkNotice(
   stored: readonly StoredTurn[],
   known: readonly ResponseHead[],
 ): string | undefined {
-  // The turn continues from a turn that already has a notice.
+  // No second notice: the turn continues from a turn that already has one.
   if (before.some(({ turnId }) => turnId === turn.after)) return undefined;
   if (turn.isLeft === true) return unknownBranchNotice;
   const left = new Set(stored.filter(({ isLeft }) => isLeft).map(({ turnId }) => turnId));
@@ -34,7 +34,7 @@ export function continuationNotice(prompt: string): string {
 
 /**
  * Converts a conversation from an agent's own store to history. Turns that were taken back in the terminal are left
- * out; a notice at the place where the conversation continues names them.
+ * out; a notice names them where the conversation continues.
  */
 export function importConversation(sessionId: string, stored: readonly StoredTurn[]): Response[] {
   const kept = stored.filter(({ isLeft }) => isLeft !== true);
@@ -74,7 +74,7 @@ function takenBack(turns: readonly StoredTurn[]): string {
   return `${count} taken back here in the terminal: not shown, and not known to the agent${which}${more}`;
 }
 
-/** How many of the turns that were taken back a notice names. */
+/** The most turns that a notice about taken-back turns names. */
 const mostNamed = 5;
 
 /**
