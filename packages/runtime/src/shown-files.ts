@@ -5,7 +5,7 @@ import { contains } from '@liminal/agents';
 import { RuntimeError } from './errors.ts';
 import type { Roots } from './roots.ts';
 
-/** Virtual file systems: their files contain secrets of processes, and may be endless. */
+/** Folders of virtual file systems: their files contain secrets of processes, and may be endless. */
 const virtualFolders = ['/proc', '/sys', '/dev'];
 
 /** The folders that shown files may be in: the session's project folder, and the allowed roots. */
@@ -14,7 +14,7 @@ export interface FileScope {
   roots: Pick<Roots, 'holds' | 'hides' | 'hidesFile'>;
 }
 
-/** Whether the file at a real path may be shown, or named. */
+/** Whether the file at a real path may be shown, and its path be named. */
 export function mayBeShown(
   real: string | undefined,
   { projectDir, roots }: FileScope,
@@ -33,13 +33,13 @@ export async function openShown(
   real: string,
   scope: FileScope,
 ): Promise<{ file: FileHandle; opened: Stats }> {
-  // Checked before opening: opening a device can have effects.
+  // Check before opening, because opening a device can have effects.
   const found = await stat(real).catch(() => undefined);
   if (found === undefined) throw notFound(path);
   if (!found.isFile()) throw unreadable(path, 'is not a file with content to show');
   const file = await openThere(path, real);
   try {
-    // Checked again after opening: the path may lead elsewhere by now.
+    // Check again after opening, because the path may lead to another file by now.
     if (!mayBeShown(await whereIs(file, real), scope)) throw notAllowed(path);
     const opened = await file.stat();
     if (await scope.roots.hidesFile(opened)) throw notAllowed(path);
@@ -90,7 +90,10 @@ function unreadable(path: string, why: string, cause?: unknown): RuntimeError {
   return new RuntimeError('FILE_UNREADABLE', `${path} ${why}.`, { cause });
 }
 
-/** Reads up to a number of bytes or the end; the stated size is not trusted: a file can grow while it is read. */
+/**
+ * Reads up to `length` bytes, or to the file's end; the file's stated size is not trusted, because a file can grow
+ * while it is read.
+ */
 export async function readUpTo(
   file: FileHandle,
   position: number,

@@ -41,7 +41,7 @@ type StoredPosition = Pick<StoredItem, 'runId' | 'index'>;
 interface StoredRuns {
   runs: readonly Response[];
   page?: ItemPage;
-  /** The calls and answers from before the page that belong to the first run's items on the page. */
+  /** The places of the first run's calls and answers that come from before the page. */
   earlier?: RunPage['earlier'];
   /** Whether the store has more of the first run. */
   isCut?: boolean;
@@ -136,16 +136,16 @@ export class HistoryReader {
     const open = this.#live.openRuns;
     const { before, ...fitting } = newestPage(all, open, roomFor(wanted));
     if (before !== undefined) return withMore(this.#render(fitting), before);
-    // A run in memory is complete, so `earlier` items need not be added to it.
+    // A run in memory is complete, so the places in `earlier` are not needed for it.
     const isWhole = open.some(({ id }) => id === all[0]?.id);
     const shownEarlier = !isWhole && earlier !== undefined && { earlier };
     return this.#render({ runs: all, ...(page && { page }), ...shownEarlier });
   }
 
   /**
-   * Loads what a subscriber lacks, when its turn comes: the turns from its cursor on, or a snapshot. Loads what a
-   * subscriber lacks, when its turn comes: the turns from its cursor on, or a snapshot. For a subscriber that has
-   * left, nothing is read.
+   * Loads what a subscriber lacks, when its turn comes: the turns from its cursor on, or a snapshot. `take` is
+   * called synchronously with the newest state, so its argument lacks only events that are logged later. For a
+   * subscriber that has left, nothing is read.
    */
   async resume(
     cursor: () => string | undefined,

@@ -2,7 +2,7 @@ import { type EventDraft, GrowingText, type ItemPatch } from '@liminal/protocol'
 
 export type DeltaDraft = EventDraft & { payload: { type: 'item_delta' } };
 
-/** Deltas of one item that become one event: the first delta, and the text after it. */
+/** Several deltas of one item that will be one event: the first delta, and the text of the later deltas. */
 export interface Gathering {
   first: DeltaDraft;
   more: GrowingText;
@@ -18,7 +18,7 @@ export function isDelta(draft: EventDraft): draft is DeltaDraft {
 
 export function gather(gathering: Gathering, { payload }: DeltaDraft): void {
   if (payload.patch?.arguments !== undefined) {
-    // The new arguments replace the text so far.
+    // The new arguments replace all text so far.
     gathering.more.take();
     gathering.first = withoutText(gathering.first);
   }
@@ -26,7 +26,7 @@ export function gather(gathering: Gathering, { payload }: DeltaDraft): void {
   if (payload.patch) gathering.first = withPatch(gathering.first, payload.patch);
 }
 
-/** Copies the draft, because the caller may still hold it. */
+/** Copies the draft instead of changing it, because the caller may still use it. */
 function withPatch({ payload, ...draft }: DeltaDraft, patch: ItemPatch): DeltaDraft {
   return { ...draft, payload: { ...payload, patch: { ...payload.patch, ...patch } } };
 }
