@@ -25,8 +25,8 @@ let ended = 0;
 const nowUs = (): number => Number(process.hrtime.bigint() / 1000n);
 
 /**
- * Reads only the time at the start of each delta's text (15 digits). The end of a message repeats the whole text, and may
- * arrive together with the last delta.
+ * Reads only the time at the start of each delta's text (15 digits). The end of a message repeats the whole text, and
+ * may arrive together with the last delta.
  */
 function take(text: string): void {
   const now = nowUs();

@@ -61,7 +61,10 @@ async function openThere(path: string, real: string): Promise<FileHandle> {
   throw unreadable(path, 'is not a file with content to show');
 }
 
-/** The real path of an open file; undefined if unknown. Linux reports the path; elsewhere the path is compared with the file. */
+/**
+ * The real path of an open file; undefined if unknown. Linux reports the path; on other systems the path is compared
+ * with the file.
+ */
 async function whereIs(file: FileHandle, real: string): Promise<string | undefined> {
   if (process.platform === 'linux') {
     return readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);

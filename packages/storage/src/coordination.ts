@@ -7,18 +7,19 @@
 export interface Lease {
   name: string;
   holder: string;
-  /** Increases with every change of the holder: a smaller token belongs to a former holder. */
+  /** Increases each time the lease changes its holder: a smaller token belongs to a former holder. */
   token: number;
 }
 
 export interface Leases {
   /**
-   * Acquires a lease for `ttlMs`; undefined while another holder has it. Its holder gets it again, with the same token.
+   * Acquires a lease for `ttlMs`; undefined while another holder has it. If the caller already has the lease, it gets
+   * the lease again, with the same token.
    */
   acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>;
   /** Extends a lease by `ttlMs`, even after it expired; false if another holder has acquired it since. */
   renew(lease: Lease, ttlMs: number): Promise<boolean>;
-  /** Releases a lease at once. A lease that is lost already does not change. */
+  /** Releases a lease at once. If another holder has acquired the lease, nothing changes. */
   release(lease: Lease): Promise<void>;
   /** The current leases by name; names without a holder are missing. */
   holders(names: readonly string[]): Promise<Map<string, Lease>>;
@@ -59,7 +60,7 @@ export interface RunClaim {
   sessionId: string;
   /** The other runs of the session that are not settled, in any order. */
   others(): Promise<string[]>;
-  /** The store has the run up to this `seq`: the log need keep only the run's newest events. */
+  /** Reports that the store has the run up to `seq`: from then on, the log need keep only the run's newest events. */
   projected(seq: number): Promise<void>;
   /** The run is settled: it is not assigned again. */
   done(): Promise<void>;
@@ -103,8 +104,8 @@ export interface Task {
 export type TaskSide = 'asker' | 'worker';
 
 /**
- * The state of a task: a worker has taken it, it waits for a worker, or there is no worker. A worker that died counts
- * for a few more seconds.
+ * The state of a task: a worker has taken it, it waits for a worker, or there is no worker. A worker that died
+ * counts as present for a few more seconds.
  */
 export type TaskState = 'taken' | 'waits' | 'unattended';
 
@@ -118,11 +119,14 @@ export interface TaskQueue {
   /** Yields the tasks that this worker takes, as soon as they are offered. Ends when the signal aborts. */
   take(worker: string, signal: AbortSignal): AsyncIterable<Task>;
   stateOf(taskId: string): Promise<TaskState>;
-  /** Sends a message about a task. Messages are kept for a minute after the last one. */
+  /** Sends a message about a task. A task's messages are kept for a minute after its last message. */
   sendMessage(taskId: string, from: TaskSide, message: string): Promise<void>;
-  /** Yields all messages of one side about a task, in order, until the signal aborts. A side has one follower. */
+  /**
+   * Yields all messages of one side about a task, in order, until the signal aborts. Only one follower may read a
+   * side's messages.
+   */
   follow(taskId: string, from: TaskSide, signal: AbortSignal): AsyncIterable<string>;
-  /** Withdraws a task that no worker has taken. A task that a worker has taken does not change. */
+  /** Withdraws a task that no worker has taken. If a worker has taken the task, nothing changes. */
   withdraw(taskId: string): Promise<void>;
 }
 

@@ -79,7 +79,7 @@ describe('a server on a redis cluster', () => {
     const { redis } = await ownRedis();
     await expect(open({ url: `${redis.url},${urlOf(0)}` })).rejects.toMatchObject({
       code: 'REDIS_UNAVAILABLE',
-      message: expect.stringContaining('not a node of a cluster'),
+      message: expect.stringContaining('not a node of a Redis Cluster'),
     });
   });
 

@@ -140,7 +140,10 @@ async function greet(
   await listener.untilAnswered(['"greeting"']);
 }
 
-/** Resolves when each request except prompts (which may run for ever) is answered, or the server has closed the connection. */
+/**
+ * Resolves when each request except prompts (which may run for ever) is answered, or the server has closed the
+ * connection.
+ */
 async function untilAnswered(
   link: AcpLink,
   listener: MessageChecker,

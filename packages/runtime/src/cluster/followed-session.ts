@@ -11,7 +11,8 @@ import type { PostedState } from './posted-state.ts';
 /** Delay before a run is read again after a failure, in ms. */
 const retryMs = 1_000;
 /**
- * The longest time, in ms, that a subscriber waits for events that it has already seen on another server: the log may have lost them.
+ * The longest time, in ms, that a subscriber waits for events that it has already seen on another server: the log may
+ * have lost them.
  */
 const reachMs = 10_000;
 const settledMax = 20;

@@ -106,7 +106,10 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   }
 }
 
-/** Returns the original's settings and commands as its agent last reported them: the fork shows them before its agent starts. */
+/**
+ * Returns the original's settings and commands as its agent last reported them: the fork shows them before its agent
+ * starts.
+ */
 async function settingsFor({
   original,
   sessionId,

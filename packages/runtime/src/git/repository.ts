@@ -23,8 +23,8 @@ export interface Repository {
 }
 
 /**
- * Finds the work tree that the project folder lies in. The repository must lie in a folder whose files may be shown, because a
- * project could point to any other repository on the machine.
+ * Finds the work tree that the project folder lies in. The repository must lie in a folder whose files may be shown,
+ * because a project could point to any other repository on the machine.
  * @throws `DIFF_UNAVAILABLE`.
  */
 export async function openRepository(scope: FileScope, signal: AbortSignal): Promise<Repository> {

@@ -32,7 +32,8 @@ export interface Cluster extends RunEndNotifier {
    */
   owns(sessionId: string): Promise<boolean>;
   /**
-   * Whether this server owns the session. Asks Redis only if the last answer is too old. Rejects if Redis or the store cannot answer now.
+   * Whether this server owns the session. Asks Redis only if the last answer is too old. Rejects if Redis or the
+   * store cannot answer now.
    */
   holds(sessionId: string): Promise<boolean>;
   /** The summaries of the given sessions that other servers own; the others are left out. */

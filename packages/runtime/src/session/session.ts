@@ -454,7 +454,9 @@ export class Session {
     return { additionalDirectories: folders };
   }
 
-  /** Throws `TURN_NOT_FOUND`, `TURN_IN_PROGRESS`, `TURN_TAKEN_BACK`, `CANNOT_REWIND`, `NO_CHECKPOINT`, `NOT_SUPPORTED`. */
+  /**
+   * Throws `TURN_NOT_FOUND`, `TURN_IN_PROGRESS`, `TURN_TAKEN_BACK`, `CANNOT_REWIND`, `NO_CHECKPOINT`, `NOT_SUPPORTED`.
+   */
   async rewind(
     turnId: string,
     { scope = 'files', dryRun = false }: RewindOptions,

@@ -7,6 +7,7 @@ const savedMaxMs = 5;
  * Decides how long a run gathers deltas before it appends them together. While the server has time, a delta is
  * appended at once. The more time appends and deliveries take, the longer deltas are gathered, but never longer than
  * the cadence.
+ *
  * All runs of a server share one pace, because they share its thread: together, their appends of deltas take about a
  * tenth of the thread's time, however many runs, subscribers or deltas there are.
  */
@@ -31,6 +32,7 @@ export class DeltaPace {
 
   /**
    * Returns how long a run must still gather deltas, in ms; 0 or less if the run may append now.
+   *
    * @param lastAt - When the run last appended deltas, on the same clock as `now`.
    */
   wait(lastAt: number): number {

@@ -679,7 +679,7 @@ test('a message whose run another server must begin waits until that server has 
   mendLog();
   rejoin();
   await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
-  await expect.poll(() => a.warnings.join()).toContain('must be begun by another server');
+  await expect.poll(() => a.warnings.join()).toContain('must not begin run');
 
   expect((await servers.store.getSession(sessionId))?.queue).toMatchObject([{ turnId }]);
   await servers.leases.release(lease!);

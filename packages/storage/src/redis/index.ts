@@ -25,7 +25,7 @@ export async function describeRedis(url: string): Promise<RedisReport> {
   return driver.describeRedis(url);
 }
 
-/** Opens a run’s stream for reading as any program reads it. Throws StorageError `REDIS_UNAVAILABLE`. */
+/** Opens a run’s stream, and reads it as a program in any language would. Throws StorageError `REDIS_UNAVAILABLE`. */
 export async function openRunEntries(
   { url, prefix = 'codex' }: Pick<RedisOptions, 'url' | 'prefix'>,
   runId: string,

@@ -13,9 +13,9 @@ interface NamedBlob {
 }
 
 /**
- * Blobs in SQLite. Bytes are read and written in parts, with other work in between. Parts that are being written belong
- * to a blob without a hash, which cannot be found; the last step gives it its hash. A blob that no session needs loses
- * its hash in one step, and its bytes afterwards.
+ * Blobs in SQLite. Bytes are read and written in parts, with other work in between. While the parts of a blob are
+ * being written, the blob has no hash and cannot be found; the last step adds the hash. A blob that no session needs
+ * loses its hash in one step, and its bytes afterwards.
  */
 export class SqliteBlobStore implements BlobStore {
   readonly #database: Database;
@@ -85,19 +85,22 @@ export class SqliteBlobStore implements BlobStore {
     return old.length;
   }
 
-  /** Ends a session's holds, in the caller's transaction. Returns the blobs to clear. */
+  /** Ends a session's holds, within the caller's transaction. Returns the blobs to clear. */
   release(sessionId: string): BlobKey[] {
     return this.#table.release(sessionId);
   }
 
-  /** Deletes the bytes of these blobs, which have lost their hashes, and of earlier ones that could not be deleted. */
+  /**
+   * Deletes the bytes of these blobs, whose hashes are already removed, and of earlier blobs whose bytes could not be
+   * deleted.
+   */
   async clear(keys: readonly BlobKey[]): Promise<void> {
     for (const key of keys) this.#unneeded.add(key);
     for (const key of this.#unneeded) {
       try {
         await this.#write(() => this.#table.drop(key));
       } catch {
-        // The bytes only take up space, and are deleted with the next ones or at the next start.
+        // Ignored: these bytes only take up space, and are deleted by the next call or at the next start.
         return;
       }
       this.#unneeded.delete(key);

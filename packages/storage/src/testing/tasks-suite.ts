@@ -83,7 +83,7 @@ export function tasksSuite(servers: () => TwoServers): void {
       const later = await tasks.offer('b');
       expect(await tasks.stateOf(later)).toBe('waits');
       busy.stop();
-      // A worker notices the end when it asks for more.
+      // The worker stops when it next asks for a task.
       expect(await busy.next()).toBe(undefined);
       await expect.poll(async () => tasks.stateOf(later), patience).toBe('unattended');
     });

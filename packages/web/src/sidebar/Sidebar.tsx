@@ -25,7 +25,9 @@ interface SidebarProps {
   children?: ReactNode;
 }
 
-/** All sessions: first those that need a person, then the pinned ones, then by project; at the end the archived ones. */
+/**
+ * All sessions: first those that need a person, then the pinned ones, then by project; at the end the archived ones.
+ */
 export function Sidebar({ onNew, onKeys, onFollow, children }: SidebarProps) {
   const { projects, phase } = useSessions();
   const [search, setSearch] = useState('');

@@ -40,7 +40,8 @@ export function Terminal({ text, label, outcome }: TerminalProps) {
         className={css.screen}
         ref={scroller}
         data-whole={whole}
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- not every browser lets keys reach what scrolls
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- not every browser lets keys reach what
+        // scrolls
         tabIndex={lines.length > inSight && !whole ? 0 : undefined}
       >
         {hidden > 0 ? (

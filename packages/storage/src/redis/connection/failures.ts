@@ -45,7 +45,7 @@ function adviceFor(message: string): string {
   return advice.find(([pattern]) => pattern.test(reply))?.[1] ?? reachAdvice;
 }
 
-/** @param trouble - Why a connection was last lost: the reason if Redis has not answered. */
+/** @param trouble - Why a connection was last lost; used as the reason if `cause` is not a reply of Redis. */
 export function unavailable(cause: unknown, trouble: Error | undefined): StorageError {
   const message = String(isReply(cause) ? cause : (trouble ?? cause));
   return new StorageError('REDIS_UNAVAILABLE', `Redis failed (${message}). ${adviceFor(message)}`, {
