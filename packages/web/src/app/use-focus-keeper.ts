@@ -6,8 +6,8 @@ const focusable =
 
 /**
  * Keeps the focus on the page. The focused element can disappear: an answered request, a closed tab, a message taken
- * out of the queue. Browsers then move the focus to the body, and the Tab key starts at the top again. This hook moves
- * the focus as near as possible: to the same list, else to the same part of the page.
+ * out of the queue. Browsers then move the focus to the body, so that the Tab key would start at the top of the page
+ * again. This hook instead moves the focus as near as possible: to the same list, else to the same part of the page.
  */
 export function useFocusKeeper(): void {
   useEffect(() => {
@@ -20,11 +20,12 @@ export function useFocusKeeper(): void {
       due = 0;
       if (last === undefined || !isFocusLost()) return;
       const { element, around } = last;
-      // The element is still there: the person clicked on something that takes no focus.
+      // If the element is still there, the person has clicked on something that takes no focus: nothing needs to be
+      // done.
       if (canFocus(element)) last = undefined;
       else focusNext(around);
     };
-    // Two frames later, since an element that disappears is often replaced at once.
+    // Check after two frames, because an element that disappears is often replaced at once.
     const look = () => {
       if (due === 0 && isFocusLost())
         due = requestAnimationFrame(() => requestAnimationFrame(check));
@@ -82,8 +83,8 @@ function focusNext(around: readonly HTMLElement[]): void {
 }
 
 /**
- * The current entry of a part of the page, else its first visible entry, so that nothing scrolls. Never a field: on a
- * phone it would open the keyboard.
+ * The current entry of a part of the page, else its first visible entry, so that nothing scrolls. The focus never
+ * moves to a text field, because on a phone that would open the keyboard.
  */
 function firstFocusable(place: HTMLElement): HTMLElement | undefined {
   const all = [...place.querySelectorAll<HTMLElement>(focusable)].filter(

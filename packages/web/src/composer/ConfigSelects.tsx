@@ -19,13 +19,16 @@ interface ConfigSelectsProps {
   onChange: (id: string, value: string) => Promise<void>;
 }
 
-/** How many options fit into the bar, by the width of the page; one button opens the others. */
+/** How many options fit into the bar at this width of the page; the others are behind a button. */
 function roomFor({ isNarrow, isMiddling, isBusy }: Record<string, boolean>): number {
   if (isNarrow) return isBusy ? 0 : 1;
   return isMiddling || isBusy ? 2 : 3;
 }
 
-/** Splits the options into those in the bar and the others. If only one fits, it is the mode. */
+/**
+ * Splits the options into the options in the bar and all others. If only one option fits into the bar, it is the
+ * mode.
+ */
 function divide(
   options: ConfigOption[],
   room: number,
@@ -37,8 +40,8 @@ function divide(
 }
 
 /**
- * The settings of a session that its agent offers, such as model, permission mode and thinking. Typing in the composer
- * does not render them again.
+ * The settings of a session that its agent offers, such as model, permission mode and thinking. Memoized, so that
+ * typing in the composer does not render the settings again.
  */
 export const ConfigSelects = memo(function ConfigSelects(props: ConfigSelectsProps) {
   const { options, isBusy, isLastKnown, onChange } = props;

@@ -77,7 +77,7 @@ export default function SetupDialog({ session, kind, onClose }: SetupDialogProps
   );
 }
 
-/** The facts that the page itself knows about the session. */
+/** The facts about the session that the page knows without asking the agent. */
 function sessionFacts(
   info: SessionInfo | undefined,
   servers: readonly McpServerState[],

@@ -1,8 +1,8 @@
 import { limits } from '../diagram-frame/limits.ts';
 
 /**
- * The page that draws diagrams. Its own policy (the server's `static.ts`) lets it load nothing and sandboxes it: its
- * origin is opaque, so it can reach neither this page nor the server.
+ * The page that draws diagrams. The page's own policy (the server's `static.ts`) forbids it to load anything and
+ * sandboxes it: its origin is opaque, so it can reach neither this page nor the server.
  */
 const framePath = '/diagram-frame.html';
 
@@ -73,13 +73,13 @@ async function openFrame(): Promise<Frame> {
     element.remove();
     throw error;
   }
-  // An opaque origin cannot be named as the target.
+  // The target must be `*`, because an opaque origin has no name.
   element.contentWindow?.postMessage('', '*', [theirs]);
   port.start();
   return { element, port };
 }
 
-/** The next diagram gets another frame. */
+/** Closes the frame; the next diagram gets a new frame. */
 async function closeFrame(): Promise<void> {
   const closing = frame;
   frame = undefined;
