@@ -24,7 +24,7 @@ export default function RowMenu({ session, anchor: { element, at }, onClose }: R
   const anchor = at ? { getBoundingClientRect: () => new DOMRect(at.x, at.y, 0, 0) } : element;
   return (
     <Menu.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
-      {/* Inside an open dialog, because nothing outside of it can be used. */}
+      {/* The menu must be inside an open dialog, because nothing outside of the dialog can be used. */}
       <Menu.Portal container={element.closest('dialog') ?? document.body}>
         <Menu.Positioner
           className={menu.positioner}

@@ -10,7 +10,7 @@ const TabsMenu = lazyComponent(
   () => <span className={css.menuSpace} />,
 );
 
-/** The tabs. If they do not fit, they scroll sideways, and a menu lists every tab. */
+/** The tabs. If the tabs do not fit, they scroll sideways, and a menu lists all of them. */
 export function TabList() {
   const { tabs, close } = useNavigation();
   const { ref, onKeyDown } = useRoving<HTMLElement>('row');

@@ -48,7 +48,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
   const parts = [
     turn.status === 'aborted' ? 'Stopped' : stopReason(turn),
     took === undefined ? undefined : workTime(took, turn),
-    // Not every agent counts tokens.
+    // Some agents do not count tokens.
     turn.usage?.outputTokens ? `${tokens(turn.usage.outputTokens)} tokens out` : undefined,
   ].filter((part) => part !== undefined);
   return (
