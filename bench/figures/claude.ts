@@ -135,7 +135,7 @@ function startBare(
       cwd,
       env,
       includePartialMessages: true,
-      // Both send the system prompt that Claude Code uses in a terminal.
+      // Liminal and the bare SDK both send the system prompt that Claude Code uses in a terminal.
       systemPrompt: { type: 'preset', preset: 'claude_code' },
       ...session,
       canUseTool: async () => ({ behavior: 'deny', message: '' }),

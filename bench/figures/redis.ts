@@ -199,7 +199,7 @@ async function memoryGrowth(url: string): Promise<Figure> {
     while ((await admin.dbsize()) > 1) await pause(20);
     const info = await admin.info('memory');
     const told = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);
-    // Without the buffers of connections, which vary.
+    // Buffers of connections are left out, because their sizes vary.
     return told('used_memory') - told('mem_clients_normal');
   };
   const tenth = await after(0, finished / 10);
@@ -226,7 +226,7 @@ function wholeRun(runId: string): StreamEvent[] {
   return eventsOf(runId, 50, { type: 'response_done', status: 'completed' });
 }
 
-/** As long as a real id. */
+/** An id that is as long as a real one. */
 function uuidOf(index: number): string {
   return `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
 }

@@ -80,7 +80,7 @@ export async function* firstText(): AsyncGenerator<Figure> {
   }
 }
 
-/** The same page alternates between the direct path and Liminal's. */
+/** Measures the direct path and Liminal's path alternately in the same page. */
 async function comparePaths(place: Place): Promise<Compared> {
   const { connection, dataDir } = place;
   const sessionId = await connection.create('source', dataDir);

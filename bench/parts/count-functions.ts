@@ -19,7 +19,7 @@ async function print(): Promise<void> {
     if (file === undefined) continue;
     for (const { functionName, ranges } of functions) {
       const [range] = ranges;
-      // The function that starts at 0 is the module itself.
+      // A function that starts at offset 0 is the module itself.
       if (range === undefined || range.count === 0 || range.startOffset === 0) continue;
       calls[`${file}:${functionName}@${range.startOffset}`] = range.count;
     }

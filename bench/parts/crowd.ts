@@ -13,7 +13,7 @@ export interface Crowd {
   /** From the source's write of a delta to a reader's receipt, in ms. */
   p50: number;
   p99: number;
-  /** The number of deltas that all readers except that one received. */
+  /** The number of deltas received by all readers except the reader that stopped reading. */
   seen: number;
 }
 

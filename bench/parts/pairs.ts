@@ -6,8 +6,8 @@ import { type Figure, median, percentile, ratioOf, repeat } from './figure.ts';
 /** So many pairs that two runs give about the same result: single pairs differ by a quarter. */
 export const roundCount = 25;
 /**
- * A fast model's time to its first token. A model that answers at once shows best how much time is added; this one
- * shows what share of the user's wait that is.
+ * A fast model's time to its first token. Added time shows best with a model that answers at once; with this time, a
+ * figure shows the added time as a share of the user's wait.
  */
 export const modelMs = 300;
 

@@ -21,7 +21,7 @@ export class Measured {
     return new Measured(child, lines, await nextLine(lines));
   }
 
-  /** The next line of its output. */
+  /** The next line that the process prints. */
   async nextLine(): Promise<string> {
     return nextLine(this.#lines);
   }

@@ -110,14 +110,17 @@ function watchText(): void {
     seen.frames.push({ at: performance.now(), time });
   };
   const onFrame = (): void => {
-    // Handled in the first task after the paint of this frame's changes.
+    // This message is handled in the first task after the browser has painted this frame's changes.
     painted.port2.postMessage(0);
     requestAnimationFrame(onFrame);
   };
   requestAnimationFrame(onFrame);
 }
 
-/** Both clocks are the machine's monotonic clock with different starts: the fastest answer gives the difference. */
+/**
+ * The clocks of the page and of this process are both monotonic, but start at different times: the fastest of several
+ * answers gives the difference.
+ */
 async function clockOffset(page: Page): Promise<number> {
   const now = (): number => Number(process.hrtime.bigint() / 1000n) / 1000;
   let best = { took: Number.POSITIVE_INFINITY, offset: 0 };

@@ -87,7 +87,7 @@ const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }));
 process.once('SIGTERM', () => void end());
 const delays = monitorEventLoopDelay({ resolution: 5 });
 process.on('SIGUSR1', () => {
-  // Enabled only now, because the measurement itself takes about a hundredth of a core.
+  // Enable the measurement at the first signal, because it takes about a hundredth of a core.
   delays.enable();
   console.log(delays.max / 1e6);
   delays.reset();

@@ -114,7 +114,7 @@ describe('compared with an earlier report', () => {
     expect(against(ratio(1.25), ratio(1.05))).toBe('better');
   });
 
-  test('it is the same within 5 %, and where the intervals overlap', () => {
+  test('is the same if it changes by at most 5 %, or if the intervals overlap', () => {
     expect(against(ratio(1.05), ratio(1.09))).toBe('same');
     const wide = [1, 1.4, 1, 1.4, 1, 1.4].map((times) => ({ floor: 100, ours: 100 * times }));
     const noisy = { name: 'Claude | warm', detail: '', ...ratioOf(wide, 1.1) };
@@ -135,7 +135,7 @@ describe('compared with an earlier report', () => {
     expect(against(single(1), single(3))).toBe('same');
   });
 
-  test('one loss where none is allowed is worse', () => {
+  test('is worse if there is one loss, and no loss is allowed', () => {
     expect(against(single(0, '', 0), single(1, '', 0))).toBe('worse');
   });
 
@@ -251,7 +251,7 @@ describe('a plot', () => {
   test('draws both sides, a dot for each measurement, and the limit', () => {
     const svg = plotGroup(groupOf([ratio(1.05)]));
     expect(count(svg, /<circle class="dot floor"/g)).toBe(25);
-    // One more dot is in the legend.
+    // The legend has one more dot.
     expect(count(svg, /<circle class="dot ours"/g)).toBe(26);
     expect(svg).toContain('≤ limit 110 ms');
     expect(svg).toContain('Claude | warm');
@@ -273,7 +273,7 @@ describe('a plot', () => {
     const group = groupOf([single(100)]);
     const bar = /<rect class="column ours" x="80"/;
     expect(plotGroup(group)).toMatch(bar);
-    // One is in the legend.
+    // The only mark is in the legend.
     expect(count(plotGroup(group), /class="kept"/g)).toBe(1);
     expect(
       count(

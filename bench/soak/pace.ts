@@ -22,7 +22,7 @@ export class Pace {
     return performance.now() >= this.#ends;
   }
 
-  /** Runs `act` in its turn. Time in which the machine was slow is not made up for. */
+  /** Runs `act` in its turn. If the machine was slow, the lost time is not made up for. */
   async do<T>(act: () => Promise<T>): Promise<T> {
     const now = performance.now();
     this.#next = Math.max(this.#next + this.#options.everyMs, now);

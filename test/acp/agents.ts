@@ -51,7 +51,7 @@ const stories: readonly Story[] = [
     asking: () => {
       const input = { command: `sh -c '${make}'`, description: 'Makes it.' };
       stage.api.play([reply(toolUse('Bash', input)), reply(settled)]);
-      // Claude Code also reports which model was set.
+      // A pattern, because Claude Code's text also reports which model was set.
       return { prompt: 'Make it.', tool: make, says: /That is settled\./ };
     },
     settings: { mode: 'acceptEdits', model: 'haiku' },

@@ -121,7 +121,7 @@ export async function play(world: ChaosWorld, { kind, who, where, ms }: Fault): 
   }
 }
 
-/** A victim that works, if there is one. */
+/** A member that no fault affects at the moment; if there is none, any member. */
 function wellOne(world: ChaosWorld, members: readonly Member[], who: number): Member {
   const well = members.filter(({ name }) => !world.isBusy(name));
   return pick(well.length > 0 ? well : members, who);

@@ -45,7 +45,7 @@ export class Member {
   #isReady = false;
   /** How often the process ended unexpectedly, or with an error. */
   crashes = 0;
-  /** The newest output of all its runs. */
+  /** The newest output of the process, over all its runs. */
   log = '';
 
   constructor(name: string, settings: MemberSettings, ways?: Ways) {

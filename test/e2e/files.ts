@@ -116,7 +116,7 @@ testAtLength(
     await answers.getByRole('button', { name: 'line two' }).click();
     await pane.getByText('const b = 2;').waitFor();
     expect(await pane.locator('[data-marked]').getAttribute('data-marked')).toBe('2-2');
-    // Read by the tool, so that its bare name is known to be that file.
+    // A tool has read the file, so its bare name in the answer is a link to it.
     await answers.getByRole('button', { name: 'config.ts', exact: true }).click();
     await pane.getByText('const a = 1;').waitFor();
 

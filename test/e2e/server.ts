@@ -120,7 +120,7 @@ export class LiminalServer {
         clearInterval(looking);
         resolve(link);
       };
-      // Unlike a pipe, a file does not report its growth.
+      // The file must be checked regularly: unlike a pipe, a file does not report that it has grown.
       const looking = this.#options.logFile === undefined ? undefined : setInterval(look, 50);
       for (const output of [child.stdout, child.stderr]) {
         output?.on('data', (chunk: Buffer) => {

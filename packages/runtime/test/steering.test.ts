@@ -177,7 +177,7 @@ describe('a steered message that the agent handles only after the turn', () => {
   test('is being sent until its own turn is logged, and is sent once', async () => {
     await leave();
     expect(await queue()).toEqual([['A word.', 'sending']]);
-    // The next message also waits for its turn.
+    // The next message also waits, because the earlier message comes first.
     await world.runtime.send(sessionId, 'And more.');
     await world.agent.comeTo(sessionId, messageId, 'A word.');
     await reader.untilTurn('turn_started', 2);
@@ -352,7 +352,7 @@ describe('the queue', () => {
     world.agent.beforeSteer = async () => {
       const first = async () => (await store.getSession(sessionId))?.queue[0]?.state;
       await expect.poll(first).toBe('sending');
-      // From here on, nothing of the session is stored.
+      // From now on, no change of the session's record is stored.
       vi.spyOn(store, 'saveSession').mockResolvedValue();
     };
     const { turnId } = await world.runtime.sendQueuedNow(sessionId, ids[0]!);

@@ -51,11 +51,11 @@ const refusals = () => [
 
 test('SAFE: a start waits for a connection that others release', async () => {
   for (const [at, { as, words }] of refusals().entries()) {
-    // After this call, all libraries are loaded.
+    // Load all of the driver's libraries before the connections are taken.
     await describePostgres(as);
     await takeAll(as, words);
     const opening = openPostgres(as, { schema: `start_${at}` });
-    // The start has been refused before the last of these calls is refused.
+    // Try five more times: by then the start above was refused at least once.
     for (let attempt = 0; attempt < 5; attempt++) await takeAll(as, words);
     await letGo();
     const { store } = await opening;

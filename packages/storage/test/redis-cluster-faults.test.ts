@@ -107,7 +107,7 @@ testAtLength(
     const alive = names.filter((name) => masterOf(keys.posting(name)) !== victim);
     await cluster.masters[victim]?.kill();
     await expect.poll(() => told, patience).toEqual(['gap']);
-    // In the order of posting, also for one name.
+    // Postings must arrive in the order in which they were posted, also several under one name.
     const posts = [...alive, ...alive].map((name, index) => [name, `text-${index}`] as const);
     await Promise.all(
       posts.map(async ([name, text]) => far.coordination.board.post(name, text, 60_000)),

@@ -72,7 +72,7 @@ it.each([
     stage.hangUp();
     await page.getByRole('dialog').waitFor();
     await expect.poll(() => page.getByText('Not loaded').count()).toBe(0);
-    // Its styles were also fetched.
+    // The dialog's styles were fetched as well.
     const sheets = await page.evaluate(() =>
       [...document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]')].every(
         ({ sheet }) => sheet !== null,

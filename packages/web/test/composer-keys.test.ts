@@ -167,7 +167,7 @@ it('Escape twice stops a running turn, and takes nothing back', async () => {
   expect(stage.requests.filter(({ path }) => path.endsWith('/rewind'))).toEqual([]);
 });
 
-it('an Escape that stopped a turn, and the next one, are not the gesture that takes a message back', async () => {
+it('the Escape that stops a turn, and the Escape after it, do not count as the two presses that take a message back', async () => {
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'running' } };
   stage.history = begun('Go');
   const page = await stage.visitShared();

@@ -200,7 +200,7 @@ describe('a request', () => {
     wants();
     const page = await stage.visitShared();
     await dock(page).waitFor();
-    // The status is for screen readers only.
+    // Texts that only screen readers get are left out.
     const words = await dock(page).locator('header, [aria-label="What is asked"]').allInnerTexts();
     expect(words.join(' ').match(/npm test/g)).toHaveLength(1);
   });

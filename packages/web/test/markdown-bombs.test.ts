@@ -75,8 +75,8 @@ async function type(page: Page): Promise<number> {
 const item = (page: Page, id: string) => page.locator(`[data-item-id="${id}"]`);
 
 /**
- * On each commit only Markdown that is too long; too deep Markdown and the largest rendered Markdown have tests of
- * their own. At length all.
+ * Short runs play only Markdown that is too long, because other tests cover Markdown that is too deep, and the
+ * largest Markdown that is rendered. At length all.
  */
 const short = /1 MB of/;
 const played = bombs.filter(([name]) => atLength || short.test(name));

@@ -163,7 +163,7 @@ it('a long line is copied unchanged', async () => {
   const line = Array.from({ length: 900 }, (_, n) => `\u001B[3${n % 8}mคำ${n}`).join(' ');
   write(`before\n${line}\nafter\n`);
   await output(page).getByText('after').waitFor();
-  // It is laid out in pieces.
+  // The line is laid out in pieces.
   expect(await output(page).locator('span[class*="piece"]').count()).toBeGreaterThan(5);
   await output(page).evaluate((e) => getSelection()?.selectAllChildren(e));
   // oxlint-disable-next-line no-control-regex -- what the terminal removes

@@ -20,7 +20,7 @@ interface RawRequest {
 
 interface RawConnection {
   requests: RawRequest[];
-  /** The part that is sent, in thousandths. */
+  /** How much of the text is sent, in thousandths. */
   cut: number;
   /** How many bytes are sent at a time; 0: all at once. */
   piece: number;

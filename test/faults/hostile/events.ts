@@ -12,7 +12,10 @@ const scripts = fc
 
 const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'p' };
 
-/** A run that begins as every run does. Invalid events are left out, and nesting is cut as by a provider. */
+/**
+ * A run that begins like every run, and continues with hostile events; invalid events are left out, and nesting is
+ * cut as a provider cuts it.
+ */
 export function hostileRun(stream: HostileStream, run: Parameters<typeof runOf>[1] = {}) {
   const payloads = linesOf(stream, scripts).flatMap((line) => {
     const said: unknown = JSON.parse(line);

@@ -17,9 +17,9 @@ export type Harm =
   /** Another kind of message. */
   | { do: 'change kind'; at: number }
   | { do: 'leave out'; at: number }
-  /** Sent later or earlier: before its item has begun, or after it has ended. */
+  /** Sends the message later or earlier, for example before its item has begun, or after it has ended. */
   | { do: 'move'; at: number; to: number }
-  /** Sent so many more times, about the same items or new ones. */
+  /** Sends the message so many more times, about the same items, or about new ones (`anew`). */
   | { do: 'repeat'; at: number; times: number; anew: boolean }
   /** Another value instead. */
   | { do: 'say'; at: number; with: HostileValue };
@@ -68,7 +68,7 @@ const harm: fc.Arbitrary<Harm> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('say'), at, ...value }) },
 );
 
-/** Usually no harms, otherwise a few. */
+/** Mostly no harms, otherwise up to three. */
 export const fewHarms: fc.Arbitrary<Harm[]> = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Harm[]>([]) },
   { weight: 1, arbitrary: fc.array(harm, { minLength: 1, maxLength: 3 }) },
