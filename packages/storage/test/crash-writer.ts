@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { openSqliteStorage } from '../src/sqlite/index.ts';
 import { batchesOf, responseOf, runIdAt } from './crash-script.ts';
 
-/** One synchronous write: printed before the next step, whole or not at all. */
+/** Prints a line in one synchronous write: completely, and before the next step, or not at all. */
 function print(what: 'acknowledged' | 'seen' | 'settled', runId: string, seq: number): void {
   writeSync(1, `${what} ${runId} ${seq}\n`);
 }

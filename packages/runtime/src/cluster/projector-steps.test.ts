@@ -102,7 +102,7 @@ async function project({ storage = {}, others = [], publish, tracing, follow }: 
   return { start, log, store, board, steps, warnings, archive };
 }
 
-/** Lets all happen that is at hand, and what is due within these ms. */
+/** Runs everything that is ready, and the timers that are due within `ms`. */
 const advance = async (ms = 0) => {
   await setImmediate();
   await vi.advanceTimersByTimeAsync(ms);

@@ -177,7 +177,7 @@ export class RedisRunRegistry implements RunRegistry {
   /** Retries like `patiently`; undefined once the answer is no longer needed. */
   async #retryWhile<T>(isWanted: () => boolean, attempt: () => Promise<T>): Promise<T | undefined> {
     return patiently(isWanted, attempt, async (error) => {
-      // A Redis that has lost its data has also lost the group.
+      // A Redis that has lost its data has also lost the consumer group, so create the group again.
       if (isReply(error, 'NOGROUP')) await this.#parts.claims.prepare().catch(() => {});
     });
   }
