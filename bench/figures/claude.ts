@@ -192,7 +192,10 @@ async function bareResume(place: Place, sessionId: string): Promise<number> {
   return elapsed;
 }
 
-/** Plays a whole turn, so that it is stored; resolves when the process has ended, with the ms to its first token. */
+/**
+ * Plays a whole turn, so that the bare SDK stores it; resolves when its process has ended, with the ms to the first
+ * token.
+ */
 async function bareTurn(
   place: Place,
   session: Pick<Options, 'sessionId' | 'resume'>,

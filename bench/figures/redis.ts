@@ -102,7 +102,7 @@ async function latencyRatio(url: string): Promise<Figure> {
   };
 }
 
-/** The ms until the awaited promise resolves. */
+/** Calls `bring`, and returns the ms until the awaited promise resolves. */
 async function timed(awaited: Promise<unknown>, bring: () => void): Promise<number> {
   // Waits until the reader waits in Redis, so that only the transfer is measured.
   await new Promise((resolve) => setTimeout(resolve, 1));

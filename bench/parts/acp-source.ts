@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { acpAgent, type AcpAgent } from '@liminal/testkit';
 
-/** So many chunks, so many a second (0: as fast as they are read). */
+/** The number of chunks, and how many a second (0: as fast as they are read). */
 export interface Flood {
   count: number;
   rate: number;

@@ -131,7 +131,7 @@ export function intervalOf(samples: readonly number[], p: number): Interval {
   return [at(Math.floor(rank - around)), at(Math.floor(rank + around))];
 }
 
-/** Runs a function so many times, one after the other. */
+/** Runs a function `count` times, one run after the other. */
 export async function repeat<T>(times: number, run: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   for (let i = 0; i < times; i++) results.push(await run());

@@ -3,7 +3,7 @@ import type WebSocket from 'ws';
 import type { Connection } from './connection.ts';
 import { type Figure, median, percentile, ratioOf, repeat } from './figure.ts';
 
-/** So many pairs that two runs give about the same result: single pairs differ by a quarter. */
+/** The number of pairs: so many that two runs give about the same result, because single pairs differ by a quarter. */
 export const roundCount = 25;
 /**
  * A fast model's time to its first token. Added time shows best with a model that answers at once; with this time, a

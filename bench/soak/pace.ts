@@ -7,7 +7,7 @@ interface PaceOptions {
   lastsMs: number;
 }
 
-/** Lets one caller through its gate every so many ms, in the order of their calls. */
+/** Lets one caller at a time through its gate, in the order of their calls, and the next one `everyMs` later. */
 export class Pace {
   readonly #options: PaceOptions;
   readonly #ends: number;

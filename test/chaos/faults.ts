@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Member, Ways } from './member.ts';
 import type { ChaosWorld } from './world.ts';
 
-/** Each kind with its relative frequency, and its duration in ms. */
+/** The kinds of faults, each with its relative frequency, and the range of its duration in ms. */
 const kinds = {
   'reader dropped': { weight: 26, ms: [0, 0] },
   'reader begun anew': { weight: 9, ms: [0, 0] },

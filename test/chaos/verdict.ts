@@ -219,7 +219,7 @@ async function fetchRun({ servers, settings }: ChaosWorld, index: number, runId:
   return Response.parse(await answer.json());
 }
 
-/** Every server shows every fork with the other session's conversation up to that place. */
+/** Every server shows every fork, with the conversation of the original session up to the place of the fork. */
 async function judgeForks({
   users: people,
   requests,
@@ -308,7 +308,7 @@ function textOf(item: UpsertObject): string {
   return item.type === 'tool_call' ? (item.toolOutput ?? '') : '';
 }
 
-/** The number of each kind. */
+/** Counts the elements by their kind. */
 export function countBy<T>(all: Iterable<T>, kindOf: (one: T) => string): Record<string, number> {
   const groups = Map.groupBy(all, kindOf);
   return Object.fromEntries([...groups].map(([kind, ones]) => [kind, ones.length]));

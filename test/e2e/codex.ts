@@ -252,8 +252,8 @@ test('TC-7.3b a session that Codex made without Liminal is in the sidebar after 
   );
   const ada = await stage.person();
   await runCodexAlone('How many lines has it?', { folder, home: stage.env['HOME'] ?? '' });
-  // The user returns from an editor to a page that was open all the time. The page must ask Codex, because only Codex
-  // can read its own store.
+  // The browser page was open all the time that the user worked in an editor. The page must ask Codex, because only
+  // Codex can read its own store.
   await ada.lookForSessions('Codex');
   const session = await ada.open('How many lines has it?');
   await session.untilAnswer('There are two lines.');

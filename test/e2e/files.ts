@@ -35,7 +35,10 @@ async function saved(page: Page, within: Locator, name: string): Promise<Buffer>
   return Buffer.concat(await file.toArray());
 }
 
-/** Each agent with its model, the model's last request, and the form of an image in it. */
+/**
+ * Both agents, each with its model, a function for the model's last request, and the form of an image in that
+ * request.
+ */
 const agents = {
   'Claude Code': {
     play: () => stage.api.play([reply('Seen.'), reply('Seen, too.')]),

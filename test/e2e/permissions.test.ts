@@ -156,7 +156,7 @@ testAtLength('a plan is shown as text before it is accepted, and then carried ou
   expect(await mode.innerText()).toBe('Ask first');
 });
 
-/** Agents that request a permission and then wait; after that their models answer. */
+/** The agents, each with a model that first requests a permission, and answers after the permission is given. */
 const agents = [
   {
     agent: 'Claude Code',

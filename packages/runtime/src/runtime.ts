@@ -669,7 +669,7 @@ export class SessionRuntime implements Runtime {
     }
   }
 
-  /** For operations that begin a turn, or start an agent for a turn. */
+  /** Throws if the server is shutting down; called before a turn begins, or an agent starts for a turn. */
   #assertTakesTurns(): void {
     if (!this.isEnding) return;
     const message =

@@ -35,7 +35,7 @@ const story = fc.record({
 let world: World;
 afterEach(async () => world.end());
 
-/** What a user can distinguish: without sending times. */
+/** The part of each item that a user can distinguish, which does not include its times. */
 const shown = (items: readonly UpsertObject[]) =>
   items.map((item) => ({ ...item, emittedAt: '', sourceTimestamp: '', status: phaseOf(item) }));
 const phaseOf = ({ status }: UpsertObject) => (status === 'create' ? 'update' : status);

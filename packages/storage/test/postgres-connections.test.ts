@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterEach(async () => letGo());
 afterAll(async () => server.stop());
 
-/** Takes all connections, until PostgreSQL refuses with a message that has these words. */
+/** Takes all connections, until PostgreSQL refuses one with a message that contains these words. */
 async function takeAll(as: string, words: string): Promise<void> {
   let refusal: unknown;
   while (refusal === undefined) refusal = await takeOne(as);

@@ -173,7 +173,7 @@ test(
   },
 );
 
-/** The number of the master with a subscription. */
+/** The index of the master to which a subscription is connected. */
 async function subscribedTo({ masters }: TestRedisCluster): Promise<number> {
   const lists = await Promise.all(
     masters.map(async (node) => ask(node, 'CLIENT', 'LIST', 'TYPE', 'pubsub')),

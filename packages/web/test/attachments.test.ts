@@ -357,7 +357,7 @@ it('a message with a file survives a reload while the server is away, and arrive
   expect(stage.requests.filter(({ path }) => path === '/api/blob')).toHaveLength(1);
 });
 
-it('a message that is taken back for editing keeps its files', async () => {
+it('if a person takes back a message that could not be sent, to edit it, the message keeps its files', async () => {
   stage.refuse = (path) =>
     path.endsWith('/send') ? { code: 'QUEUE_FULL', message: 'Enough for now.' } : undefined;
   const page = await stage.visitShared();

@@ -101,7 +101,7 @@ function otherBuild(): string {
   return dir;
 }
 
-it('a page that is older than the server’s build offers the new one, which keeps the draft', async () => {
+it('a page that is older than the server’s build offers to load the new page, which keeps the draft', async () => {
   const page = await stage.visit();
   await page.getByRole('textbox', { name: /Message/ }).fill('A draft of mine');
   stage.hangUp();

@@ -86,7 +86,7 @@ it('Shift+Tab steps through the modes at once, and skips the mode that never ask
   ]);
 });
 
-it('Shift+Tab leaves the field after Escape and on the way backwards; Tab always leaves it', async () => {
+it('Shift+Tab leaves the field after Escape, and when the focus moves backwards through the page; Tab always leaves it', async () => {
   const page = await stage.visitShared();
   await select(page).waitFor();
   await field(page).focus();

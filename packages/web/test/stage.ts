@@ -407,7 +407,7 @@ export function openStage(set?: () => void): void {
 
 /**
  * Like `openStage`, but tests that visit by `stage.visitShared` share one page and open their sessions in it one after
- * the other, because opening the app takes longer than most tests. At length each test has a page of its own.
+ * the other, because opening the app takes longer than most tests. In long runs, each test has a page of its own.
  */
 export function shareStage(set?: () => void): void {
   if (atLength) {

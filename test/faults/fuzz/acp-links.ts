@@ -89,7 +89,7 @@ const openLines: Open = async (stage, agent, hear) => {
   };
 };
 
-/** By streamable HTTP: a POST for each message, and a stream for the connection and for each session. */
+/** The transport streamable HTTP: a POST for each message, and a stream for the connection and for each session. */
 const openHttp: Open = async (stage, agent, hear) => {
   const path = `/acp?agent=${agent}`;
   const streams = new Set<() => void>();

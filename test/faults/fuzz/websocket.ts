@@ -79,7 +79,7 @@ export async function playFrames(input: Frames, stage: FuzzStage): Promise<void>
       socket.send(sent);
       if (binary?.after === index) socket.send(binary.bytes);
     }
-    // Each ping has its pong.
+    // Every ping must get its pong.
     expected = lines.filter(isPing).length + 1;
     socket.send(JSON.stringify(ping));
     socket.resume();

@@ -24,7 +24,7 @@ export function hostileRun(stream: HostileStream, run: Parameters<typeof runOf>[
   return runOf([start, ...payloads], run);
 }
 
-/** The same events for one message that is sent in as many pieces of the same length. */
+/** Events of one message that is sent in as many pieces of the same length as the given events, for comparison. */
 export function benignRun(events: readonly StreamEvent[]): StreamEvent[] {
   return runOf([
     start,

@@ -7,7 +7,7 @@ export type Scripts = readonly (readonly object[])[];
 
 /** A harm to one message; `at` and `place` are taken modulo their count. */
 export type Harm =
-  /** Another value in one place: of any type, or of the type that is expected there. */
+  /** Replaces the value in one place: by a value of any type, or by a value of the same type (`alike`). */
   | { do: 'replace' | 'alike'; at: number; place: number; with: HostileValue }
   /** A missing field, or an additional one. */
   | { do: 'remove'; at: number; place: number }
@@ -207,7 +207,7 @@ class StreamBuilder {
 
 const kinds = new Set(['type', 'sessionUpdate', 'kind', 'status', 'subtype', 'method']);
 
-/** Every place in a value, at any depth. */
+/** All places in a value, at any depth. */
 function places(value: unknown): JsonPlace[] {
   if (typeof value !== 'object' || value === null) return [];
   const holder = value as Holder;

@@ -11,7 +11,7 @@ import { sessionRecord } from './testing/session-record.ts';
 beforeEach(useFakeDelays);
 
 const { sessionId } = sessionRecord;
-/** From one look for idle sessions to the next, in ms. */
+/** The time between two checks for idle sessions, in ms. */
 const sweepMs = 1_000;
 
 /** A session in a server's memory, as the owner of sessions sees it. */

@@ -9,7 +9,7 @@ import { useFakeDelays } from './testing/fake-delays.ts';
 beforeEach(useFakeDelays);
 
 const leaseTtlMs = 1_000;
-/** From one renewal to the next. */
+/** The time between two renewals of a lease, in ms. */
 const renewMs = 200;
 
 /** Two servers on the same leases, of which the second one can only take sessions. */
@@ -149,7 +149,7 @@ test('confirm renews the lease, and is false for a session that this server does
   expect(await own.confirm('one')).toBe(false);
 });
 
-test('holds asks for the lease only once nine tenths of its life have passed since the last renewal', async () => {
+test('holds asks Redis for the lease only when nine tenths of its lifetime have passed since the last renewal', async () => {
   const { own, calls, faults } = openOwnership();
   await own.take('one');
   faults.renew = away;

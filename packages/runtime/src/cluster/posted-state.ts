@@ -41,7 +41,10 @@ export function parsePostedState(text: string): PostedState | undefined {
   return text === '' ? undefined : PostedState.parse(JSON.parse(text));
 }
 
-/** As `parsePostedState`, but undefined for a damaged posting: its owner soon posts another. */
+/**
+ * Parses a posting like `parsePostedState`, but returns undefined for a damaged posting, because the owner soon posts
+ * another.
+ */
 export function readPostedState(text: string | undefined): PostedState | undefined {
   try {
     return text === undefined ? undefined : parsePostedState(text);

@@ -8,7 +8,7 @@ import { useFakeDelays } from './testing/fake-delays.ts';
 
 beforeEach(useFakeDelays);
 
-/** From one look into history to the next, in ms. */
+/** The time between two checks of history, in ms. */
 const lookMs = 2_000;
 const events = runOf([
   { type: 'response_start', modelId: 'm', providerId: 'p' },
@@ -88,7 +88,7 @@ test('INV-2: a run whose end the log has lost is stored from here, and settled',
   expect(ends).toEqual([{ runId: run.id, sessionId: run.sessionId }]);
 });
 
-test('a look that fails is tried again', async () => {
+test('a check of history that fails is repeated', async () => {
   const { wait, log, store } = await openSettled();
   await log.append(run.id, events);
   await store.saveResponse(run);

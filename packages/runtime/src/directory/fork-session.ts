@@ -121,7 +121,7 @@ async function settingsFor({
   return missing.length > 0 ? undefined : { offers, ...(values && { values }) };
 }
 
-/** Returns the fork if only the result of its last write was lost; otherwise removes its parts. */
+/** If only the result of the fork's last write was lost, returns the fork; otherwise removes what was written of it. */
 async function madeAnyway(forking: Forking): Promise<SessionRecord | undefined> {
   const { sessionId, store, confirmOwned } = forking;
   const made = await store.getSession(sessionId);

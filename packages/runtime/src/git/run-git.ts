@@ -117,7 +117,7 @@ function spawnGit(
   env: NodeJS.ProcessEnv = {},
   input: string | Buffer = '',
 ): ChildProcessByStdio<Writable, Readable, Readable> {
-  // Not started in the folder: PATH may contain ".".
+  // Git is not started in the folder, because PATH may contain ".", so that a program of the folder would run.
   const child = spawn('git', ['-C', folder, ...safe, ...args], {
     cwd: '/',
     env: { ...environment(), ...env },
@@ -170,7 +170,10 @@ export async function copyIndex(path: string, to: string, signal: AbortSignal): 
 /** Prevents git from running programs that the repository names for watching the work tree or as hooks. */
 const safe = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
 
-/** Only the variables by which git and its user's settings are found; git writes nothing and fetches nothing. */
+/**
+ * The variables by which git finds its programs and the user's settings, and variables that keep git from writing and
+ * fetching.
+ */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
   return {

@@ -654,7 +654,8 @@ describe('SAFE: no program starts that the repository names, and nothing is writ
 
   test.each(Object.entries(repositoryPrograms))('%s', async (_name, { setup }) => {
     shell(...setup);
-    // Git takes each file for one that may have changed in the second of its last look.
+    // The index gets an old date, because git checks each file that may have changed in the second in which the index
+    // was written.
     shell('find . -name index -type f -exec touch -d "1970-01-02" {} +', `rm -f '${marker}'`);
     const before = await snapshot();
     const found = await refusal();

@@ -56,7 +56,7 @@ interface Pair {
 
 /** The best pairing of two lists, in order: as many pairs as possible; among equals, the first. */
 function align(stored: readonly TurnSignature[], known: readonly TurnSignature[]): Pair[] {
-  // The value of the best pairing up to each place.
+  // The number of matches of the best pairing up to each place.
   const worth = [Array.from({ length: known.length + 1 }, () => 0)];
   for (const [row, one] of stored.entries()) {
     const above = worth[row] ?? [];

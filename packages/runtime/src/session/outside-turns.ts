@@ -23,7 +23,7 @@ const clocksMs = 2_000;
 
 /**
  * For how long, in ms, a mark of the store counts as Liminal's own after a change by Liminal: agents store their
- * changes late. In ms.
+ * changes late.
  */
 const initialOwnMs = 2_000;
 
@@ -98,7 +98,7 @@ export class OutsideTurns {
     const noting = this.#next(async () => {
       if (!this.#isInTurn()) this.#storeMark(await this.#readMark());
     });
-    // After a failure, the next message looks again.
+    // If that fails, the next message looks for outside turns again.
     await noting.catch(() => undefined);
   }
 

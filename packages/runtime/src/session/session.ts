@@ -265,7 +265,7 @@ export class Session {
     return this.#steer(userMessage, messageId ?? randomUUID());
   }
 
-  /** Without `blocks`, the attachments are kept. */
+  /** If `blocks` is undefined, the message keeps its attachments. */
   async editQueued(
     turnId: string,
     message: string,

@@ -576,7 +576,7 @@ test('INV-8: a server that cannot renew its leases keeps its agent until another
   await expect.poll(async () => (await b.runtime.getRun(turnId)).status).toBe('complete');
   expect(a.agentsEndAt).toBeGreaterThan(0);
   const reconnect = a.isolate();
-  // No other server takes the session for several leases, as if Redis were down for all.
+  // Wait for several lifetimes of a lease, in which no other server takes the session, as if Redis were down for all.
   await expect.poll(() => a.renewals, { timeout: 10_000 }).toBeGreaterThan(20);
   expect(a.agent.alive.has(sessionId)).toBe(true);
   const last = a.agentsEndAt ?? 0;

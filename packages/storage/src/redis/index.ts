@@ -1,5 +1,5 @@
 /**
- * A log that several servers share in one Redis, or a Redis Cluster. Redis's libraries are loaded when it is opened.
+ * A log that several servers share in one Redis, or a Redis Cluster. Redis's libraries are loaded when a log is opened.
  */
 import type { RedisReport } from './connection/index.ts';
 import type { OpenedRedis, RedisOptions } from './open.ts';

@@ -57,7 +57,7 @@ export class SqliteBlobStore implements BlobStore {
       if (!stored) return undefined;
       const bytes = await joinParts(hash, await this.#parts(stored.key));
       if (bytes) return { hash, mimeType: stored.mimeType, size: bytes.length, bytes };
-      // Otherwise the blob was removed while it was read.
+      // If the blob is still stored, its bytes are damaged; otherwise it was removed during the read.
       if (this.#find(hash)?.key === stored.key) throw damagedBlob(hash);
     }
   }
@@ -138,8 +138,8 @@ export class SqliteBlobStore implements BlobStore {
   }
 
   /**
-   * Adds a session's hold, or lets the blob wait for a session from now on. Returns its media type, or undefined if it
-   * is not stored.
+   * Adds a session's hold, or lets the blob wait for a session from now on. Returns the blob's media type, or
+   * undefined if the blob is not stored.
    */
   #holdOrWait(hash: string, sessionId: string | undefined): string | undefined {
     const stored = this.#table.find(hash);

@@ -21,7 +21,7 @@ const followPage = { events: 128, characters: 1_000_000 };
 const large = 256 * 1024;
 
 /**
- * The event log in SQLite. It works synchronously: an append takes microseconds, and is in the database when it
+ * The event log in SQLite. The log works synchronously: an append takes microseconds, and is in the database when it
  * returns. The progress of each run is kept in memory, since no other process writes to this database.
  */
 export class SqliteEventLog implements EventLog {

@@ -175,7 +175,7 @@ export function eventLogProperties(setup: Setup<EventLog>, extent: Extent): void
     await fc.assert(property, { numRuns: amountOf(extent, { whole: 60, part: 20 }) });
   });
 
-  test('returns any run unchanged, whatever its batches', async () => {
+  test('returns any run unchanged, however its events were batched', async () => {
     const batch = fc.integer({ min: 1, max: 9 });
     const property = fc.asyncProperty(eventScripts(), batch, async (run, size) => {
       const { subject: log, teardown, reopen } = await setup();

@@ -73,7 +73,7 @@ const at = (address: string) => {
   return tabStateAt(three, { pathname, hash });
 };
 
-it('places and items of sessions have addresses', () => {
+it('each session, and each item in it, has an address of its own', () => {
   expect(at(toAddress({ active: 'b' }))).toEqual(three);
   expect(at(toAddress({ active: 'x/y z' }))).toMatchObject({ active: 'x/y z', preview: 'x/y z' });
   const item = at(toAddress({ active: 'b', target: { id: 'r1:0 #%' } }));

@@ -102,7 +102,7 @@ function renderPart<K extends PartKind>(
   return partRenderers[kind](content, around);
 }
 
-/** An agent's text: as Markdown, unless Markdown could hide a part of it. */
+/** An agent's text: rendered as Markdown, unless that could hide a part of the text. */
 export function AgentText({ text, label }: { text: string; label: string }) {
   return (
     <div className={css.text}>

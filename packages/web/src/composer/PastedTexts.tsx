@@ -8,7 +8,7 @@ import { PiecedText } from '../look/PiecedText.tsx';
 import { focusComposer } from './focus-composer.ts';
 import css from './PastedTexts.module.css';
 
-/** A pasted text of this length (characters) or more is kept beside the field, because it would make typing slow. */
+/** A pasted text of so many characters or more is kept outside the field, because it would make typing slow. */
 const long = 4_000;
 
 /** Long texts that were pasted into a message. They are sent unchanged, after the text of the field. */

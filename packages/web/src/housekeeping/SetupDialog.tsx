@@ -19,7 +19,7 @@ import css from './RowList.module.css';
 
 interface SetupDialogProps {
   session: SessionSummary;
-  /** The part that is shown first. */
+  /** The kind of setup to which the dialog scrolls first. */
   kind?: SetupKind | undefined;
   onClose: () => void;
 }

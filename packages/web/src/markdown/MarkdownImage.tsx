@@ -60,9 +60,9 @@ function ProjectImage({ path, alt }: { path: string; alt: string }) {
 }
 
 /**
- * An image from the web. It is loaded only on a click, since loading it would reveal to the author of the text that and
- * from where it was read. It is loaded in a frame of its own, since this page's policy allows no images from other
- * origins.
+ * An image from the web. The image is loaded only on a click, because loading it would show the text's author that,
+ * and from where, the text was read. The image is loaded in a frame of its own, because this page's policy allows no
+ * images from other origins.
  */
 function RemoteImage({ src, alt }: MarkdownImageProps) {
   const [isWanted, setWanted] = useRemembered(`image ${src}`, false);

@@ -11,7 +11,7 @@ import { remarkTex } from './tex-syntax.ts';
 
 const parser = unified().use(remarkParse).use(remarkGfm).use(remarkTex).use(withoutInline);
 
-/** Skips inline parsing: it does not affect where blocks begin, and is done when a block is rendered. */
+/** Skips inline parsing, which does not change where blocks begin; it is done when a block is rendered. */
 function withoutInline(this: Processor): void {
   const data = this.data() as { micromarkExtensions?: unknown[] };
   const inline = ['attention', 'codeText', 'labelStartLink', 'labelStartImage', 'labelEnd'];

@@ -66,7 +66,7 @@ function FindBar({ view, session, field, onClose }: FindBarProps) {
   const [text, setText] = useState('');
   const found = useMemo(() => findText(view.turns, text), [text, view.turns]);
   const [chosen, setChosen] = useState<string>();
-  // At first the newest match, since a conversation is read at its end.
+  // The search starts at the newest match, because a conversation is read at its end.
   const index =
     chosen !== undefined && found.includes(chosen) ? found.indexOf(chosen) : found.length - 1;
   const current = found[index];

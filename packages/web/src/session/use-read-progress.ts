@@ -34,7 +34,7 @@ export function useReadProgress(key: string | undefined): ReadProgress {
   const [isFullyShown, setFullyShown] = useState(false);
   const [openKey, setOpenKey] = useState<string>();
   const { isSettled, unsettle } = useSettled();
-  /** The content of each part when its end was visible. */
+  /** For each part, its content at the time when its end was visible. */
   const seen = useRef(new WeakMap<HTMLElement, string>());
   /** When the whole request had been shown (ms, by `performance.now`). */
   const since = useRef<number>(undefined);

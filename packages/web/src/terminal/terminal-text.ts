@@ -2,7 +2,7 @@ import { createAnsiSequenceParser, type ParseToken } from 'ansi-sequence-parser'
 
 export type Style = Omit<ParseToken, 'value'>;
 
-/** Characters with the same look. */
+/** A piece of text whose characters have the same look. */
 export interface StyledSpan {
   readonly text: string;
   /** Equal styles are the same object. */
@@ -18,7 +18,7 @@ export interface TerminalLine {
   readonly isBlank: boolean;
 }
 
-/** Characters kept of one line: browsers cannot lay out a line of a million. */
+/** The most characters of a line that are kept, because browsers cannot lay out a line of a million characters. */
 const longestLine = 10_000;
 /** Number of lines kept; older lines are dropped. */
 const maxLines = 20_000;

@@ -42,9 +42,9 @@ interface Try {
 }
 
 /**
- * Uses every control of the scenes. At length, each control is used by mouse, by keyboard and by touch, on a page of
- * its own. In short runs, mouse and keyboard take turns, touch is used only for controls that only phones have, and
- * controls that do not disturb one another share a page. Fails if a control has no entry in its scene.
+ * Uses every control of the scenes. In long runs, each control is used by mouse, by keyboard and by touch, on a page
+ * of its own. In short runs, mouse and keyboard take turns, touch is used only for controls that only phones have,
+ * and controls that do not disturb one another share a page. Fails if a control has no entry in its scene.
  */
 export function tryControls(scenes: readonly Scene[]): void {
   openStage();

@@ -13,7 +13,7 @@ export function isForeignKey(error: unknown): boolean {
   return isReply(cause) && /WRONGTYPE|The ID specified in XADD/.test(String(cause));
 }
 
-/** What to do, by the first word of a reply, or a part of it. */
+/** The advice for each reply of Redis, by the reply's first word or another part of it. */
 const advice: [said: RegExp, advice: string][] = [
   [/^OOM/, 'Its memory is full: increase maxmemory.'],
   [/^READONLY/, 'It is a replica, which does not accept writes: connect to the primary.'],
