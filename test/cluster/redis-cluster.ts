@@ -47,7 +47,7 @@ export async function redisCluster(options: RedisClusterOptions = {}): Promise<S
 }
 
 async function detach(replica: RedisServer, master: RedisServer): Promise<void> {
-  // The master has no password, so it rejects the replica, which retries once a second. The replica now has a wrong
+  // The replica now has a wrong
   // password, so the master, which needs none, rejects it, and the replica retries once a second. If a later step of
   // the connection were rejected, the replica would retry without a delay for ever.
   await ask(replica, 'CONFIG', 'SET', 'masterauth', 'wrong');

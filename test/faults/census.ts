@@ -24,7 +24,7 @@ export class Census {
   }
 
   /**
-   * All processes that run now. All processes of the test that run now. A process that was found once stays known,
+   * All processes of the test that run now. A process that was found once stays known,
    * even if its parents end.
    */
   take(): Entry[] {

@@ -28,8 +28,7 @@ async function create({ runtime, projectDir }: World, projectId = projectDir): P
 }
 
 /**
- * Makes the model call the tool, and answers if users are asked; resolves to whether users were asked. Resolves to
- * whether they were asked.
+ * Makes the model call the tool, and answers if users are asked; resolves to whether users were asked.
  */
 async function isAsked({ runtime }: World, sessionId: string, optionId: string): Promise<boolean> {
   const reader = await new Reader(runtime, sessionId).untilType('session:info');

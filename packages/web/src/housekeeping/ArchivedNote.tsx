@@ -17,7 +17,7 @@ export function ArchivedNote({ session }: { session: SessionSummary | undefined 
         look="quiet"
         onClick={(event) => {
           unarchive(session);
-          // The button disappears, so move the focus. The button disappears, so the focus must move: to the composer,
+          // The button disappears, so the focus must move: to the composer,
           // but not on a phone, where that would open the keyboard.
           if (
             event.nativeEvent instanceof PointerEvent &&

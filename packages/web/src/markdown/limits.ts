@@ -6,7 +6,7 @@ import { isSlowBlock } from '../look/text-pieces.ts';
  * to render, and ordinary Markdown comes nowhere near it.
  */
 export const limits = {
-  /** Nesting of quotes and lists. Nesting of quotes and lists; at a nesting of 2,000 the parser's stack overflows. */
+  /** Nesting of quotes and lists; at a nesting of 2,000 the parser's stack overflows. */
   nesting: 40,
   /** Columns of a table. */
   columns: 100,
