@@ -41,9 +41,8 @@ export interface Stage {
   /** Makes a project folder below the allowed root; returns its path. */
   project(name: string, files?: Record<string, string>): Promise<string>;
   /**
-   * A user in a browser, signed in with the server's link.
-   * With options, and in long runs, the user has a fresh profile, which is closed when the test ends. Otherwise, the
-   * user has the page of an earlier test.
+   * A user in a browser, signed in with the server's link. With options, and in long runs, the user has a fresh
+   * profile, which is closed when the test ends. Otherwise, the user has the page of an earlier test.
    */
   person(options?: BrowserContextOptions): Promise<Person>;
   /**

@@ -24,8 +24,7 @@ export class Census {
   }
 
   /**
-   * All processes of the test that run now. A process that was found once stays known,
-   * even if its parents end.
+   * All processes of the test that run now. A process that was found once stays known, even if its parents end.
    */
   take(): Entry[] {
     const table = readTable(this.#before);

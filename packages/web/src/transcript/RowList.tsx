@@ -29,8 +29,7 @@ export const RowView = memo(function RowView({ row, ...place }: { row: Row } & R
 }, sameRow);
 
 /**
- * The items that a row shows; they stay the same objects, while the row is a new object
- * after each arrangement.
+ * The items that a row shows; they stay the same objects, while the row is a new object after each arrangement.
  */
 function shownBy(row: Row): unknown {
   if (row.kind === 'item') return row.item;
