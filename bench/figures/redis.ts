@@ -77,7 +77,10 @@ async function rateOf(
   return (flood.runs * flood.events * 1000) / (performance.now() - began);
 }
 
-/** The time from an append on one server to its receipt on another, against XADD to XREAD; measured alternately. */
+/**
+ * The time from an append on one server to its receipt on another, divided by the time from XADD to XREAD; both are
+ * measured alternately.
+ */
 async function latencyRatio(url: string): Promise<Figure> {
   const [writer, reader] = [new Redis(url), new Redis(url)];
   const [one, two] = [await openRedis({ url }), await openRedis({ url })];

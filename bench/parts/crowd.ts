@@ -71,8 +71,8 @@ async function watchStream(onText: (text: string) => void): Promise<{ pause: () 
 }
 
 /**
- * A minimal WebSocket client: a library that parses frames would cost more, a thousand times over, than the server
- * does.
+ * Connects a minimal WebSocket client: a thousand clients of a library that parses frames would cost more processor
+ * time than the server.
  */
 async function watchSocket(onText: (text: string) => void): Promise<{ pause: () => void }> {
   const upgrade = {

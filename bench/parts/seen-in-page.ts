@@ -39,7 +39,10 @@ export class SeenInPage {
     return new SeenInPage(page, await clockOffset(page));
   }
 
-  /** Passes the messages of another server to the app as its own server's; `send` makes that server send. */
+  /**
+   * Passes another server's messages to the app as if the app's own server had sent them; `send` makes the other
+   * server send.
+   */
   async connect(port: string): Promise<{ send: (text: string) => Promise<void> }> {
     const direct = await this.#page.evaluateHandle(async (address) => {
       const socket = new WebSocket(address);

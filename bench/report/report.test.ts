@@ -96,7 +96,7 @@ describe('a figure', () => {
     expect(() => reportFigure(single(Number.NaN))).toThrow('"resident" is NaN');
   });
 
-  test('of few samples has their range as its interval, of many a range near its percentile', () => {
+  test('of few samples has the samples’ range as its interval; of many samples, a range near its percentile', () => {
     expect(intervalOf([3, 1, 2], 50)).toEqual([1, 3]);
     const many = Array.from({ length: 1_000 }, (_, index) => index);
     expect(intervalOf(many, 50)).toEqual([469, 530]);
@@ -129,7 +129,7 @@ describe('compared with an earlier report', () => {
     expect(against(share(80), share(60))).toBe('worse');
   });
 
-  test('a single value has 10 %, and no figure changes by less than 2 % of its bound', () => {
+  test('a single value has changed only beyond 10 %, and any figure only beyond 2 % of its bound', () => {
     expect(against(single(100), single(109))).toBe('same');
     expect(against(single(100), single(115))).toBe('worse');
     expect(against(single(1), single(3))).toBe('same');
@@ -149,7 +149,7 @@ describe('compared with an earlier report', () => {
     expect(against(single(100, 'KiB'), single(100))).toBe('new');
   });
 
-  test('the newest report of this machine is used, otherwise the newest of any', () => {
+  test('the newest report of this machine is used; without one, the newest report of any machine', () => {
     const at = (day: string, on: Machine) =>
       reportOf([groupOf([single(1)], { run: { ...run, at: `2026-11-${day}T00:00:00.000Z` } })], on);
     const all = [at('01', machine), at('03', other), at('02', machine)];

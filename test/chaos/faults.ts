@@ -27,7 +27,10 @@ export interface Fault {
   kind: FaultKind;
   /** The time between the previous fault and this one, in ms. */
   gapMs: number;
-  /** The victim of the fault, and where it connects afterwards; each modulo the number of candidates. */
+  /**
+   * The index of the fault's victim (`who`), and of the server or the services that the fault concerns (`where`);
+   * each is taken modulo the number of candidates.
+   */
   who: number;
   where: number;
   ms: number;

@@ -28,7 +28,7 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is shown while it is written, as
       'Still there?': [reply('Still here.')],
     }),
   );
-  // The first test that uses the session.
+  // This test is the first that uses the session.
   const { ada, session } = await stage.claude();
 
   await session.send('Tell me something.');

@@ -172,7 +172,7 @@ async function playAlone(flood: string): Promise<void> {
   reader.leave();
 }
 
-/** The most memory that the server had, resident and in use, during `during`, sampled, in MiB. */
+/** The most memory, resident and in use, that any sample of the server showed while `during` ran, in MiB. */
 async function mostMemory(during: Promise<void>): Promise<{ resident: number; used: number }> {
   let isOver = false;
   const most = { resident: 0, used: 0 };

@@ -101,7 +101,7 @@ test.each(kinds)(
     expect(after[1]).toMatch(/^system: .*does not know what was said before/);
     expect(after).toHaveLength(3);
 
-    // The agent remembers the messages since then.
+    // The agent remembers the messages since it lost its memory.
     await stage.restart();
     await stage.runTurn(sessionId, 'Again.');
     const history = await stage.history(sessionId);

@@ -1,4 +1,7 @@
-/** Decides which files may be shown to people, and opens such a file so that no link leads elsewhere. */
+/**
+ * Decides which files may be shown to people, and opens such a file without following a link to a file that may not
+ * be shown.
+ */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { contains } from '@liminal/agents';

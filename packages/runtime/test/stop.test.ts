@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const world of worlds.splice(0)) await world.end();
 });
 
-/** Options of a poll: each state is soon over. */
+/** Options of a poll. The interval is short, because each polled state lasts only a short time. */
 const soon = { interval: 5 };
 
 /** One session, and the messages that its agent got. */

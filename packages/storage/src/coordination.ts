@@ -69,9 +69,9 @@ export interface RunClaim {
 /** Assigns the runs to be projected, each to one worker at a time. */
 export interface RunRegistry {
   /**
-   * Yields the runs of one worker. Each run goes to one of the waiting workers as soon as it is in the log. If a worker
-   * gives up a run that is not done (by aborting, or by dying), the run goes to another worker. Ends when the signal
-   * aborts.
+   * Yields the runs that are given to one worker. Each run is given to one of the waiting workers as soon as the run
+   * is in the log. If a worker gives up a run that is not done (by aborting, or by dying), the run goes to another
+   * worker. Ends when the signal aborts.
    */
   claims(worker: string, signal: AbortSignal): AsyncIterable<RunClaim>;
 }
@@ -114,7 +114,10 @@ export type TaskState = 'taken' | 'waits' | 'unattended';
  * progress is unknown.
  */
 export interface TaskQueue {
-  /** Offers a task to the present workers or the next one; one worker takes it. Resolves with the task's id. */
+  /**
+   * Offers a task: one of the present workers takes the task, or the next worker that comes. Resolves with the task's
+   * id.
+   */
   offer(body: string): Promise<string>;
   /** Yields the tasks that this worker takes, as soon as they are offered. Ends when the signal aborts. */
   take(worker: string, signal: AbortSignal): AsyncIterable<Task>;

@@ -118,8 +118,8 @@ export interface ItemsWanted {
 }
 
 /**
- * Which items of calls to read: a reader has the run's items on one side of `index`, and lacks the calls' items on
- * the other side.
+ * Names the items of tool calls to read: a reader has the run's items on one side of `index`, and lacks the calls'
+ * items on the other side.
  */
 export interface CallsWanted {
   runId: string;

@@ -56,7 +56,7 @@ it('the output of a running command is visible, and followed while the reader is
   await jump.click();
   await expect.poll(() => fromEnd(scroller)).toBeLessThan(2);
   expect(await jump.count()).toBe(0);
-  // Keys can scroll it in every browser.
+  // Keys can scroll the output in every browser.
   expect(await scroller.getAttribute('tabindex')).toBe('0');
   end(0);
   await card(page).getByRole('img', { name: 'done' }).waitFor();

@@ -10,7 +10,7 @@ import { length, seed } from '../length.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Far above the measured value, so that a busy machine does not fail. */
+/** The limit is far above the measured value, so that the test does not fail on a busy machine. */
 const maxStallMs = 4_000;
 const maxGrowth = 96 * 1024 * 1024;
 /** An input that takes longer counts as hanging (ms). */

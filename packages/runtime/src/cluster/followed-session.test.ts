@@ -138,7 +138,7 @@ test('a run that is posted is read from the log, each event once', async () => {
   expect(calls.filter((call) => call.startsWith('1:'))).toHaveLength(4);
 });
 
-test('a log that fails is reported, and read again after a second from where it failed', async () => {
+test('if reading the log fails, the error is reported, and a second later the reading continues', async () => {
   const { followed, log, faults, calls, troubles, post } = openFollowed();
   await followed.open();
   await log.append('1', runNamed('1'));

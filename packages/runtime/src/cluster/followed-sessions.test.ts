@@ -21,7 +21,7 @@ async function openSessions() {
   const { board } = storage.coordination;
   const troubles: unknown[] = [];
   const emitted: string[] = [];
-  /** The title of each session where its state is read, or why it cannot be read. */
+  /** The title with which each session's state is read, or the error of reading the state. */
   const titles = new Map<string, string | Error>();
   const reads: string[] = [];
   const gaps = new Map<string, () => void>();
@@ -181,7 +181,7 @@ test('a deleted session ends for its subscribers, and its next subscriber looks 
   expect(sessions.subscriberCounts).toHaveLength(1);
 });
 
-test('INV-7: after a gap every session is read again, and only the gap of states counts', async () => {
+test('INV-7: after a gap in the messages about states every session is read again; other gaps have no effect', async () => {
   const { sessions, titles, gaps, gap, emitted, reads } = await openSessions();
   const { followed } = await sessions.use('one');
   await sessions.use('two');

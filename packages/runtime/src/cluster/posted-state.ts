@@ -31,7 +31,7 @@ export const deletedPrefix = 'deleted:';
 const postEveryMs = 33;
 /** Delay before a posting is retried while the board is unreachable, in ms. */
 const retryMs = 500;
-/** Far longer than a lease: readers of a posting check the leases to know whether it still counts. */
+/** Far longer than a lease: readers of a posting check the lease to know whether the posting still counts. */
 const postingTtlMs = 24 * 60 * 60_000;
 const reportTtlMs = 1_000;
 const deletedTtlMs = 60_000;

@@ -36,7 +36,7 @@ export class Router {
     this.#options = options;
   }
 
-  /** Rejects as the command does, or with `OWNER_UNREACHABLE`. */
+  /** Rejects with the command's error, or with `OWNER_UNREACHABLE`. */
   async run(request: CommandRequest): Promise<unknown> {
     const { sessionId } = request;
     const giveUp = AbortSignal.timeout(commandMs);

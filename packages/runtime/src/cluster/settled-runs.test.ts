@@ -131,7 +131,7 @@ test('closing before opening does nothing', async () => {
   await expect(new SettledRuns({ log, store }).close()).resolves.toBeUndefined();
 });
 
-test('INV-2: a single server stores a run whose end the log has lost, too', async () => {
+test('INV-2: a single server, too, stores a run whose end is lost from the log', async () => {
   const { log, store } = openSharedMemoryStorage();
   const settled = new SettledRuns({ log, store });
   const waiting = settled.wait(run, new AbortController().signal);

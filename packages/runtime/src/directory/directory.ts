@@ -86,8 +86,8 @@ export class Directory {
   }
 
   /**
-   * Creates a session from another session's conversation up to the end of a turn, by default the last finished turn. A
-   * repeated call with the same id creates it once. Throws `TURN_…`, `SESSION_ID_TAKEN`, `NOT_SUPPORTED`,
+   * Creates a session from another session's conversation up to the end of a turn, by default the last finished turn.
+   * Repeated calls with the same id create one session. Throws `TURN_…`, `SESSION_ID_TAKEN`, `NOT_SUPPORTED`,
    * `TOO_MANY_SESSIONS`, `PROJECT_DIR_…`.
    */
   async fork(
@@ -187,8 +187,8 @@ export class Directory {
   }
 
   /**
-   * Deletes a session and its stored data. A repeated call deletes what may be left. Throws `SESSION_NOT_FOUND`,
-   * `STALE_OWNER`.
+   * Deletes a session and its stored data. A repeated call deletes any data that the first call left. Throws
+   * `SESSION_NOT_FOUND`, `STALE_OWNER`.
    */
   async delete(sessionId: string, fence: number): Promise<void> {
     const { log, store, listSubscribers } = this.#options;
@@ -393,8 +393,8 @@ export class Directory {
   }
 
   /**
-   * Ends the session's agent, then deletes the session. If the store rejects that, the session stays, without its
-   * agent.
+   * Ends the session's agent, then deletes the session. If the store rejects the deletion, the session stays, without
+   * its agent.
    */
   async #delete(session: Session): Promise<void> {
     const { sessionId } = session;

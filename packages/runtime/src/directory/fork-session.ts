@@ -158,13 +158,13 @@ async function readUpTo({
   const all = [...known, ...others].filter(({ id }) => !id.endsWith(positionSuffix));
   const gone = takenBack(all);
   if (turnId !== undefined && gone.has(turnId)) throw turnTakenBack();
-  // A copy has neither turns that were taken back, nor the notices about that.
+  // A copy has neither the turns that were taken back, nor the notices about taking turns back.
   const runs = all.filter((run) => !gone.has(run.turnId) && run.rewoundTo === undefined);
   let at = runs.findLastIndex((run) =>
     turnId === undefined ? run.hasEnded : run.turnId === turnId,
   );
   const last = runs[at];
-  // Includes rewinds of files, since the files are now in that state.
+  // The copy includes the following rewinds of files, since the files are now in that state.
   while (runs[at + 1]?.isRewind === true) at += 1;
   if (last?.hasEnded === true) {
     const copied = runs.slice(0, at + 1).filter(({ hasEnded }) => hasEnded);

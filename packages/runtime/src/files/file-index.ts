@@ -120,7 +120,7 @@ function isStart(path: string, at: number): boolean {
   return here !== here.toLowerCase() && before === before.toLowerCase();
 }
 
-/** The few best of many. */
+/** Keeps the few best of many found paths. */
 class Best {
   readonly #limit: number;
   readonly #found: { score: number; path: string }[] = [];

@@ -28,8 +28,8 @@ export interface GitOptions {
 
 /**
  * Runs git, and calls `take` with each zero-terminated part of its output, until `take` returns false; the last part
- * may lack its zero byte. Resolves to true if that was all; false if git was ended early, by `take`, the signal or
- * the output's length; undefined if git failed.
+ * may lack its zero byte. Resolves to true if all output was read; false if git was ended early, by `take`, the
+ * signal or the output's length; undefined if git failed.
  */
 export async function gitParts(
   folder: string,

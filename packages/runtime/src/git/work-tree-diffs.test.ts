@@ -256,7 +256,7 @@ describe('line ends', () => {
     expect(await lines()).toEqual({});
   });
 
-  test('attributes of the project count', async () => {
+  test('the project’s git attributes are applied', async () => {
     await begin({ '.gitattributes': '*.txt text\n*.raw -text\n*.win eol=crlf\n' });
     await write({ 'a.txt': 'a\n', 'a.raw': 'a\n', 'a.win': 'a\n' });
     commit();

@@ -76,7 +76,7 @@ interface ResumingSubscriber {
 interface HistoryOptions {
   sessionId: string;
   store: ResponseStore;
-  /** A function because the live runs are created later. */
+  /** A function, because the live runs are created after the history. */
   live: () => LiveRuns;
   /**
    * Set if other servers write the runs: waits, for a limited time, until the open runs have reached a place that a

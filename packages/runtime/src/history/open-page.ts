@@ -54,7 +54,10 @@ export function newestPage(
   return { runs: newer };
 }
 
-/** The items before a place in runs in memory, oldest first; empty if the place's run is not among them. */
+/**
+ * Returns the runs in memory up to a position, with the items before the position, oldest first; empty if the
+ * position's run is not in memory.
+ */
 export function runsBefore(runs: readonly Response[], { runId, seq }: Position): Response[] {
   const at = runs.findIndex(({ id }) => id === runId);
   const own = runs[at];

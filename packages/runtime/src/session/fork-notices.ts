@@ -78,8 +78,8 @@ function takenBack(turns: readonly StoredTurn[]): string {
 const mostNamed = 5;
 
 /**
- * The notice at the end of a fork that lacks later turns: the project folder is shared, so its files include their
- * changes.
+ * The notice at the end of a fork that lacks later turns: the project folder is shared, so its files include the
+ * changes of the later turns.
  */
 export function newerFilesNotice(title: string): string {
   return `The fork begins here. The files in the project folder include changes by later turns of “${quoted(title)}”, which the agent does not know: tell it what it needs.`;

@@ -156,7 +156,7 @@ export class SessionProject implements ProjectTrust {
     return isShown && rules.has(this.#rule('use', hash)) ? 'use' : undefined;
   }
 
-  /** Throws as the store does. */
+  /** Throws the store's errors. */
   async #decide(folder: string, settings: ProjectSettings, decision: Decision): Promise<void> {
     const { cliType, store, iso } = this.#context;
     const names = namesOf(settings, folder).join(', ');

@@ -173,7 +173,7 @@ describe('SAFE: damaged bytes are refused, and never returned', () => {
     expect(await storage.blobs.get(whole)).toMatchObject({ size: large.length - 1 });
   });
 
-  test('bytes changed by the disk, and pages lost by the disk', async () => {
+  test('if the disk changed bytes, or lost pages', async () => {
     const { hash } = await storage.blobs.put(large, { ...png, sessionId: 'session-1' });
     await storage.store.saveSession(sessionRecord('session-1'));
     await storage.close();

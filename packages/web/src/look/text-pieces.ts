@@ -83,7 +83,10 @@ export function spanPieces<Item extends TextFragment>(spans: readonly Item[]): I
 const slow =
   /[^\p{sc=Zyyy}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu;
 
-/** More such letters in a field would freeze the page at each key: a field cannot be laid out in pieces. */
+/**
+ * With more letters of such scripts in a field, the page would freeze at each key: a field cannot be laid out in
+ * pieces.
+ */
 export const slowLettersToEdit = 20_000;
 
 /** Whether a text has more than `most` of these letters, so that laying it out as one block would freeze the page. */

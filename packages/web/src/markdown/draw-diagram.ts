@@ -23,7 +23,7 @@ export async function drawDiagram(code: string, isDark: boolean): Promise<string
   if (code.length > limits.characters || code.split('\n').length > limits.lines) {
     throw new Error('The diagram is too long to be drawn.');
   }
-  // One after another: Mermaid's settings are global, and each diagram has its own time.
+  // Diagrams are drawn one after another: Mermaid's settings are global, and each diagram has its own time limit.
   const drawn = last.then(() => requestDrawing(code, isDark));
   last = drawn.catch(() => undefined);
   return drawn;

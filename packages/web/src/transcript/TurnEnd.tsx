@@ -42,7 +42,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
     );
   }
   if (turn.rewoundTo !== undefined) return <TakenBackFold turnId={turn.turnId} />;
-  // A server turn explains itself and has no duration.
+  // A turn that the server itself wrote consists of a notice, and has no duration.
   if (isServerTurn(turn)) return null;
   const took = tookOf(turn);
   const parts = [

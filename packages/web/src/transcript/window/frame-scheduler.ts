@@ -37,7 +37,7 @@ export class FrameScheduler {
     });
   }
 
-  /** Runs when the page is idle. While the page is busy, runs without drawing at intervals. */
+  /** Runs when the page is idle. While the page is busy, runs at intervals, without drawing. */
   whenIdle(): void {
     this.#idle ??= onceIdle((isIdle) => {
       this.#idle = undefined;
