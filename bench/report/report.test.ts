@@ -105,7 +105,7 @@ describe('a figure', () => {
   });
 });
 
-describe('compared with an earlier report', () => {
+describe('a figure compared with an earlier report', () => {
   const against = (before: Figure, now: Figure, on = machine) =>
     compareFigure(reportFigure(now), machine, { machine: on, group: groupOf([before]) }).verdict;
 
@@ -214,7 +214,7 @@ describe('the report as Markdown', () => {
     expect(text).toContain('![Measurements, floor and limit of one](one.svg)');
   });
 
-  test('first lists figures that miss their bound or are worse than the kept ones', () => {
+  test('first lists the figures that miss their bound or are worse than the kept figures', () => {
     const kept = withoutSamples(reportOf([groupOf([ratio(1), single(100)])]));
     const report = reportOf([groupOf([ratio(1.2), single(130)])]);
     const text = write(report, [kept]);
@@ -238,7 +238,7 @@ describe('the report as Markdown', () => {
     expect(summarise(compareReport(report, []))).toContain('The group one crashed.');
   });
 
-  test('names the other machine of the kept figures', () => {
+  test('names the machine of the kept figures if that is another machine', () => {
     const text = write(reportOf([groupOf([single(1)])]), [reportOf([groupOf([single(2)])], other)]);
     expect(text).toContain('on another machine (2 × Other CPU, 24 GiB)');
     expect(text).toContain('| 2 MiB | apart |');

@@ -120,7 +120,7 @@ export class ChaosWorld {
     for (const person of this.users) person.start();
   }
 
-  /** Retried, because on a busy machine Redis or the database may seem unreachable. */
+  /** Creates a user's session; retries, because on a busy machine Redis or the database may seem unreachable. */
   async #create(index: number): Promise<string> {
     const request = { cliType: 'talking', projectDir: this.settings.root };
     for (let tries = 1; ; tries += 1) {

@@ -73,7 +73,7 @@ const taken = (turnIds: string[], message: string) => ({
   takenBack: { turnIds, message },
 });
 
-describe('of a bare model', () => {
+describe('taking back turns of a bare model', () => {
   test('after turn 2 of 3 is taken back, the model gets turn 1 and the new message, before and after a restart', async () => {
     const { world, client, sessionId, ask } = await modelTalk();
     const [, two, three] = [await ask('One?'), await ask('Two?'), await ask('Three?')];
@@ -146,7 +146,7 @@ test('nothing is removed: history has all turns, and connected, returning and ne
   expect([...takenBack([...older.turns, ...newest.turns]).keys()]).toEqual([three, two]);
 });
 
-describe('is rejected', () => {
+describe('taking turns back is rejected', () => {
   test('while a turn runs, and for turns that are unknown, were taken back, or were not begun by a user', async () => {
     const { world, sessionId, ask } = await scriptedTalk();
     const [one, two] = [await ask('One.'), await ask('Two.')];

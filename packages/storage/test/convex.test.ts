@@ -233,7 +233,7 @@ describe('the secret', () => {
     }
   });
 
-  test('gives no access if the deployment has none', async () => {
+  test('gives no access if the deployment has no secret', async () => {
     process.env['LIMINAL_SECRET'] = '';
     onTestFinished(() => {
       process.env['LIMINAL_SECRET'] = secret;

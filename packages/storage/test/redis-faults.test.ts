@@ -176,7 +176,7 @@ describe('a Redis that is killed and restarted', () => {
     await expect(open()).rejects.toMatchObject({ code: 'REDIS_UNAVAILABLE' });
   });
 
-  test('without its data: its readers end, its lease tokens never decrease, and new runs work', async () => {
+  test('without its data: readers end, lease tokens never decrease, and new runs work', async () => {
     const { redis, open } = await ownRedis();
     const { log, coordination } = await open();
     const stop = new AbortController();

@@ -12,7 +12,7 @@ const patience = { timeout: 60_000, interval: 20 };
 const workerFile = fileURLToPath(new URL('redis-worker.ts', import.meta.url));
 
 describe('projector workers', () => {
-  test('give their runs to others at once when their server closes', async () => {
+  test('pass their runs to other workers at once when their own server closes', async () => {
     const { open } = await ownRedis();
     // The idle time is so long that no claim times out during this test.
     const [one, two] = [await open({ claimIdleMs: 600_000 }), await open({ claimIdleMs: 600_000 })];

@@ -53,7 +53,7 @@ export class Ownership {
    * other owner.
    */
   readonly #agentUntil = new WeakMap<Lease, number>();
-  /** The last argument of `endAgentsAt`. */
+  /** The time that was last passed to `endAgentsAt`. */
   #agentsEndAt: number | undefined;
   #isReporting = false;
   readonly #timer: NodeJS.Timeout;

@@ -107,8 +107,8 @@ export class UpsertPublisher {
   }
 
   /**
-   * Publishes one message after the other, even if a flush comes in between. A failed message does not hold back the
-   * others.
+   * Publishes one message after the other, even if a flush begins in the meantime. A failed message does not hold
+   * back the others.
    */
   async #publishAll(outputs: readonly FoldOutput[]): Promise<void> {
     const publications = outputs.flatMap((output) => this.#toPublication(output) ?? []);

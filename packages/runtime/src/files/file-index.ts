@@ -86,7 +86,10 @@ function scoreWord(word: string, path: string, lower: string, nameAt: number): n
   return scoreSpread(word, path, lower, nameAt, 30) ?? scoreSpread(word, path, lower, 0, 10);
 }
 
-/** The score of letters that occur in this order with other letters between them: the fewer others, the better. */
+/**
+ * Scores a word whose letters occur in the path in order, with other letters between them: the fewer other letters,
+ * the higher the score.
+ */
 function scoreSpread(
   word: string,
   path: string,

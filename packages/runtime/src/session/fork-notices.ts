@@ -11,7 +11,7 @@ export function forkNotice(
   stored: readonly StoredTurn[],
   known: readonly ResponseHead[],
 ): string | undefined {
-  // No second notice: the turn continues from a turn that already has one.
+  // A second notice is not needed: the turn continues from a turn that already has a notice.
   if (before.some(({ turnId }) => turnId === turn.after)) return undefined;
   if (turn.isLeft === true) return unknownBranchNotice;
   const left = new Set(stored.filter(({ isLeft }) => isLeft).map(({ turnId }) => turnId));

@@ -579,7 +579,7 @@ export class Session {
   async rename(title: string): Promise<void> {
     const former = this.record.title;
     await this.#record.change({ title }, (now) => (now.title === title ? { title: former } : {}));
-    // Not awaited: the agent may be slow, and Liminal does not show the agent's title.
+    // The agent's answer is not awaited: the agent may be slow, and Liminal does not show the agent's title.
     void this.#agent.rename(title).then(() => this.#outside.recordChange());
   }
 

@@ -100,7 +100,7 @@ export class SqliteBlobStore implements BlobStore {
       try {
         await this.#write(() => this.#table.drop(key));
       } catch {
-        // Ignored: these bytes only take up space, and are deleted by the next call or at the next start.
+        // The error is ignored: these bytes only take up space, and the next call or the next start deletes them.
         return;
       }
       this.#unneeded.delete(key);

@@ -139,7 +139,7 @@ export class SqliteEventLog implements EventLog {
     try {
       this.#drop(runId, run);
     } catch {
-      // Ignored: the run is already marked as settled, and its events only take up space.
+      // The error is ignored: the run is already marked as settled, and its events only take up space.
     }
   }
 }

@@ -24,7 +24,7 @@ export function searchableText(item: OutputItem): string {
         .join('\n')
         .slice(0, textMax);
     case 'file_changes':
-      // Not searched: the calls that made these changes are searched.
+      // File changes are not searched, because the calls that made the changes are searched.
       return '';
     case 'approval':
       return item.title.slice(0, textMax);

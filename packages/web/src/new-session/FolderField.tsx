@@ -107,7 +107,7 @@ function useFolders(prefix: string): string[] {
         if (wanted)
           setFolders(found.map((folder) => folder.path).filter((path) => !isWritten(path, prefix)));
       },
-      // Ignored: the field accepts any path without completions.
+      // The error is ignored: without completions, the field accepts any path.
       () => undefined,
     );
     return () => {

@@ -8,8 +8,9 @@ interface FirstVisibleRow {
 }
 
 /**
- * Keeps the visible text in place when something above it changes. Not all browsers do this, and none does it at the
- * top or after a jump. This hook works in every browser, and its correction is painted together with the change.
+ * Keeps the visible text in place when something above it changes. Not all browsers keep the text in place, and no
+ * browser does so at the top or after a jump. This hook works in every browser, and its correction is painted
+ * together with the change.
  *
  * If rows turn out taller or smaller than their gap, the gap above them is resized by the difference, which moves
  * nothing. Only the remaining difference is scrolled, because scrolling would interrupt the reader's own scrolling.

@@ -127,7 +127,7 @@ export class RedisRunRegistry implements RunRegistry {
       worker.take(await claims.takeOver(worker.consumer, claimIdleMs));
       await claims.removeIdleWorkers(claimIdleMs * removeAfter);
     } catch {
-      // Ignored: the timer will repeat all this.
+      // The error is ignored: the timer will repeat these calls.
     }
     // The worker may have missed runs while Redis was unavailable.
     worker.notify();
@@ -161,7 +161,7 @@ export class RedisRunRegistry implements RunRegistry {
     try {
       await this.#parts.claims.releaseAll(worker.consumer);
     } catch {
-      // Ignored: other workers take over the claims after the idle time.
+      // The error is ignored: other workers take over the claims after the idle time.
     }
   }
 

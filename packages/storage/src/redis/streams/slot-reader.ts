@@ -162,7 +162,7 @@ export class SlotReader {
   #wake(): void {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
-    // Ignored: if waking fails, the wait was already cut, or ends by itself soon.
+    // The error is ignored: if waking fails, the wait was already cut, or ends by itself soon.
     this.#link.run(scripts.wake, [this.#wakeKey], [wakeTtlMs]).catch(() => {});
   }
 }
