@@ -10,7 +10,7 @@ export interface Flood {
 
 export const promptOf = ({ count, rate }: Flood): string => `${count} ${rate}`;
 
-/** The scripted ACP agent, which plays each of these floods at its prompt. */
+/** The scripted ACP agent, which plays one of these floods for each prompt. */
 export function floodingAgent(floods: readonly Flood[]): Promise<AcpAgent> {
   return acpAgent({
     turns: floods.map((flood) => ({

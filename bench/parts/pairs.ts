@@ -6,8 +6,8 @@ import { type Figure, median, percentile, ratioOf, repeat } from './figure.ts';
 /** The number of pairs: so many that two runs give about the same result, because single pairs differ by a quarter. */
 export const roundCount = 25;
 /**
- * A fast model's time to its first token. Added time shows best with a model that answers at once; with this time, a
- * figure shows the added time as a share of the user's wait.
+ * A fast model's time to its first token. The time that Liminal adds shows best with a model that answers at once;
+ * with a model of this speed, a figure shows the added time as a share of the user's wait.
  */
 export const modelMs = 300;
 

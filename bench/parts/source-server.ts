@@ -4,8 +4,8 @@
  * source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve.
  * `BENCH_AGENT` (JSON: command, args) is another ACP agent, `named`; `BENCH_MODEL` is the address of a model server,
  * `model`; `BENCH_CLAUDE` adds Claude Code, `BENCH_DEMO` the demo. The server sends spans as OpenTelemetry’s
- * variables say. SIGUSR1 makes it print the event loop’s longest stall since the last signal, in ms. With
- * `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, including buffers.
+ * variables say. SIGUSR1 makes the server print the event loop’s longest stall since the last signal, in ms. With
+ * `--expose-gc`, SIGUSR2 makes the server print how many bytes are in use, including buffers.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type LoadSessionOptions, ProviderRegistry } from '@liminal/agents';

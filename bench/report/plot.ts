@@ -10,7 +10,7 @@ const head = 34;
 const rowHeight = 30;
 const axis = 34;
 const legend = 30;
-/** More samples than these are drawn as columns. */
+/** If there are more samples than `mostDots`, columns are drawn instead of dots. */
 const mostDots = 120;
 const columns = 80;
 /** A limit beyond this multiple of all measurements would leave no space for them. */

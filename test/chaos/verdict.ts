@@ -116,8 +116,8 @@ function isRight({ outcome, turnId, removed }: Sent, turns: string[]): boolean {
 }
 
 /**
- * A steered message is in one turn; if the agent handles it later, it has one turn of its own. The same holds if the
- * server died before the log had the message.
+ * A steered message is in one turn; if the agent handles it later, it has one turn of its own. If the server died
+ * before the log had the message, the message also has one turn of its own.
  */
 function isRightAmid(
   { outcome, turnId = '', messageId = '' }: Sent,

@@ -269,7 +269,7 @@ test('TC-7.3b a session that Codex made without Liminal is in the sidebar after 
   expect(JSON.stringify(body.input)).toContain('There are two lines.');
   await ada.page.reload();
   await session.untilAnswer('As I said: two.');
-  // Shown once, although Codex reports it to each client that loads the session.
+  // Each prompt is shown once, although Codex reports it to each client that loads the session.
   expect(await session.prompts.allTextContents()).toEqual([
     'How many lines has it?',
     'Are you sure?',

@@ -70,8 +70,8 @@ test('a run of Claude Code is exported without its secret, is the same on a clea
   const exporting = command(stage.env, 'export', sessionId, '--out', file, '--data', stage.dataDir);
   expect(await once(exporting, 'close')).toEqual([0, null]);
 
-  // The clean server gets the run without the secret; it has each of the run's texts only once. It has another home
-  // folder, because Claude Code’s own store in the first home folder contains the session.
+  // The clean server gets the run without the secret; it has each of the run's texts only once. The clean server has
+  // another home folder, because Claude Code’s own store in the first home folder contains the session.
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder };
   const dataDir = join(folder, 'clean');
   const clean = await LiminalServer.start({ dataDir, env });

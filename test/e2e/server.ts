@@ -23,7 +23,10 @@ export interface ServerOptions {
   nodeArgs?: readonly string[];
 }
 
-/** The real server, in its own process, as `npm start` runs it. It can be killed and restarted on its port. */
+/**
+ * The real server, in its own process, as `npm start` runs it. The server can be killed, and restarted on the same
+ * port.
+ */
 export class LiminalServer {
   readonly #options: ServerOptions;
   #child: ChildProcess | undefined;

@@ -9,7 +9,7 @@ interface Moment {
   replies: () => Reply[];
   /** The agent's text when it is killed. */
   agentText: string;
-  /** Whether short runs include this moment. */
+  /** Whether short runs also kill the agent at this moment. */
   isShort?: boolean;
 }
 

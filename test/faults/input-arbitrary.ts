@@ -150,7 +150,7 @@ const strangeId = fc.oneof(
   fc.uuid(),
 );
 
-/** As encodeURIComponent, which throws for half a surrogate pair. */
+/** Encodes like `encodeURIComponent`, which throws for half a surrogate pair. */
 function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

@@ -17,7 +17,7 @@ import type { AgentProcesses, ClientTerminal, TerminalRequest, TextPart } from '
 import type { StoredBlob } from '@liminal/storage';
 import type { TracedRun } from './tracing/index.ts';
 
-/** A message to subscribers. Its JSON is made at most once, however many subscribers get the message. */
+/** A message to subscribers. The message's JSON is made at most once, however many subscribers get the message. */
 export interface Outgoing {
   readonly message: ServerMessage;
   /** The run that the message belongs to, with its trace; undefined if the message belongs to no run. */

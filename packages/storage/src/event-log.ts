@@ -18,7 +18,7 @@ export interface ReadOptions {
 
 export interface FollowOptions {
   after?: number;
-  /** When it aborts, the iteration ends without an error, even while it waits. */
+  /** When the signal aborts, the iteration ends without an error, even while the iteration waits. */
   signal?: AbortSignal;
 }
 

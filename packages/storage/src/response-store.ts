@@ -227,7 +227,9 @@ export interface ResponseStore {
    * their run. An item is found once it has ended. Of very long texts only the beginning is certain to be searched.
    */
   search(query: SearchQuery): Promise<SearchHit[]>;
-  /** A project's grants in the order of adding. They belong to the project: deleting a session does not delete them. */
+  /**
+   * A project's grants in the order of adding. Grants belong to the project: deleting a session does not delete them.
+   */
   listGrants(projectId: string): Promise<Grant[]>;
   /** Adds a grant. Changes nothing if the project has a grant with the same rule. */
   addGrant(projectId: string, grant: Grant): Promise<void>;

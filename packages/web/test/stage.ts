@@ -93,11 +93,11 @@ const infoAtFirst = (): SessionInfo => ({
 export class Stage {
   /**
    * Whether to use the whole browser, in which a frame of another origin gets a process of its own; the headless shell
-   * does not do that. It must be set before the first visit.
+   * does not do that. Set this before the first visit.
    */
   static isWholeBrowser = false;
   static #browser: Promise<Browser> | undefined;
-  /** Emptied profiles of earlier tests. Their caches have the app, which halves the time to open it. */
+  /** Emptied profiles of earlier tests. The profiles' caches have the app, which halves the time to open the app. */
   static #idle: Profile[] = [];
   /** The port that the first stage got; later stages use the same port, because caches depend on the address. */
   static #port = 0;

@@ -42,7 +42,7 @@ const openWebSocket: Open = async (stage, agent, hear) => {
     // Before the first answer the SDK uses 1011 also for faults of the client.
     expect(isInitialized ? clientsFault : [...clientsFault, 1011]).toContain(code);
   });
-  // Ignored here: `leave` awaits the same promise, and reports the failure.
+  // The failure is ignored here: `leave` awaits the same promise, and reports it.
   closed.catch(ignore);
   return {
     closed,

@@ -15,7 +15,7 @@ interface Frames {
   harms: Harm[];
   /** Bytes that are sent as a binary frame after so many lines. */
   binary: { after: number; bytes: Uint8Array } | undefined;
-  /** A turn runs at the same time. */
+  /** Whether a turn runs while the lines are sent. */
   turn: boolean;
   /** The client reads nothing until it has sent everything. */
   stalls: boolean;

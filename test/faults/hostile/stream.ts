@@ -1,4 +1,4 @@
-/** Hostile streams: a program's real messages, and harms done to them. */
+/** Hostile streams: a program's real messages, and the harms that are done to them. */
 import fc from 'fast-check';
 import { hostileValue, type HostileValue, jsonOf, oddNames, oddNumbers, textOf } from './value.ts';
 

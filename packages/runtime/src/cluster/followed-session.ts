@@ -163,7 +163,7 @@ export class FollowedSession {
   /** Called before there are subscribers, so that the first one gets the newest state at once. */
   async #catchUp(runId: string): Promise<void> {
     const response = await readRun(this.#options.storage, runId);
-    // A posting may have started following this run in the meantime; do not go back.
+    // A posting may have started the following of this run in the meantime; the run must not begin again.
     if (this.subscribers.progress(runId)) return;
     // A run that has come into history in the meantime is skipped: no second posting would end it here.
     if (response.started && !this.#settled.includes(runId))
@@ -242,8 +242,7 @@ export class FollowedSession {
 
   /**
    * Shows, from history, the runs that subscribers have not seen, before an event of this run moves the cursors past
-   * those runs; usually there are none. Subscribers get the runs that they have not seen from history, before an
-   * event of this run moves their cursors past them. Does the same for this run if history already has its end: a
+   * those runs; usually there are none. Also shows this run from history if history already has the run's end: a
    * subscriber that got the run from history must not see it begin again.
    */
   async #showFromHistory(runId: string, signal: AbortSignal): Promise<void> {

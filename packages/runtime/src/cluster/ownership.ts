@@ -7,8 +7,8 @@ import type { Lease, Leases, ResponseStore } from '@liminal/storage';
  */
 export const ttlShare = 0.4;
 /**
- * The share of a lease's lifetime during which its holder relies on it. Then its agents end, before another server can
- * take the lease.
+ * The share of a lease's lifetime during which its holder relies on it. After that share, the holder's agents end,
+ * before another server can take the lease.
  */
 const sureShare = 0.9;
 const renewalsPerTtl = 5;
@@ -204,7 +204,7 @@ export class Ownership {
     this.#reportSoon();
   }
 
-  /** Reports once, after all answers that arrive together. */
+  /** Reports once for all answers that arrive together. */
   #reportSoon(): void {
     if (this.#isReporting) return;
     this.#isReporting = true;

@@ -181,8 +181,8 @@ async function readUpTo({
 }
 
 /**
- * The agent's id of the last of these turns. A turn that the agent began by itself has another id in the agent's store,
- * where it follows the same turn.
+ * The id that the last of these turns has in the agent's store. A turn that the agent began by itself has another id
+ * in the agent's store, where it follows the same turn.
  */
 async function storedIdOf(
   runs: readonly ForkedRun[],

@@ -61,7 +61,7 @@ function foldersOf(files: readonly string[]): string[] {
   for (const file of files) {
     for (let cut = file.lastIndexOf('/'); cut > 0; cut = file.lastIndexOf('/', cut - 1)) {
       const folder = file.slice(0, cut + 1);
-      // The folders above it are already known.
+      // The folders above this folder are then already known.
       if (folders.has(folder)) break;
       if (folder !== file) folders.add(folder);
     }

@@ -91,8 +91,8 @@ export async function recoverSession(
 }
 
 /**
- * The newest runs that history shows as running. Call it before reading the log: a run that the next owner begins
- * between the two reads is then in neither result, and a run in this result that the log lacks was lost by the log.
+ * The newest runs that history shows as running. Call this function before reading the log. Then a run that the next
+ * owner begins in between is in neither result; and if the log lacks a run of this result, the log has lost that run.
  */
 async function shownAsOpen({ store }: Storage, sessionId: string): Promise<string[]> {
   const { heads } = await store.readItems(sessionId, { limit: 1 });

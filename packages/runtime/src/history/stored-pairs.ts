@@ -35,7 +35,7 @@ export function withKnownIds(
   for (const [index, turn] of stored.entries()) {
     const run = runs.get(index);
     if (run === undefined && index <= lastStored) continue;
-    // The agent has started its ids over, so this id is taken.
+    // If the agent has started its ids over, this id is taken by an earlier turn.
     const own = taken.has(turn.turnId) ? `${turn.turnId}:${randomUUID()}` : turn.turnId;
     const turnId = run ?? own;
     const after = turns.at(-1)?.turnId;

@@ -3,7 +3,7 @@ import { LiminalError } from '@liminal/protocol';
 import type { AttachedClient } from '../api.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 
-/** The code with which a client reports that it has done nothing. */
+/** The error code with which a client refuses a request, without having done any part of it. */
 const refusalCode = 'CLIENT_REFUSED';
 
 /** How long a client may take to read or to write, in ms. */

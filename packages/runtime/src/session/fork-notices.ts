@@ -57,7 +57,10 @@ export function importConversation(sessionId: string, stored: readonly StoredTur
   });
 }
 
-/** The turn of the conversation after which a branch begins; undefined at its start. */
+/**
+ * The turn of the conversation after which a branch begins; undefined if the branch begins at the conversation's
+ * start.
+ */
 function forkOf(turn: StoredTurn, stored: readonly StoredTurn[]): string | undefined {
   const turns = new Map(stored.map((one) => [one.turnId, one]));
   let after = turn.after;

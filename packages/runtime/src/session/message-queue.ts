@@ -421,7 +421,7 @@ export class MessageQueue {
     } finally {
       this.#doneSending();
     }
-    // The turn may have ended during the storing, and would have sent no further message.
+    // The turn may have ended while the message was being stored: then the turn's end has sent no queued message.
     this.next();
     return isDelivered;
   }

@@ -198,8 +198,8 @@ export class OutsideTurns {
     let stored = await this.#read();
     let found = await this.#withoutKnown(outsideTurns(stored, known), known);
     if (found.length > 0 && agent.isInUse) {
-      // The running agent does not know the new turns, so it is stopped. When it ends, it stores its own place in the
-      // conversation; the next process continues from that place.
+      // The running agent does not know the new turns, so it is stopped. When the agent ends, it stores its own place
+      // in the conversation; the agent's next process continues from that place.
       await agent.stop();
       mark = await this.#readMark();
       stored = await this.#read();
@@ -248,8 +248,8 @@ export class OutsideTurns {
   }
 
   /**
-   * A run that contains only a notice, for an agent that was restarted and continues from another place than users
-   * were shown, if no new turn shows that place. Made once.
+   * A run that contains only a notice: the restarted agent continues from another place than users were shown. The
+   * run is made once, and only if no new turn shows that place.
    */
   async #positionNotice(
     stored: readonly StoredTurn[],

@@ -53,8 +53,8 @@ interface SessionProjectOptions {
 
 /**
  * Decides whether a session's agent uses the settings in its project folder: hooks, MCP servers, permissions. Asks
- * users, in a server turn, before the first message that would reach the agent. Their answer applies to the folder's
- * real path, and only as long as the settings files stay the same.
+ * users, in a server turn, before the first message that would reach the agent. The users' answer applies to the
+ * folder's real path, and only as long as the settings files stay the same.
  */
 export class SessionProject implements ProjectTrust {
   readonly #context: ProjectContext;

@@ -194,7 +194,7 @@ export class SessionTurns {
     }
     this.#logInfo(turn, 'a turn has ended', response ? turnDetails(response) : { status: 'lost' });
     const hasFailed = response === undefined || response.status === 'error';
-    // A server turn leaves the failed state that an agent's turn has set.
+    // A server turn does not change the failed state that an agent's turn has set.
     const { record } = this.#context;
     const isOwn = isServerTurn(response ?? {});
     const had = {

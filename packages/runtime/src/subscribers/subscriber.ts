@@ -57,7 +57,10 @@ export class Subscriber {
     return this.#cursor !== undefined && decodeCursor(this.#cursor)?.runId === runId;
   }
 
-  /** Sends a message to a subscriber that is up to date; others get its effect when they catch up. */
+  /**
+   * Sends a message to a subscriber that is up to date; any other subscriber gets the message's effect when it
+   * catches up.
+   */
   offer(message: Outgoing, cursor?: string): void {
     try {
       if (this.#state === 'live') this.#send({ message, cursor });

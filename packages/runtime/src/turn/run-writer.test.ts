@@ -339,7 +339,7 @@ describe('while the log rejects events', () => {
     say(start, { type: 'item_done', itemId: 'a', finalItem });
     await overflowed;
     expect(writer.sealed).toBe(true);
-    // Without this, the writer would retry for ever, during later tests in this process.
+    // Without this call, the writer would retry for ever, during later tests in this process.
     writer.abandon();
   });
 

@@ -11,8 +11,8 @@ const pause = { first: 100, longest: 1_000 };
 const tooManyConnections = '53300';
 
 /**
- * A pool that waits if PostgreSQL refuses a connection because it has too many: other clients close theirs, or one of
- * our own becomes free. After `connectTimeoutMs` it throws PostgreSQL's last error.
+ * A pool that waits if PostgreSQL refuses a connection because too many are open, until another client closes a
+ * connection, or one of our own becomes free. After `connectTimeoutMs` it throws PostgreSQL's last error.
  *
  * After a query has timed out, the pool drops each connection that has not answered since that query began. Such a
  * connection may answer much later, in the middle of its next transaction, or never, for example if a firewall has

@@ -12,8 +12,7 @@ export function prepareDataDir(dataDir: string): void {
 }
 
 /**
- * Creates a private file if it is missing, and returns its path. SQLite gives the other files that belong to it the
- * same mode.
+ * Creates a private file if it is missing, and returns its path. SQLite gives the database's other files the same mode.
  */
 export function privateFile(dataDir: string, name: string): string {
   const path = join(dataDir, name);

@@ -14,8 +14,8 @@ const damaged = {
 };
 
 /**
- * Fields with numbers that agents choose, which earlier versions stored unchecked. Invalid ones are dropped, because
- * the rest of the value can be read without them.
+ * Fields with numbers that agents choose, which earlier versions stored unchecked. Invalid numbers are dropped,
+ * because the rest of the value can be read without them.
  */
 const droppableFields = new Set([
   'locations',

@@ -241,7 +241,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       expect(await subject.blobs.sweep(later())).toBe(1);
     });
 
-    test('that is repeated after a session holds it waits again, even after that session', async () => {
+    test('that is repeated while a session holds the blob waits again, also after that session was deleted', async () => {
       const hash = await upload('a');
       await subject.blobs.hold('session-1', [hash]);
       await upload('a');

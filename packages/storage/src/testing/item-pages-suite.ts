@@ -90,7 +90,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     expect(page.items.map(({ index }) => index)).toEqual([1]);
   });
 
-  test('SAFE: of few bytes have every item together, even an item that is larger', async () => {
+  test('SAFE: of few bytes together have every item, even an item that is larger than a page', async () => {
     const large = 'x'.repeat(5_000);
     await store.saveResponse(response('run-1', ['a', large, 'b']));
     await store.saveResponse(response('run-2', []));
@@ -122,7 +122,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     // The text repeats one word of this length, because many different long words take much longer.
     const word = 'ö'.repeat(amountOf(extent, { whole: most, part: 1 })) + 'x'.repeat(1_022);
     const huge = `${word} `.repeat(Math.ceil(most / word.length)).slice(0, most);
-    // Even a part run has an item that is larger than a page.
+    // Even if only a part of the suite runs, an item is larger than a page.
     const large = huge.slice(0, amountOf(extent, { whole: most, part: 9 * 1024 * 1024 }));
     const saved = response('run-1', ['before', huge, large, 'after']);
     await store.saveResponse(saved);

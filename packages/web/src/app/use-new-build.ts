@@ -9,8 +9,8 @@ import { fetchMissingParts } from '../look/lazy-component.tsx';
 const firstScript = /<script type="module" crossorigin src="([^"<]+)"/;
 
 /**
- * Whether the server had another build of the page at the last connect. If it had, parts of this page's build that
- * were not fetched yet may be gone from the server.
+ * Whether the server had another build of the page at the last connect. If the server had another build, parts of
+ * this page's build that were not fetched yet may be gone from the server.
  */
 export function useNewBuild(): boolean {
   const { state } = useConnection();

@@ -11,7 +11,7 @@ import css from './PastedTexts.module.css';
 /** A pasted text of so many characters or more is kept outside the field, because it would make typing slow. */
 const long = 4_000;
 
-/** Long texts that were pasted into a message. They are sent unchanged, after the text of the field. */
+/** Long texts that were pasted into a message. The pasted texts are sent unchanged, after the text of the field. */
 export interface Pasted {
   texts: readonly string[];
   remove: (index: number) => void;

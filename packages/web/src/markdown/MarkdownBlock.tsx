@@ -52,7 +52,7 @@ interface BlockTextProps {
   open: boolean;
   /** The Markdown of the definitions, which is put in front of the block's Markdown. */
   definitions: string;
-  /** A line for each footnote with its number and label. It is a string, because strings compare by value. */
+  /** A line for each footnote with its number and label. The lines are one string, because strings compare by value. */
   numbers: string;
   noteId: (label: string) => string;
   isNote: boolean;

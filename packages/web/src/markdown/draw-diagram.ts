@@ -1,8 +1,8 @@
 import { limits } from '../diagram-frame/limits.ts';
 
 /**
- * The page that draws diagrams. The page's own policy (the server's `static.ts`) forbids it to load anything and
- * sandboxes it: its origin is opaque, so it can reach neither this page nor the server.
+ * The page that draws diagrams. The server's policy for that page (in its `static.ts`) forbids all loading, and
+ * sandboxes the page: its origin is opaque, so that it can reach neither the app's page nor the server.
  */
 const framePath = '/diagram-frame.html';
 

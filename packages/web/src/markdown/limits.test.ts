@@ -49,7 +49,7 @@ describe('text that is too much for the parser', () => {
     expect(after?.raw).toBe('More.');
   });
 
-  it('is code after blank lines, even before its end has arrived', () => {
+  it('is code in a code block after blank lines, even before the block’s end has arrived', () => {
     const [block] = splitBlocks(`\n\n~~~\n${'['.repeat(5000)}\n`, emptySplit).blocks;
     expect(block?.code).toEqual({ text: `${'['.repeat(5000)}\n`, lang: '', open: true });
   });

@@ -16,8 +16,8 @@ export function readDefinition(
 }
 
 /**
- * The Markdown of a link's definition. It is made from the parsed values, because the parser gives wrong positions
- * for two consecutive definitions.
+ * The Markdown of a link's definition. The Markdown is made from the parsed values, because the parser gives wrong
+ * positions for two consecutive definitions.
  */
 function linkSource({ identifier, url, title }: LinkDefinition): string {
   const escaped = (value: string) => value.replaceAll('&', '&amp;').replaceAll(/["<>\\]/g, '\\$&');

@@ -75,7 +75,7 @@ async function showItem(
   const key = rows[place.index]?.key;
   let shownAs: HTMLElement | null = null;
   await nextFrame();
-  // Stop following the end now, because a scroll event in the next frame could start that again.
+  // Stop following the end now, because a scroll event in the next frame could start the following again.
   target().leaveEnd();
   // The rows around the item are rendered frame by frame, and may become taller than estimated, so scroll until
   // nothing moves.

@@ -25,8 +25,8 @@ export interface Control {
   /** Resolves when the control has had its effect. */
   effect: (page: Page, stage: Stage) => Promise<unknown>;
   /**
-   * Undoes effects that would disturb the next control on the same page. Layers that are open are closed without
-   * this.
+   * Undoes effects that would disturb the next control on the same page. Open layers need not be closed here: they
+   * are closed in any case.
    */
   undo?: (page: Page) => Promise<unknown>;
   /** Whether the effect cannot be undone: no other control is tried on the page afterwards. */

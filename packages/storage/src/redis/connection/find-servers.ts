@@ -42,7 +42,7 @@ async function isOfCluster(one: OneRedis): Promise<boolean> {
   try {
     return String(await one.send('INFO', ['cluster'])).includes('cluster_enabled:1');
   } catch (cause) {
-    // A cluster's user needs this permission, so this Redis is not part of a cluster.
+    // A cluster's user needs the permission for `INFO`, so this Redis is not part of a cluster.
     if (isReply(cause, 'NOPERM')) return false;
     throw unavailable(cause, one.trouble);
   }

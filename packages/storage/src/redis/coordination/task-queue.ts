@@ -7,8 +7,8 @@ import type { StreamEntry, StreamReader } from '../streams/index.ts';
 /** The consumer group by which workers share the tasks. */
 const group = 'codex-tools-group';
 /**
- * The approximate maximum of waiting tasks, and for how long after the last task they are kept, in ms: callers do not
- * wait longer.
+ * The approximate maximum of waiting tasks, and for how long after the last task the waiting tasks are kept, in ms:
+ * no caller waits longer.
  */
 const waiting = { tasks: 10_000, ms: 60 * 60_000 };
 /** The approximate maximum of messages of one side, and for how long after the last message they are kept, in ms. */
@@ -16,7 +16,10 @@ const messages = { messages: 10_000, ms: 60_000 };
 /** How long a worker counts as present, and how often it reports its presence, ms. */
 const presence = { ms: 5_000, everyMs: 1_500 };
 
-/** A stream of tasks that no worker has taken. A taken task is removed from it, so that no task is assigned twice. */
+/**
+ * A stream of tasks that no worker has taken. A taken task is removed from the stream, so that no task is assigned
+ * twice.
+ */
 export class RedisTaskQueue implements TaskQueue {
   readonly #link: RedisLink;
   readonly #keys: Keys;
