@@ -296,7 +296,7 @@ test('TC-8.3a a tab of Claude Code and one of Codex keep their own conversation,
   await claude.untilAnswer(/^Claude begins$/);
   expect(await claude.composer.inputValue()).toBe('Draft for Claude');
   expect(await claude.prompts.allTextContents()).toEqual(['For Claude.']);
-  // The turn of each session goes on while the page shows the other session.
+  // The turn of each session continues while the page shows the other session.
   ofCodex.open();
   await ada.tabs.getByRole('link', { name: 'finished, not seen yet For Codex.' }).waitFor();
   ofClaude.open();

@@ -44,7 +44,7 @@ test('if an agent ignores a stop, a message that is sent before its process is e
   expect(control.processes).toHaveLength(2);
 });
 
-test('if the session is ended while such a message waits, no new process is started', async () => {
+test('if the session is ended while a message waits for the next process, no new process is started', async () => {
   const { deaf, control, runtime, sessionId } = await deafAgent(5_000);
   const given = vi.spyOn(deaf, 'sendMessage');
 

@@ -186,7 +186,7 @@ describe('an exported session', () => {
     expect(again).not.toHaveProperty('events');
   });
 
-  test('has none of the planted secrets: not in texts cut anywhere, files or titles, and none of the server’s own secrets', async () => {
+  test('has none of the planted secrets in its texts, files and titles, wherever a text is cut, and none of the server’s own secrets', async () => {
     const all = plantedSecrets.map(({ around, secret }) => around.replace('¤', () => secret));
     const text = all.join('\n\n');
     const file = { uri: 'a.env', mimeType: 'text/plain', text };

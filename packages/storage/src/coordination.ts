@@ -104,8 +104,8 @@ export interface Task {
 export type TaskSide = 'asker' | 'worker';
 
 /**
- * The state of a task: a worker has taken it, it waits for a worker, or there is no worker. A worker that died
- * counts as present for a few more seconds.
+ * The state of a task: a worker has taken the task, the task waits for a worker, or no worker is present. A worker
+ * that died counts as present for a few more seconds.
  */
 export type TaskState = 'taken' | 'waits' | 'unattended';
 

@@ -220,11 +220,12 @@ export interface ResponseStore {
    */
   readCalls(wanted: CallsWanted): Promise<StoredItem[]>;
   /**
-   * Searches the titles of sessions, and all messages, thoughts, and inputs and outputs of tools; with a project only
-   * in its stored sessions. A text matches if it has every word of the query, regardless of case and accents; the last
-   * word may also be the beginning of a word. Words that are joined without a space (`src/index.ts`, `会议`) must be
-   * joined in the text. Titles come first, by the session's `updatedAt`; then items, newest first by the first save of
-   * their run. An item is found once it has ended. Of very long texts only the beginning is certain to be searched.
+   * Searches the titles of sessions, and all messages, thoughts, and inputs and outputs of tools; with a project,
+   * searches only the project's stored sessions. A text matches if it has every word of the query, regardless of case
+   * and accents; the last word may also be the beginning of a word. Words that are joined without a space
+   * (`src/index.ts`, `会议`) must be joined in the text. Titles come first, by the session's `updatedAt`; then items,
+   * newest first by the first save of their run. An item is found once it has ended. Of very long texts only the
+   * beginning is certain to be searched.
    */
   search(query: SearchQuery): Promise<SearchHit[]>;
   /**

@@ -55,7 +55,7 @@ test('SAFE: a start waits for a connection that others release', async () => {
     await describePostgres(as);
     await takeAll(as, words);
     const opening = openPostgres(as, { schema: `start_${at}` });
-    // Take all connections five more times: by then PostgreSQL has refused the start above at least once.
+    // Take all connections five more times: PostgreSQL has then refused the start above at least once.
     for (let attempt = 0; attempt < 5; attempt++) await takeAll(as, words);
     await letGo();
     const { store } = await opening;

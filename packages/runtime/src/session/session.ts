@@ -681,7 +681,7 @@ export class Session {
     );
   }
 
-  /** Calls for the same message steer it once. */
+  /** Repeated calls for the same message steer the message once. */
   async #steer(message: UserMessage, messageId: string): Promise<SteerResult> {
     const turn = this.#turns.current;
     const itemId = steeredItemId(turn?.turnId ?? '', messageId);

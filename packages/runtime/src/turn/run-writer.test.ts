@@ -195,7 +195,7 @@ test('INV-5 if appends are cheap, each delta is logged at once; deltas that arri
   await appended.promise;
   for (let i = 0; i < 100; i++) say(text('a', '.'));
   held.resolve();
-  // No further draft is written: the end of the append must log the waiting deltas.
+  // No further draft arrives, so the deltas that wait must be logged when the running append ends.
   await vi.waitFor(() => expect(deltas()).toEqual(['one', 'two', 'three', '.'.repeat(100)]));
   say(done);
   await writer.ended;

@@ -56,8 +56,8 @@ export interface RunWriterEvents {
   /** The log has just accepted these events, in order (invariant 6). */
   logged: [events: readonly StreamEvent[]];
   /**
-   * The log rejects events, which are kept and retried. The log has rejected events, which are kept and retried;
-   * emitted at the first rejection, and then once per several.
+   * The log has rejected events, which are kept and retried. Emitted at the first rejection, and then at every
+   * `emitEvery`th rejection in a row.
    */
   refused: [error: unknown];
   /** Too many events wait, so the listener must end the run; the run's end then waits with the other events. */

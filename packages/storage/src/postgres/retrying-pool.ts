@@ -7,7 +7,10 @@ export const connectTimeoutMs = 10_000;
 /** The longest pause before the first retry, and the longest pause before any retry (ms). */
 const pause = { first: 100, longest: 1_000 };
 
-/** SQLSTATE too_many_connections: in total, per user, or except for those reserved for administrators. */
+/**
+ * SQLSTATE too_many_connections: PostgreSQL, the user or the database has no free connection; connections that are
+ * reserved for administrators do not count as free.
+ */
 const tooManyConnections = '53300';
 
 /**

@@ -3,7 +3,7 @@ import { database } from './database.ts';
 
 /** Keeps the files of drafts and unsent messages in the browser. */
 export function browserFiles(): FileStorage {
-  // Not awaited; if the browser has no database, there are no files to remove.
+  // The removal is not awaited; if the browser has no database, it has no files to remove.
   void removeOrphanedFiles().catch(() => undefined);
   return {
     get: async (uri) => (await (await database()).get('files', uri))?.bytes,

@@ -10,7 +10,7 @@ const TabsMenu = lazyComponent(
   () => <span className={css.menuSpace} />,
 );
 
-/** The tabs. If the tabs do not fit, they scroll sideways, and a menu lists all of them. */
+/** The tabs. If not all tabs fit, the tabs scroll sideways, and a menu lists all tabs. */
 export function TabList() {
   const { tabs, close } = useNavigation();
   const { ref, onKeyDown } = useRoving<HTMLElement>('row');
