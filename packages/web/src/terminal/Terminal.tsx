@@ -40,8 +40,7 @@ export function Terminal({ text, label, outcome }: TerminalProps) {
         className={css.screen}
         ref={scroller}
         data-whole={whole}
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- not every browser lets keys reach what
-        // scrolls
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- some browsers let no key reach an element that scrolls
         tabIndex={lines.length > inSight && !whole ? 0 : undefined}
       >
         {hidden > 0 ? (
