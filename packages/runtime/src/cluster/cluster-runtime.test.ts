@@ -124,6 +124,8 @@ test('a new session whose id another server has is not created', async () => {
   const create = vi.spyOn(own, 'createSession');
   vi.spyOn(leases, 'acquire').mockResolvedValue(undefined);
   const creating = runtime.createSession({ cliType: 'demo', projectDir: tmpdir() });
-  await expect(creating).rejects.toThrow('Another server owns the id of the session that is being created.');
+  await expect(creating).rejects.toThrow(
+    'Another server owns the id of the session that is being created.',
+  );
   expect(create).not.toHaveBeenCalled();
 });

@@ -222,7 +222,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     const created = await this.#owned.act(sessionId, async ({ token }) =>
       this.#own.createSession(request, { sessionId, fence: token }),
     );
-    if (!created) throw new Error('Another server owns the id of the session that is being created.');
+    if (!created)
+      throw new Error('Another server owns the id of the session that is being created.');
     return created.value;
   }
 
