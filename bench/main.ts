@@ -45,7 +45,7 @@ process.on('uncaughtException', (error) =>
 for (const name of wanted) {
   const group = await measure(name);
   report.groups.push(group);
-  // After each group, so that the report exists whatever happens later.
+  // Write the report after each group, so that it exists whatever happens later.
   await writeReport(folder, report, compareReport(report, kept));
   if (group.ended === 'interrupted') break;
   cut = Promise.withResolvers();

@@ -80,7 +80,7 @@ test('an interrupted group keeps its figures, and its processes and files are re
     try {
       yield figure('a');
       cut.resolve({ ended: 'interrupted' });
-      // Like a group that waits for the answer of a server.
+      // The group would now wait for an answer of the server that was just ended.
       await gone;
       throw new Error('The server is gone.');
     } finally {

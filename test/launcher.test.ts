@@ -61,7 +61,7 @@ test('through a link in PATH it works in the current folder', async () => {
   expect(existsSync(join(folder, 'here'))).toBe(true);
 });
 
-test('in a pipe it is an agent for editors, and prints nothing else on standard output', async () => {
+test('liminal acp works in a pipe as an editor’s agent, and writes only protocol messages to standard output', async () => {
   const params = { protocolVersion: 1, clientCapabilities: {} };
   const hello = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
   const line = `echo '${hello}' | liminal acp --agent demo --data here; echo "code $?"`;
@@ -78,7 +78,7 @@ test('in a pipe it is an agent for editors, and prints nothing else on standard 
   await expect.poll(() => existsSync(join(folder, 'here/server.json'))).toBe(false);
 });
 
-test('closing the output ends it without an error', async () => {
+test('if the reader of a run’s output closes it, the run ends without an error', async () => {
   const line = `liminal run --agent demo --set pace=fast long | head -1; echo "\${PIPESTATUS[@]}"`;
   const { out, err } = await shell(line).over;
 
@@ -94,7 +94,7 @@ const wrong: Record<string, [number, string]> = {
   'liminal --host 0.0.0.0': [1, '--insecure-host'],
 };
 test.each(partOf(wrong, ['liminal nosuch', 'liminal --host 0.0.0.0']))(
-  '`%s` ends with its code, and its message is not on standard output',
+  '`%s` exits with its code, and writes its message only to standard error',
   async (line, [code, words]) => {
     const { out, err } = await shell(`${line}; echo "code $?"`).over;
     expect(out).toBe(`code ${code}\n`);

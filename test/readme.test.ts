@@ -29,7 +29,7 @@ const started: ChildProcess[] = [];
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'liminal-readme-'));
-  // As for a new user, except for the browser window.
+  // The home folder is empty, as for a new user, except that no browser window is opened.
   await mkdir(join(home, '.liminal'));
   await writeFile(join(home, '.liminal/liminal.json'), JSON.stringify({ open: false }));
 });
@@ -70,7 +70,7 @@ function commandsIn(markdown: string): string[] {
   return blocks.flatMap((block) => block.split('\n').filter((line) => line.trim() !== ''));
 }
 
-/** This test run was started by that command, or by a part of it; CI runs nothing else. */
+/** The command runs all tests, so it is not started here; CI must run exactly this command. */
 async function checkCiRunsTheSame(command: string): Promise<void> {
   const script = await readFile(join(root, '.ci/run'), 'utf8');
   expect(script.trimEnd().split('\n').at(-1)).toBe(`exec ${command}`);

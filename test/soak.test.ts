@@ -8,7 +8,7 @@ import { soak } from '../bench/soak/soak.ts';
 
 const main = fileURLToPath(new URL('../bench/soak/main.ts', import.meta.url));
 
-/** Ten minutes with ten samples each, and noise of 1 MiB. */
+/** Samples of ten minutes, ten a minute, with a noise of 1 MiB. */
 const sampled = (usedAt: (minutes: number) => number): Sample[] =>
   Array.from({ length: 101 }, (_, index) => {
     const minutes = index / 10;
@@ -30,7 +30,7 @@ test('a leak is shown as its growth per minute, even below the noise of one samp
   expect(slope).toBeLessThan(0.17);
 });
 
-test('the gate waits until all have left, and no one enters during the measurement', async () => {
+test('the gate runs its action when everyone has left, and no one enters during the action', async () => {
   const gate = new Gate();
   const happened: string[] = [];
   const leave = Promise.withResolvers<void>();

@@ -135,7 +135,7 @@ function startBare(
       cwd,
       env,
       includePartialMessages: true,
-      // Both send the system prompt that Claude Code uses in a terminal.
+      // Liminal and the bare SDK both send the system prompt that Claude Code uses in a terminal.
       systemPrompt: { type: 'preset', preset: 'claude_code' },
       ...session,
       canUseTool: async () => ({ behavior: 'deny', message: '' }),
@@ -192,7 +192,10 @@ async function bareResume(place: Place, sessionId: string): Promise<number> {
   return elapsed;
 }
 
-/** Plays a whole turn, so that it is stored; resolves when the process has ended, with the ms to its first token. */
+/**
+ * Plays a whole turn, so that the bare SDK stores it; resolves when its process has ended, with the ms to the first
+ * token.
+ */
 async function bareTurn(
   place: Place,
   session: Pick<Options, 'sessionId' | 'resume'>,

@@ -117,7 +117,7 @@ async function* warm(place: WithServer): AsyncGenerator<Figure> {
       () => session.timeOfTurn(() => performance.now()),
     );
   try {
-    // Cheap, and near its bound, so that fewer rounds would not be conclusive.
+    // This figure is cheap, but so near its bound that fewer rounds would not be conclusive.
     yield await compare('Codex: send to first token, warm, against bare codex app-server', 100);
     const thinking = message([pause(modelMs), 'Good morning.']);
     place.api.play(() => answer(thinking));

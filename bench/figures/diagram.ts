@@ -13,7 +13,7 @@ import { makeWorkItem } from '../parts/work-items.ts';
 
 const script = fileURLToPath(new URL('../parts/source-server.ts', import.meta.url));
 const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));
-/** So many items that the diagram at the start is not drawn until it is scrolled to. */
+/** The number of items: so many that the diagram in the first item is not drawn before the page is scrolled to it. */
 const items = 200;
 const visits = 5;
 /** The most edges that the page draws. */
@@ -71,7 +71,7 @@ async function longestTask(browser: Browser, address: string): Promise<number> {
       await scroller.evaluate((element) => (element.scrollTop = 0));
       await page.evaluate(() => new Promise(requestAnimationFrame));
     }
-    // A task is reported once it is over.
+    // Wait, because the browser reports a long task only once it is over.
     return await page.evaluate(async () => {
       await new Promise((resolve) => setTimeout(resolve, 200));
       return Math.max(0, ...(window as unknown as { tasks: number[] }).tasks);

@@ -34,7 +34,7 @@ export async function* editor(): AsyncGenerator<Figure> {
   yield* await added(33, 2, 20);
 }
 
-/** As fast as possible, and the memory of `liminal acp` afterwards. */
+/** The rate of an agent that writes as fast as possible, and the memory of `liminal acp` afterwards. */
 async function flatOut(): Promise<Figure[]> {
   const bareAgent = { command: process.execPath, args: [here('../parts/sdk-agent.ts')] };
   const pairs = await repeat(3, async () => {

@@ -114,7 +114,8 @@ async function play({ env, cliType, inputMiB, end }: Source) {
   const server = await Measured.start(program, { ...process.env, ...env });
   try {
     const connection = new Connection(`http://127.0.0.1:${server.firstLine}`);
-    // Not measured: a server's first turn compiles much code, and so does the first turn of a kind of agent.
+    // These turns are not measured: a server's first turn compiles much code, and so does the first turn of a kind of
+    // agent.
     await playTurn(connection, await connection.create('source', dataDir), '100 0');
     if (cliType === 'claude-code') {
       await playTurn(connection, await connection.create(cliType, dataDir), 'Hello.');

@@ -112,7 +112,7 @@ async function callCost(baseUrl: string): Promise<Figure> {
   }
 }
 
-/** Reads an answer directly: each event is parsed, and its text passed on. */
+/** Reads an answer directly from the model's server: parses each event, and passes its text on. */
 async function readBare(
   baseUrl: string,
   asked: Flood,

@@ -27,8 +27,8 @@ interface Side {
 
 /**
  * The server's CPU for deltas at the pace of agents, against a program that reads the same, parses it and passes it on
- * over a WebSocket. Both run at the same time, because the cost of a delta depends most on the other load of the
- * machine.
+ * over a WebSocket. Both programs run at the same time, because the cost of a delta depends mostly on the machine's
+ * other load.
  */
 export async function* pacedCpu(): AsyncGenerator<Figure> {
   for (const { sessions, rate, atMost } of loads) {

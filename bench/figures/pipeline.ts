@@ -39,7 +39,7 @@ export async function* flatOut(): AsyncGenerator<Figure> {
   yield* compareFlatOut('pipeline flat out, share of the floor', 60, floor, 'source');
 }
 
-/** The same from a scripted ACP agent, through the ACP provider. */
+/** The same as `flatOut`, but from a scripted ACP agent through the ACP provider. */
 export async function* acpFlatOut(): AsyncGenerator<Figure> {
   yield* compareFlatOut('ACP flat out, share of the floor', 40, acpFloor, 'acp');
 }

@@ -77,7 +77,10 @@ async function rateOf(
   return (flood.runs * flood.events * 1000) / (performance.now() - began);
 }
 
-/** The time from an append on one server to its receipt on another, against XADD to XREAD; measured alternately. */
+/**
+ * The time from an append on one server to its receipt on another, divided by the time from XADD to XREAD; both are
+ * measured alternately.
+ */
 async function latencyRatio(url: string): Promise<Figure> {
   const [writer, reader] = [new Redis(url), new Redis(url)];
   const [one, two] = [await openRedis({ url }), await openRedis({ url })];
@@ -102,7 +105,7 @@ async function latencyRatio(url: string): Promise<Figure> {
   };
 }
 
-/** The ms until the awaited promise resolves. */
+/** Calls `bring`, and returns the ms until the awaited promise resolves. */
 async function timed(awaited: Promise<unknown>, bring: () => void): Promise<number> {
   // Waits until the reader waits in Redis, so that only the transfer is measured.
   await new Promise((resolve) => setTimeout(resolve, 1));
@@ -199,7 +202,7 @@ async function memoryGrowth(url: string): Promise<Figure> {
     while ((await admin.dbsize()) > 1) await pause(20);
     const info = await admin.info('memory');
     const told = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);
-    // Without the buffers of connections, which vary.
+    // Buffers of connections are left out, because their sizes vary.
     return told('used_memory') - told('mem_clients_normal');
   };
   const tenth = await after(0, finished / 10);
@@ -226,7 +229,7 @@ function wholeRun(runId: string): StreamEvent[] {
   return eventsOf(runId, 50, { type: 'response_done', status: 'completed' });
 }
 
-/** As long as a real id. */
+/** An id that is as long as a real one. */
 function uuidOf(index: number): string {
   return `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
 }

@@ -25,7 +25,7 @@ const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url)
 const turnMessage = '300 100';
 const warmUp = '60 100';
 const roundCount = 10;
-/** Short turns, of which only the first text is measured. */
+/** The load: 40 short turns, of which only the first text is measured. */
 const firstTextLoad = { message: '10 50', turns: 40 };
 /** NFR-000-04. */
 const firstMs = 200;
@@ -80,7 +80,7 @@ export async function* firstText(): AsyncGenerator<Figure> {
   }
 }
 
-/** The same page alternates between the direct path and Liminal's. */
+/** Measures the direct path and Liminal's path alternately in the same page. */
 async function comparePaths(place: Place): Promise<Compared> {
   const { connection, dataDir } = place;
   const sessionId = await connection.create('source', dataDir);

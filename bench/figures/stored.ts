@@ -53,7 +53,7 @@ async function postgresBytes(turns: readonly Response[]): Promise<number> {
     await store.close();
     const client = new pg.Client(server.url);
     await client.connect();
-    // The database does this by itself over time.
+    // Vacuum now, as the database does by itself over time.
     await client.query('VACUUM (ANALYZE)');
     const { rows } = await client.query<{ bytes: string }>(
       `SELECT sum(pg_total_relation_size(c.oid)) AS bytes FROM pg_class c

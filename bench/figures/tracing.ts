@@ -25,7 +25,7 @@ async function tracedShare(receiver: OtlpReceiver): Promise<Figure> {
     const { wallMs } = await play({ count: floodSize, rate: 0, cadenceMs: 33, env });
     return (floodSize * 1_000) / wallMs;
   };
-  // Alternately, so that both have the same load of the machine.
+  // Measure alternately, so that both servers have the same load of the machine.
   const pairs = await repeat(rounds, async () => ({
     floor: await rate({}),
     ours: await rate(traced),

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { acpAgent, type AcpAgent } from '@liminal/testkit';
 
-/** So many chunks, so many a second (0: as fast as they are read). */
+/** The number of chunks, and how many a second (0: as fast as they are read). */
 export interface Flood {
   count: number;
   rate: number;
@@ -10,7 +10,7 @@ export interface Flood {
 
 export const promptOf = ({ count, rate }: Flood): string => `${count} ${rate}`;
 
-/** The scripted ACP agent, which plays each of these floods at its prompt. */
+/** The scripted ACP agent, which plays one of these floods for each prompt. */
 export function floodingAgent(floods: readonly Flood[]): Promise<AcpAgent> {
   return acpAgent({
     turns: floods.map((flood) => ({

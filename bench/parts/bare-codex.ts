@@ -38,7 +38,10 @@ export class BareCodex {
     return result?.thread?.id ?? '';
   }
 
-  /** Resumes a thread of another process: with its turns, as a client needs them that shows them, or without. */
+  /**
+   * Resumes a thread of another process, with the thread's turns (a client that shows them needs them) or without
+   * them.
+   */
   async resume(threadId: string, { excludeTurns }: { excludeTurns: boolean }): Promise<void> {
     await this.#initialise();
     const params = { threadId, cwd: this.#cwd, excludeTurns };

@@ -1,6 +1,6 @@
 /**
- * Imported by a process: SIGHUP makes it print which functions of Liminal's packages were called since the last SIGHUP,
- * as JSON: `file:function@offset` → number of calls. Counted by V8's precise coverage.
+ * Imported by a process: SIGHUP makes the process print which functions of Liminal's packages were called since the
+ * last SIGHUP, as JSON: `file:function@offset` → number of calls. V8's precise coverage counts the calls.
  */
 import { Session } from 'node:inspector/promises';
 
@@ -19,7 +19,7 @@ async function print(): Promise<void> {
     if (file === undefined) continue;
     for (const { functionName, ranges } of functions) {
       const [range] = ranges;
-      // The function that starts at 0 is the module itself.
+      // A function that starts at offset 0 is the module itself.
       if (range === undefined || range.count === 0 || range.startOffset === 0) continue;
       calls[`${file}:${functionName}@${range.startOffset}`] = range.count;
     }

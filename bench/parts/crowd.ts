@@ -13,7 +13,7 @@ export interface Crowd {
   /** From the source's write of a delta to a reader's receipt, in ms. */
   p50: number;
   p99: number;
-  /** The number of deltas that all readers except that one received. */
+  /** The number of deltas received by all readers except the reader that stopped reading. */
   seen: number;
 }
 
@@ -25,8 +25,8 @@ let ended = 0;
 const nowUs = (): number => Number(process.hrtime.bigint() / 1000n);
 
 /**
- * Reads only the time at the start of each delta's text (15 digits). The end of a message repeats the whole text, and may
- * arrive together with the last delta.
+ * Reads only the time at the start of each delta's text (15 digits). The end of a message repeats the whole text, and
+ * may arrive together with the last delta.
  */
 function take(text: string): void {
   const now = nowUs();
@@ -71,8 +71,8 @@ async function watchStream(onText: (text: string) => void): Promise<{ pause: () 
 }
 
 /**
- * A minimal WebSocket client: a library that parses frames would cost more, a thousand times over, than the server
- * does.
+ * Connects a minimal WebSocket client: a thousand clients of a library that parses frames would cost more processor
+ * time than the server.
  */
 async function watchSocket(onText: (text: string) => void): Promise<{ pause: () => void }> {
   const upgrade = {

@@ -22,7 +22,7 @@ export interface Floor {
   unit: string;
   samples: readonly number[];
   ours: readonly number[];
-  /** The value of Liminal's samples at which the figure meets its bound, at the figure's percentile. */
+  /** The value at the figure's percentile of Liminal's samples with which the figure would just meet its bound. */
   limit: number;
 }
 
@@ -102,7 +102,7 @@ export function quotientOf({ floor, ours }: Compared, p: number, atMost: number)
   };
 }
 
-/** The ms that Liminal takes more than the floor, at a percentile of each. */
+/** How much more time Liminal takes than the floor, in ms: the difference of their values at a percentile. */
 export function addedOf({ floor, ours }: Compared, p: number, atMost: number) {
   const [a, b] = [percentile(floor, p), percentile(ours, p)];
   const [low, high] = intervalOf(floor, p);
@@ -120,7 +120,7 @@ export function addedOf({ floor, ours }: Compared, p: number, atMost: number) {
 /**
  * The interval that contains a percentile in 95 of 100 cases, from the ranks of the samples (the binomial distribution,
  * approximated by the normal distribution), without assumptions about their distribution. For seven or fewer samples,
- * their whole range.
+ * returns the whole range of the samples.
  */
 export function intervalOf(samples: readonly number[], p: number): Interval {
   const sorted = samples.toSorted((a, b) => a - b);
@@ -131,7 +131,7 @@ export function intervalOf(samples: readonly number[], p: number): Interval {
   return [at(Math.floor(rank - around)), at(Math.floor(rank + around))];
 }
 
-/** Runs a function so many times, one after the other. */
+/** Runs a function `count` times, one run after the other. */
 export async function repeat<T>(times: number, run: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   for (let i = 0; i < times; i++) results.push(await run());

@@ -1,4 +1,7 @@
-/** An ACP agent that answers each prompt with the lines of a file: `node hostile-agent.ts FILE`. `{{sessionId}}` in a line is the session's id. */
+/**
+ * An ACP agent that answers each prompt with the lines of a file: `node hostile-agent.ts FILE`. `{{sessionId}}` in a
+ * line is the session's id.
+ */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { once } from 'node:events';

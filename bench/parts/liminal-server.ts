@@ -20,7 +20,7 @@ export async function startLiminalServer(
   nodeArgs: readonly string[] = [],
 ): Promise<LiminalServer> {
   const serve = [bin('liminal'), 'serve', '--port', '0', '--no-open', '--data', dataDir];
-  // As `npm start` does when the code has changed.
+  // Bundle the code first, as `npm start` does when the code has changed.
   execFileSync(process.execPath, [bin('make-bundle')]);
   const server = await Measured.start([...nodeArgs, ...serve], env);
   const file = await readFile(join(dataDir, 'server.json'), 'utf8');

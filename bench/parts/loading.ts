@@ -22,7 +22,7 @@ interface Loading {
 
 /**
  * The most that a server's first load may take, as a multiple of the bare program's time: its code is compiled, and
- * turns made outside are looked for, for which Codex is started once more. The bare program does neither.
+ * turns made outside are looked for, for which Codex is started once more. The bare program has neither of these costs.
  */
 const justStarted = 3;
 

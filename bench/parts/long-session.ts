@@ -28,7 +28,7 @@ export interface Standing {
   firstFrameMs: number;
   /** From subscribing to the newest page of history, in ms: the median of several. */
   openMs: number;
-  /** The server's CPU time for one such turn, and for one such opening, in ms. */
+  /** The server's CPU time for such a turn (`turnCpuMs`) and for such an opening (`openCpuMs`), in ms. */
   turnCpuMs: number;
   openCpuMs: number;
   /** The server's memory in use after garbage collection. */

@@ -4,7 +4,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
  * Measurements of a visit: a user opens a long session, reads it from end to start and back, and types during a turn.
  */
 export interface Visit {
-  /** From requesting the page (ms). */
+  /** Times from requesting the page, in ms. */
   firstPaintMs: number;
   conversationMs: number;
   /** Cumulative layout shift until the conversation no longer moves. */
@@ -36,7 +36,7 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: flags });
 }
 
-/** `stream` makes the agent write, and resolves when it has begun. */
+/** @param stream - Makes the agent write; resolves when the agent has begun. */
 export async function visitPage(
   browser: Browser,
   address: string,

@@ -3,11 +3,11 @@ import type WebSocket from 'ws';
 import type { Connection } from './connection.ts';
 import { type Figure, median, percentile, ratioOf, repeat } from './figure.ts';
 
-/** So many pairs that two runs give about the same result: single pairs differ by a quarter. */
+/** The number of pairs: so many that two runs give about the same result, because single pairs differ by a quarter. */
 export const roundCount = 25;
 /**
- * A fast model's time to its first token. A model that answers at once shows best how much time is added; this one
- * shows what share of the user's wait that is.
+ * A fast model's time to its first token. The time that Liminal adds shows best with a model that answers at once;
+ * with a model of this speed, a figure shows the added time as a share of the user's wait.
  */
 export const modelMs = 300;
 

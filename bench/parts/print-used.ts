@@ -1,4 +1,7 @@
-/** Imported by a process with `--expose-gc`: SIGUSR2 makes it print how many bytes are in use, including buffers. */
+/**
+ * Imported by a process with `--expose-gc`: SIGUSR2 makes the process print how many bytes are in use, including
+ * buffers.
+ */
 import { setImmediate } from 'node:timers/promises';
 
 process.on('SIGUSR2', () => void collectAndPrint());

@@ -21,7 +21,7 @@ export class Measured {
     return new Measured(child, lines, await nextLine(lines));
   }
 
-  /** The next line of its output. */
+  /** The next line that the process prints. */
   async nextLine(): Promise<string> {
     return nextLine(this.#lines);
   }
@@ -38,7 +38,9 @@ export class Measured {
     return Number(await nextLine(this.#lines));
   }
 
-  /** The functions of Liminal that a process with `count-functions.ts` called since the last call, with their counts. */
+  /**
+   * The functions of Liminal that a process with `count-functions.ts` called since the last call, with their counts.
+   */
   async calls(): Promise<Record<string, number>> {
     this.#child.kill('SIGHUP');
     return JSON.parse(await nextLine(this.#lines)) as Record<string, number>;

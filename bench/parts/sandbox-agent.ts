@@ -168,8 +168,8 @@ class Client {
 }
 
 /**
- * The program in this platform's package, made executable, because npm unpacks it without that permission. Throws if it
- * is missing.
+ * The program in this platform's package, made executable, because npm unpacks it without that permission. Throws if
+ * the package is missing.
  */
 async function program(): Promise<string> {
   const name = `@sandbox-agent/cli-${process.platform}-${process.arch}/package.json`;

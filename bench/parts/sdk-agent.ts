@@ -1,5 +1,6 @@
 /**
- * An ACP agent on stdio, made with the protocol's own SDK. The prompt is a number: the agent sends that many chunks, as fast as the client reads them.
+ * An ACP agent on stdio, made with the protocol's own SDK. The prompt is a number: the agent sends that many chunks,
+ * as fast as the client reads them.
  */
 import { Readable, Writable } from 'node:stream';
 import { agent, methods, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';

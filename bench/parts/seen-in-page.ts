@@ -39,7 +39,10 @@ export class SeenInPage {
     return new SeenInPage(page, await clockOffset(page));
   }
 
-  /** Passes the messages of another server to the app as its own server's; `send` makes that server send. */
+  /**
+   * Passes another server's messages to the app as if the app's own server had sent them; `send` makes the other
+   * server send.
+   */
   async connect(port: string): Promise<{ send: (text: string) => Promise<void> }> {
     const direct = await this.#page.evaluateHandle(async (address) => {
       const socket = new WebSocket(address);
@@ -110,14 +113,17 @@ function watchText(): void {
     seen.frames.push({ at: performance.now(), time });
   };
   const onFrame = (): void => {
-    // Handled in the first task after the paint of this frame's changes.
+    // This message is handled in the first task after the browser has painted this frame's changes.
     painted.port2.postMessage(0);
     requestAnimationFrame(onFrame);
   };
   requestAnimationFrame(onFrame);
 }
 
-/** Both clocks are the machine's monotonic clock with different starts: the fastest answer gives the difference. */
+/**
+ * The clocks of the page and of this process are both monotonic, but start at different times: the fastest of several
+ * answers gives the difference.
+ */
 async function clockOffset(page: Page): Promise<number> {
   const now = (): number => Number(process.hrtime.bigint() / 1000n) / 1000;
   let best = { took: Number.POSITIVE_INFINITY, offset: 0 };

@@ -3,9 +3,9 @@
  * scripted agents: `source` plays Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node
  * source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve.
  * `BENCH_AGENT` (JSON: command, args) is another ACP agent, `named`; `BENCH_MODEL` is the address of a model server,
- * `model`; `BENCH_CLAUDE` adds Claude Code, `BENCH_DEMO` the demo. The server sends spans as OpenTelemetry’s variables say. SIGUSR1 makes it
- * print the event loop’s longest stall since the last signal, in ms. With `--expose-gc`, SIGUSR2 makes it print how
- * many bytes are in use, including buffers.
+ * `model`; `BENCH_CLAUDE` adds Claude Code, `BENCH_DEMO` the demo. The server sends spans as OpenTelemetry’s
+ * variables say. SIGUSR1 makes the server print the event loop’s longest stall since the last signal, in ms. With
+ * `--expose-gc`, SIGUSR2 makes the server print how many bytes are in use, including buffers.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type LoadSessionOptions, ProviderRegistry } from '@liminal/agents';
@@ -87,7 +87,7 @@ const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }));
 process.once('SIGTERM', () => void end());
 const delays = monitorEventLoopDelay({ resolution: 5 });
 process.on('SIGUSR1', () => {
-  // Enabled only now, because the measurement itself takes about a hundredth of a core.
+  // Enable the measurement at the first signal, because it takes about a hundredth of a core.
   delays.enable();
   console.log(delays.max / 1e6);
   delays.reset();

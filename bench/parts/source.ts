@@ -1,8 +1,8 @@
 /**
  * Plays Claude Code: writes one turn as its stream does, one JSON message a line. `node source.ts COUNT RATE BLOCKS`:
- * COUNT text deltas, RATE a second (0: as fast as they are read), for each of BLOCKS texts. With other arguments it is
- * the program that the SDK starts: each message selects what it plays. Each delta's text is the time it was written (µs
- * on the machine's monotonic clock, 15 digits) and a space.
+ * COUNT text deltas, RATE a second (0: as fast as they are read), for each of BLOCKS texts. With other arguments,
+ * this file runs as the program that the SDK starts, and each message selects the stream that is played. Each delta's
+ * text is the time it was written (µs on the machine's monotonic clock, 15 digits) and a space.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

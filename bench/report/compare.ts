@@ -2,7 +2,9 @@
 import type { Group, Machine, Report, ReportedFigure } from './report.ts';
 
 export interface Comparison {
-  /** `apart`: an absolute figure of another machine; `new`: not in the earlier report. */
+  /**
+   * `apart`: the figure is absolute and was measured on another machine; `new`: the earlier report lacks the figure.
+   */
   verdict: 'better' | 'worse' | 'same' | 'apart' | 'new';
   /** The earlier value. */
   before?: number;
@@ -21,7 +23,10 @@ export interface Compared {
   figures: { figure: ReportedFigure; comparison: Comparison }[];
 }
 
-/** Two runs of the same code differ by up to this much: with samples that show the noise, and without. */
+/**
+ * The most by which two runs of the same code differ, as a share: `sampled` for figures with several samples,
+ * `single` for figures without.
+ */
 const tolerances = { sampled: 0.05, single: 0.1 };
 /** A difference below this share of the bound is ignored. */
 const ofBound = 0.02;

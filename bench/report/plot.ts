@@ -10,7 +10,7 @@ const head = 34;
 const rowHeight = 30;
 const axis = 34;
 const legend = 30;
-/** More samples than these are drawn as columns. */
+/** If there are more samples than `mostDots`, columns are drawn instead of dots. */
 const mostDots = 120;
 const columns = 80;
 /** A limit beyond this multiple of all measurements would leave no space for them. */
@@ -51,7 +51,7 @@ interface Panel {
   unit: string;
   limit: number;
   rows: Row[];
-  /** The figure's value and the kept value, if they belong to this axis. */
+  /** The figure's value and the kept value, if their unit is that of this axis. */
   value?: number;
   before?: number | undefined;
 }
@@ -160,7 +160,7 @@ function drawRow(row: Row, scale: Scale, top: number, most: number): string {
   ].join('');
 }
 
-/** Spread over the row's height, so that equal values are visible. */
+/** Draws a dot; dots are spread over the row's height, so that dots of equal values are visible. */
 function drawDot(x: number, middle: number, { kind, index }: { kind: string; index: number }) {
   const offset = ((index * 7) % 15) - 7;
   return `<circle class="dot ${kind}" cx="${px(x)}" cy="${middle + offset}" r="2.5"/>`;

@@ -96,7 +96,7 @@ describe('a figure', () => {
     expect(() => reportFigure(single(Number.NaN))).toThrow('"resident" is NaN');
   });
 
-  test('of few samples has their range as its interval, of many a range near its percentile', () => {
+  test('of few samples has the samples’ range as its interval; of many samples, a range near its percentile', () => {
     expect(intervalOf([3, 1, 2], 50)).toEqual([1, 3]);
     const many = Array.from({ length: 1_000 }, (_, index) => index);
     expect(intervalOf(many, 50)).toEqual([469, 530]);
@@ -105,7 +105,7 @@ describe('a figure', () => {
   });
 });
 
-describe('compared with an earlier report', () => {
+describe('a figure compared with an earlier report', () => {
   const against = (before: Figure, now: Figure, on = machine) =>
     compareFigure(reportFigure(now), machine, { machine: on, group: groupOf([before]) }).verdict;
 
@@ -114,7 +114,7 @@ describe('compared with an earlier report', () => {
     expect(against(ratio(1.25), ratio(1.05))).toBe('better');
   });
 
-  test('it is the same within 5 %, and where the intervals overlap', () => {
+  test('is the same if it changes by at most 5 %, or if the intervals overlap', () => {
     expect(against(ratio(1.05), ratio(1.09))).toBe('same');
     const wide = [1, 1.4, 1, 1.4, 1, 1.4].map((times) => ({ floor: 100, ours: 100 * times }));
     const noisy = { name: 'Claude | warm', detail: '', ...ratioOf(wide, 1.1) };
@@ -129,13 +129,13 @@ describe('compared with an earlier report', () => {
     expect(against(share(80), share(60))).toBe('worse');
   });
 
-  test('a single value has 10 %, and no figure changes by less than 2 % of its bound', () => {
+  test('a single value has changed only beyond 10 %, and any figure only beyond 2 % of its bound', () => {
     expect(against(single(100), single(109))).toBe('same');
     expect(against(single(100), single(115))).toBe('worse');
     expect(against(single(1), single(3))).toBe('same');
   });
 
-  test('one loss where none is allowed is worse', () => {
+  test('is worse if there is one loss, and no loss is allowed', () => {
     expect(against(single(0, '', 0), single(1, '', 0))).toBe('worse');
   });
 
@@ -149,7 +149,7 @@ describe('compared with an earlier report', () => {
     expect(against(single(100, 'KiB'), single(100))).toBe('new');
   });
 
-  test('the newest report of this machine is used, otherwise the newest of any', () => {
+  test('the newest report of this machine is used; without one, the newest report of any machine', () => {
     const at = (day: string, on: Machine) =>
       reportOf([groupOf([single(1)], { run: { ...run, at: `2026-11-${day}T00:00:00.000Z` } })], on);
     const all = [at('01', machine), at('03', other), at('02', machine)];
@@ -214,7 +214,7 @@ describe('the report as Markdown', () => {
     expect(text).toContain('![Measurements, floor and limit of one](one.svg)');
   });
 
-  test('first lists figures that miss their bound or are worse than the kept ones', () => {
+  test('first lists the figures that miss their bound or are worse than the kept figures', () => {
     const kept = withoutSamples(reportOf([groupOf([ratio(1), single(100)])]));
     const report = reportOf([groupOf([ratio(1.2), single(130)])]);
     const text = write(report, [kept]);
@@ -238,7 +238,7 @@ describe('the report as Markdown', () => {
     expect(summarise(compareReport(report, []))).toContain('The group one crashed.');
   });
 
-  test('names the other machine of the kept figures', () => {
+  test('names the machine of the kept figures if that is another machine', () => {
     const text = write(reportOf([groupOf([single(1)])]), [reportOf([groupOf([single(2)])], other)]);
     expect(text).toContain('on another machine (2 × Other CPU, 24 GiB)');
     expect(text).toContain('| 2 MiB | apart |');
@@ -251,7 +251,7 @@ describe('a plot', () => {
   test('draws both sides, a dot for each measurement, and the limit', () => {
     const svg = plotGroup(groupOf([ratio(1.05)]));
     expect(count(svg, /<circle class="dot floor"/g)).toBe(25);
-    // One more dot is in the legend.
+    // The legend has one more dot.
     expect(count(svg, /<circle class="dot ours"/g)).toBe(26);
     expect(svg).toContain('≤ limit 110 ms');
     expect(svg).toContain('Claude | warm');
@@ -273,7 +273,7 @@ describe('a plot', () => {
     const group = groupOf([single(100)]);
     const bar = /<rect class="column ours" x="80"/;
     expect(plotGroup(group)).toMatch(bar);
-    // One is in the legend.
+    // The only mark is in the legend.
     expect(count(plotGroup(group), /class="kept"/g)).toBe(1);
     expect(
       count(

@@ -27,7 +27,10 @@ const ReportedFigure = z.object({
   interval: Interval.optional(),
   /** The measurements behind the value, in its unit. */
   distribution: Distribution.optional(),
-  /** The values compared in the same run, in a unit of their own; Liminal's median meets the bound at `limit`. */
+  /**
+   * The two series of values that were compared in the same run, in their own unit; the bound is met if the median of
+   * `ours` is at most `limit`.
+   */
   floor: z
     .object({ unit: z.string(), floor: Distribution, ours: Distribution, limit: z.number() })
     .optional(),

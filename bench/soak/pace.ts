@@ -7,7 +7,7 @@ interface PaceOptions {
   lastsMs: number;
 }
 
-/** Lets one caller through its gate every so many ms, in the order of their calls. */
+/** Lets one caller at a time through its gate, in the order of their calls, and the next one `everyMs` later. */
 export class Pace {
   readonly #options: PaceOptions;
   readonly #ends: number;
@@ -22,7 +22,7 @@ export class Pace {
     return performance.now() >= this.#ends;
   }
 
-  /** Runs `act` in its turn. Time in which the machine was slow is not made up for. */
+  /** Runs `act` in its turn. If the machine was slow, the lost time is not made up for. */
   async do<T>(act: () => Promise<T>): Promise<T> {
     const now = performance.now();
     this.#next = Math.max(this.#next + this.#options.everyMs, now);

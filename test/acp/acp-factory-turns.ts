@@ -72,8 +72,8 @@ test.each(storiesOf('codex'))(
     const next = await spawn();
     onTestFinished(() => next.close());
     const loaded = await next.loadSession(session.id, cwd);
-    // The client loses an update that arrives together with the turn's answer. Updates that arrive with the next answer
-    // are the replay.
+    // acp-factory loses an update that arrives together with a turn's answer, and reports the replay's updates with the
+    // next answer.
     let replayed = '';
     let stopping: Promise<void> | undefined;
     await play(loaded, endless().prompt, (update) => {

@@ -51,7 +51,7 @@ const stories: readonly Story[] = [
     asking: () => {
       const input = { command: `sh -c '${make}'`, description: 'Makes it.' };
       stage.api.play([reply(toolUse('Bash', input)), reply(settled)]);
-      // Claude Code also reports which model was set.
+      // A pattern, because Claude Code's text also reports which model was set.
       return { prompt: 'Make it.', tool: make, says: /That is settled\./ };
     },
     settings: { mode: 'acceptEdits', model: 'haiku' },
@@ -84,8 +84,8 @@ const stories: readonly Story[] = [
 ];
 
 /**
- * The stories of all agents in long runs, otherwise of these agents: a client that can drive one of them can also drive
- * the others.
+ * The stories of all agents in long runs, and of the given agents in short runs: a client that works with one agent
+ * should work with the others.
  */
 export const storiesOf = (...agents: string[]): readonly Story[] =>
   stories.filter(({ agent }) => atLength || agents.includes(agent));

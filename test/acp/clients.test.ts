@@ -1,4 +1,4 @@
-// On one stage, because setting a stage up for each file takes three seconds.
+// The files run on one stage, because setting up a stage for each takes three seconds.
 import './early-cancel.ts';
 import './acp-factory-turns.ts';
 import './acpx-turns.ts';

@@ -58,7 +58,9 @@ async function demo(name: string): Promise<EventDraft[]> {
   return JSON.parse(JSON.stringify(drafts).replaceAll(turnId, name)) as EventDraft[];
 }
 
-/** Each turn's events, as its run. A text that an item gets at once is one event, as in the log. */
+/**
+ * The events of each turn, as one run. If an item gets a text at once, the text is one event, as in the log.
+ */
 function runsOf(drafts: readonly EventDraft[]): StreamEvent[][] {
   const turns = Map.groupBy(drafts, ({ turnId }) => turnId);
   return [...turns].map(([runId, ofTurn]) => {

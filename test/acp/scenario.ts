@@ -4,7 +4,7 @@
  * In a message, `"{{name}}"` matches any value at its first occurrence, and the same value later; `{{*}}` matches
  * anything, also within a longer string. Everything else must be equal. Updates that are in no line may come in
  * between, since the division of a text into chunks depends on time; so may the end of a question, which may cross its
- * answer. Answers and questions may not.
+ * answer. Answers and questions may not come in between.
  */
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';

@@ -24,7 +24,7 @@ async function filesIn(folder: string): Promise<string[]> {
     .map((name) => join(parts, name));
 }
 
-/** Reads as far as the file is complete: a command that was written in part was never answered. */
+/** Yields the commands up to the file's complete end: a command that was written only in part was never answered. */
 function* commandsIn(file: Buffer): Generator<Command> {
   for (let at = 0; ;) {
     const count = lengthAt(file, at, '*');

@@ -16,7 +16,7 @@ interface SubscriberOptions {
 export class ChaosSubscriber {
   readonly #options: SubscriberOptions;
   readonly #wire: Wire;
-  /** The views at some moments: views are never changed. */
+  /** The views that were remembered; a view never changes. */
   readonly seen: SessionView[] = [];
   /** Faults: states that must never be shown. */
   readonly faults: string[] = [];
@@ -47,7 +47,7 @@ export class ChaosSubscriber {
     return [this.#client.connection.getSnapshot(), this.#wire.origin, this.#wire.leadsTo];
   }
 
-  /** Keeps the current view, to be compared in the end. */
+  /** Remembers the current view; the verdict checks that it has not changed. */
   remember(): void {
     this.seen.push(this.view);
   }

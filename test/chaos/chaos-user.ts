@@ -37,7 +37,7 @@ export interface Sent {
   turnId?: string;
   /** The message's id, if it was steered. */
   messageId?: string;
-  /** Whether its removal from the queue was requested. */
+  /** Whether the user asked to remove the message from the queue. */
   removed?: boolean;
   code?: string;
 }
@@ -156,8 +156,8 @@ export class ChaosUser {
   }
 
   /**
-   * If no server answers, sends the message again to the next server; with other words, since the first may have
-   * arrived.
+   * If no server answers, sends the message again through the next server, with other words, because the first
+   * message may have arrived.
    */
   async #sendSomewhere(at: number, text: string): Promise<Sent> {
     let sent = await this.#send(at, text);
@@ -232,7 +232,7 @@ export class ChaosUser {
     return value === true;
   }
 
-  /** A request without an answer may or may not have arrived. */
+  /** If a request has no answer, the server may or may not have received it. */
   async #ask<T>(request: () => Promise<T>): Promise<Answer<T>> {
     try {
       return { value: await request() };

@@ -8,7 +8,7 @@ import { length, seed } from './length.ts';
 import { countBy, endsOf, judge } from './verdict.ts';
 import { ChaosWorld } from './world.ts';
 
-/** Each round has its own seed, with which it can be played alone. */
+/** Each round has its own seed, so that a single round can be repeated with `FAULTS_SEED`. */
 const rounds = Array.from({ length: length.rounds }, (_, index) => ({ seed: seed + index }));
 
 test.each(rounds)(
@@ -33,7 +33,7 @@ test.each(rounds)(
       await world.end();
       expect(world.crashed).toEqual([]);
     } catch (error) {
-      // Written completely, because the test's own report comes only after all rounds.
+      // Print the error now, because Vitest reports the error only after all rounds.
       world.note(inspect(error, { depth: 8 }));
       const kept = await keepLogs(world);
       console.error(

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Member, Ways } from './member.ts';
 import type { ChaosWorld } from './world.ts';
 
-/** Each kind with its relative frequency, and its duration in ms. */
+/** The kinds of faults, each with its relative frequency, and the range of its duration in ms. */
 const kinds = {
   'reader dropped': { weight: 26, ms: [0, 0] },
   'reader begun anew': { weight: 9, ms: [0, 0] },
@@ -27,7 +27,10 @@ export interface Fault {
   kind: FaultKind;
   /** The time between the previous fault and this one, in ms. */
   gapMs: number;
-  /** The victim of the fault, and where it connects afterwards; each modulo the number of candidates. */
+  /**
+   * The index of the fault's victim (`who`), and of the server or the services that the fault concerns (`where`);
+   * each is taken modulo the number of candidates.
+   */
   who: number;
   where: number;
   ms: number;
@@ -121,7 +124,7 @@ export async function play(world: ChaosWorld, { kind, who, where, ms }: Fault): 
   }
 }
 
-/** A victim that works, if there is one. */
+/** A member that no fault affects at the moment; if there is none, any member. */
 function wellOne(world: ChaosWorld, members: readonly Member[], who: number): Member {
   const well = members.filter(({ name }) => !world.isBusy(name));
   return pick(well.length > 0 ? well : members, who);

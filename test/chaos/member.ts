@@ -33,7 +33,7 @@ const retryMs = 150;
 /** How much of each process's output is kept, in characters. */
 const logMax = 5_000_000;
 
-/** A process that is ended in every way, and restarts on its port. */
+/** A process that can be ended in every way, and that restarts on its port. */
 export class Member {
   readonly name: string;
   readonly settings: MemberSettings;
@@ -45,7 +45,7 @@ export class Member {
   #isReady = false;
   /** How often the process ended unexpectedly, or with an error. */
   crashes = 0;
-  /** The newest output of all its runs. */
+  /** The newest output of the process, over all its runs. */
   log = '';
 
   constructor(name: string, settings: MemberSettings, ways?: Ways) {

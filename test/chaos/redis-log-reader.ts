@@ -7,7 +7,7 @@ type Constants = Pick<StreamEvent, 'sessionId' | 'turnId' | 'traceContext'>;
 
 /** Reads what was written into the log from Redis's files on disk, without any code of the drivers. */
 export class RedisLogReader {
-  /** By run, each in the order in which it was written. */
+  /** The runs of the log by id; each has its events in the order in which they were written. */
   readonly runs = new Map<string, StreamEvent[]>();
   readonly #redis: Redis;
   readonly #server: Pick<RedisServer, 'url' | 'folder'>;

@@ -78,7 +78,7 @@ class TalkingSession implements AgentSession {
   readonly #output: SessionOutput;
   readonly #onDelivered: OnDelivered;
   #turn: RunningTurn | undefined;
-  /** Each begins a turn of its own, one after the other. */
+  /** Each of these messages will begin a turn of its own, one after the other. */
   readonly #waiting: SteeredMessage[] = [];
 
   constructor({ sessionId, output }: SessionOpening, onDelivered: OnDelivered) {
@@ -129,7 +129,7 @@ class TalkingSession implements AgentSession {
   async close(): Promise<void> {
     this.#stop();
     if (!this.isAlive) return;
-    // Listeners of the end may close the session again.
+    // Change the state first, because a listener of the exit may close the session again.
     this.isAlive = false;
     this.#output.exit({ expected: true });
   }

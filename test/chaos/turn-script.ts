@@ -37,7 +37,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** More events than the log keeps of projected runs. */
+/** These are more events than the log keeps of a projected run. */
 const flood: fc.Arbitrary<Step> = fc.constant({ kind: 'say', words: 250, everyMs: 12 });
 
 const turnScript: fc.Arbitrary<TurnScript> = fc.record({

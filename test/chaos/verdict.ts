@@ -53,7 +53,7 @@ export async function judge(world: ChaosWorld): Promise<void> {
 const deletedIn = ({ users: people }: ChaosWorld): Set<string> =>
   new Set(people.flatMap((person) => person.deleted));
 
-/** The runs of the other sessions. */
+/** The runs of the sessions that users did not delete. */
 function keptRuns(world: ChaosWorld): StreamEvent[][] {
   const deleted = deletedIn(world);
   const runs = [...world.logReader.runs.values()];
@@ -116,8 +116,8 @@ function isRight({ outcome, turnId, removed }: Sent, turns: string[]): boolean {
 }
 
 /**
- * A steered message is in one turn; if the agent handles it later, it has one turn of its own. That also holds if the
- * server died before the log had the message.
+ * A steered message is in one turn; if the agent handles it later, it has one turn of its own. If the server died
+ * before the log had the message, the message also has one turn of its own.
  */
 function isRightAmid(
   { outcome, turnId = '', messageId = '' }: Sent,
@@ -160,7 +160,7 @@ function messageOf(run: readonly StreamEvent[]): string {
     if (payload.type !== 'item_done' || payload.finalItem.type !== 'message') continue;
     if (payload.itemId === own) return payload.finalItem.content;
   }
-  // Lost before its message was logged.
+  // The turn was lost before the log had its message.
   return '';
 }
 
@@ -183,7 +183,7 @@ async function judgeStore(world: ChaosWorld): Promise<void> {
   }
 }
 
-/** Every server shows every session and every run in that state. */
+/** Every server shows every session, and every run, as the log has it. */
 async function judgeServers(world: ChaosWorld): Promise<void> {
   for (const { sessionId } of world.users) {
     const runs = world.logReader.runsOf(sessionId);
@@ -219,7 +219,7 @@ async function fetchRun({ servers, settings }: ChaosWorld, index: number, runId:
   return Response.parse(await answer.json());
 }
 
-/** Every server shows every fork with the other session's conversation up to that place. */
+/** Every server shows every fork, with the conversation of the original session up to the place of the fork. */
 async function judgeForks({
   users: people,
   requests,
@@ -243,7 +243,7 @@ async function judgeForks({
   }
 }
 
-/** Without session and turn ids. */
+/** The item without its session's and its turn's id. */
 const unplaced = (item: UpsertObject): UpsertObject => ({
   ...item,
   sessionId: '',
@@ -290,7 +290,7 @@ function withdrawnBy(payload: StreamEvent['payload']): string[] {
   return payload.type === 'item_cancelled' ? [payload.itemId] : [];
 }
 
-/** Everything that was shown is there in the end, unchanged or longer (invariant 6), unless it was withdrawn. */
+/** Every item that was shown is also shown in the end, unchanged or longer (invariant 6), unless it was withdrawn. */
 function judgeSeen(before: SessionView, items: UpsertObject[], withdrawn: Set<string>): void {
   const last = new Map(items.map((item) => [item.itemId, item]));
   for (const item of before.turns.flatMap((turn) => turn.items)) {
@@ -308,7 +308,7 @@ function textOf(item: UpsertObject): string {
   return item.type === 'tool_call' ? (item.toolOutput ?? '') : '';
 }
 
-/** The number of each kind. */
+/** Counts the elements by their kind. */
 export function countBy<T>(all: Iterable<T>, kindOf: (one: T) => string): Record<string, number> {
   const groups = Map.groupBy(all, kindOf);
   return Object.fromEntries([...groups].map(([kind, ones]) => [kind, ones.length]));

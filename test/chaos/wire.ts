@@ -3,8 +3,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * A proxy between a client and the servers, or between a server and its services: to one of them at a time, and to the
- * next if that is gone.
+ * A proxy between a client and the servers, or between a server and its services: connects to one of its targets at a
+ * time, and to the next target if that one is gone.
  */
 export class Wire {
   readonly #ports: readonly number[];

@@ -32,7 +32,7 @@ export class ChaosWorld {
   readonly postgres: PostgresServer;
   readonly servers: Member[];
   readonly projectors: Member[];
-  /** For commands, one to each server. */
+  /** The proxies for users' commands, one for each server. */
   readonly wires: Wire[] = [];
   readonly requests: Requests[] = [];
   readonly subscribers: ChaosSubscriber[] = [];
@@ -79,7 +79,7 @@ export class ChaosWorld {
       ways.push({ redis: await wayTo(redis.url), database: await wayTo(postgres.url) });
     }
     const places: { port: number; ways: Ways }[] = [];
-    // Chosen only now: otherwise the next free port could be the same.
+    // Choose a port only after the earlier ports are in use: otherwise the same port could be chosen twice.
     for (const own of ways) places.push({ port: await freePort(), ways: own });
     const settings: MemberSettings = {
       role: 'server',
@@ -120,7 +120,7 @@ export class ChaosWorld {
     for (const person of this.users) person.start();
   }
 
-  /** Retried, because on a busy machine Redis or the database may seem unreachable. */
+  /** Creates a user's session; retries, because on a busy machine Redis or the database may seem unreachable. */
   async #create(index: number): Promise<string> {
     const request = { cliType: 'talking', projectDir: this.settings.root };
     for (let tries = 1; ; tries += 1) {
@@ -162,7 +162,7 @@ export class ChaosWorld {
     if (this.#busy.get(victim) === own) this.#busy.delete(victim);
   }
 
-  /** Whether a step runs for the victim. */
+  /** Whether a fault is being played on the victim. */
   isBusy(victim: string): boolean {
     return this.#busy.has(victim);
   }
@@ -193,7 +193,7 @@ export class ChaosWorld {
 
 const wayTo = async (url: string): Promise<Wire> => Wire.open([Number(new URL(url).port)], 0);
 
-/** The same URL, through this proxy. */
+/** The URL with the port of this proxy. */
 function through(way: Wire, url: string): string {
   const other = new URL(url);
   other.port = new URL(way.origin).port;

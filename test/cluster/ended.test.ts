@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Cluster } from './cluster.ts';
 
 test.each(['killed', 'frozen'] as const)(
-  'a server whose Redis is %s stops on request while a turn runs',
+  'a server whose Redis is %s stops when asked, even while a turn runs',
   async (fault) => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());

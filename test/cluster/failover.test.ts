@@ -10,7 +10,7 @@ import { redisCluster } from './redis-cluster.ts';
 const words = Array.from({ length: 700 }, (_, index) => `word${index}`).join(' ');
 
 const isLost = ['error', 'OWNER_LOST'];
-/** Data that the replica lacks when the master dies; it may lack more. */
+/** The data that the replica certainly lacks when the master dies. */
 const lost = [
   {
     what: 'the events of a turn',
@@ -26,7 +26,7 @@ const lost = [
 ];
 
 test.each(atLength ? lost : lost.slice(0, 1))(
-  'INV-2, INV-7: if a replica takes over that lacks $what, the turn ends, the same for all readers, with everything that any reader saw, and the next message works',
+  'INV-2, INV-7: if the replica that takes over lacks $what, the turn ends alike for all readers, with all that any reader saw, and the next message works',
   { timeout: 300_000 },
   async ({ key, ends }) => {
     const redis = await redisCluster({ hasReplicas: true });

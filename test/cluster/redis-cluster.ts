@@ -47,8 +47,8 @@ export async function redisCluster(options: RedisClusterOptions = {}): Promise<S
 }
 
 async function detach(replica: RedisServer, master: RedisServer): Promise<void> {
-  // The master has no password, so it rejects the replica, which retries once a second. If a later step were rejected,
-  // the replica would retry without a delay for ever.
+  // The replica now has a wrong password, so the master, which needs none, rejects it, and the replica retries once a
+  // second. If a later step of the connection were rejected, the replica would retry without a delay for ever.
   await ask(replica, 'CONFIG', 'SET', 'masterauth', 'wrong');
   await ask(master, 'CLIENT', 'KILL', 'TYPE', 'replica');
 }

@@ -11,7 +11,7 @@ const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' '
 interface Kind {
   redis: string;
   start: () => Promise<{ redis: TestRedis; env?: Record<string, string> }>;
-  /** A further check of the Redis. */
+  /** A further check of this Redis. */
   check?: (cluster: Cluster) => Promise<void>;
 }
 

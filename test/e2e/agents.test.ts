@@ -1,4 +1,4 @@
-// One after the other on one stage, in the same pages, and some in the same session.
+// The files run one after the other on one stage, in the same browser pages, and some tests use the same session.
 import './claude-turns.ts';
 import './files.ts';
 import './codex.ts';

@@ -86,7 +86,7 @@ testAtLength('the offline notice appears after a moment and disappears on reconn
 
 test('INV-6 INV-8 a server killed during a turn loses nothing that was shown, leaves no process, and the same page continues', async () => {
   const folder = await stage.project('crash');
-  // Outside the agent's process group and session: only its mark shows where it belongs.
+  // The process leaves the agent's process group and session, so that only its mark shows that it belongs to the agent.
   const detached = 'setsid -f sh -c "exec sleep 986" >/dev/null 2>&1; echo left one behind';
   const words = Array.from({ length: 4000 }, (_, index) => `word${index}`).join(' ');
   stage.api.play(
@@ -117,7 +117,7 @@ test('INV-6 INV-8 a server killed during a turn loses nothing that was shown, le
   await untilNoProcess(crashed);
   await stage.server.restart();
 
-  // The same page, without any action by the user.
+  // The page is still the same, and the user has done nothing.
   await session.untilEnded(2);
   await session.failureOf('last').filter({ hasText: 'server stopped' }).waitFor();
   expect((await session.answers.last().innerText()).startsWith(seen)).toBe(true);
@@ -129,7 +129,7 @@ test('INV-6 INV-8 a server killed during a turn loses nothing that was shown, le
   const prompts = ['Leave one.', 'Talk.', 'Queued meanwhile.', 'Go on.'];
   expect(await session.prompts.allTextContents()).toEqual(prompts);
 
-  // A new page gets the same conversation.
+  // A page that is opened now shows the same conversation.
   const bob = await stage.person();
   const his = await bob.open('Leave one.');
   await his.untilEnded(4);
@@ -169,8 +169,8 @@ test('TC-7.3a TC-8.3b a session that Claude made without Liminal is in the sideb
   await session.untilAnswer(/^One,$/);
   await session.composer.fill('Not sent yet');
 
-  // After a reconnect the page requests agents and projects. The next cut may break that request, and the next
-  // reconnect repeats it.
+  // After a reconnect the page requests agents and projects. The next cut may break such a request; it is sent again
+  // after the next reconnect.
   stage.expectComplaints(/ERR_CONNECTION_RESET.*\/api\/(agents|projects)/);
   stage.network.cut();
   second.open();

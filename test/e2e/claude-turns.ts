@@ -28,7 +28,7 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is shown while it is written, as
       'Still there?': [reply('Still here.')],
     }),
   );
-  // The first test that uses the session.
+  // This test is the first that uses the session.
   const { ada, session } = await stage.claude();
 
   await session.send('Tell me something.');
@@ -42,7 +42,7 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is shown while it is written, as
   await session.untilAnswer(new RegExp(`^${whole}$`));
   await session.untilEnded(1);
 
-  // In place: one message from the first word to the last.
+  // The answer grew in place: it is one message from its first word to its last.
   expect(await session.answers.count()).toBe(1);
   expect(await session.answers.getAttribute('data-item-id')).toBe(place);
   expect(await session.prompts.innerText()).toBe('Tell me something.');

@@ -252,7 +252,8 @@ test('TC-7.3b a session that Codex made without Liminal is in the sidebar after 
   );
   const ada = await stage.person();
   await runCodexAlone('How many lines has it?', { folder, home: stage.env['HOME'] ?? '' });
-  // The user returns from an editor to a page that was open all the time. Only Codex can read its store.
+  // The browser page was open all the time that the user worked in an editor. The page must ask Codex, because only
+  // Codex can read its own store.
   await ada.lookForSessions('Codex');
   const session = await ada.open('How many lines has it?');
   await session.untilAnswer('There are two lines.');
@@ -268,7 +269,7 @@ test('TC-7.3b a session that Codex made without Liminal is in the sidebar after 
   expect(JSON.stringify(body.input)).toContain('There are two lines.');
   await ada.page.reload();
   await session.untilAnswer('As I said: two.');
-  // Shown once, although Codex reports it to each client that loads the session.
+  // Each prompt is shown once, although Codex reports it to each client that loads the session.
   expect(await session.prompts.allTextContents()).toEqual([
     'How many lines has it?',
     'Are you sure?',
@@ -295,7 +296,7 @@ test('TC-8.3a a tab of Claude Code and one of Codex keep their own conversation,
   await claude.untilAnswer(/^Claude begins$/);
   expect(await claude.composer.inputValue()).toBe('Draft for Claude');
   expect(await claude.prompts.allTextContents()).toEqual(['For Claude.']);
-  // Each session continues while the other is shown.
+  // The turn of each session continues while the page shows the other session.
   ofCodex.open();
   await ada.tabs.getByRole('link', { name: 'finished, not seen yet For Codex.' }).waitFor();
   ofClaude.open();

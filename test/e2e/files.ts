@@ -35,7 +35,10 @@ async function saved(page: Page, within: Locator, name: string): Promise<Buffer>
   return Buffer.concat(await file.toArray());
 }
 
-/** Each agent with its model, the model's last request, and the form of an image in it. */
+/**
+ * Both agents, each with its model, a function for the model's last request, and the form of an image in that
+ * request.
+ */
 const agents = {
   'Claude Code': {
     play: () => stage.api.play([reply('Seen.'), reply('Seen, too.')]),
@@ -116,7 +119,7 @@ testAtLength(
     await answers.getByRole('button', { name: 'line two' }).click();
     await pane.getByText('const b = 2;').waitFor();
     expect(await pane.locator('[data-marked]').getAttribute('data-marked')).toBe('2-2');
-    // Read by the tool, so that its bare name is known to be that file.
+    // A tool has read the file, so its bare name in the answer is a link to it.
     await answers.getByRole('button', { name: 'config.ts', exact: true }).click();
     await pane.getByText('const a = 1;').waitFor();
 

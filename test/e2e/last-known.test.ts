@@ -1,4 +1,4 @@
-/** A restart of the server: the settings of a session's agent are shown without starting the agent. */
+/** After a restart of the server, the settings of a session's agent are shown without starting the agent. */
 import { answer, acpAgent, contractPrompts, contractScript, reply } from '@liminal/testkit';
 import { afterAll, expect, test } from 'vitest';
 import { agentProcesses } from './process-table.ts';

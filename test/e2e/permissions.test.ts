@@ -61,7 +61,7 @@ test('a permission is given by a button, below the proposed change; the next one
   await session.send('And another.');
   const another = session.permission('Permission: Write other.txt');
   await another.waitFor();
-  // Keys in the first moment are ignored: they were meant for something else.
+  // Repeat the key, because keys are ignored just after a request appears: they may have been meant for something else.
   await expect
     .poll(async () => {
       await session.composer.press('Escape');
@@ -116,7 +116,7 @@ testAtLength.each([
   await session.send('Write it.');
   const request = session.permission('Permission: Write new.txt');
   await request.waitFor();
-  // Keys in the first moment are ignored: they were meant for something else.
+  // Repeat the key, because keys are ignored just after a request appears: they may have been meant for something else.
   await expect
     .poll(async () => {
       await session.composer.press(key);
@@ -147,7 +147,7 @@ testAtLength('a plan is shown as text before it is accepted, and then carried ou
   const mode = ada.page.getByRole('combobox', { name: 'Permissions' });
   await mode.getByText('Ask first').waitFor();
 
-  // The acceptance also applies to the agent's next process.
+  // The accepted plan's mode must also apply to the agent's next process.
   await ada.endProcess();
   await untilNoProcess(stage.server.pid, { folder });
   stage.api.play([reply('I am back.')]);
@@ -156,7 +156,7 @@ testAtLength('a plan is shown as text before it is accepted, and then carried ou
   expect(await mode.innerText()).toBe('Ask first');
 });
 
-/** Agents that request a permission and then wait; after that their models answer. */
+/** The agents, each with a model that first requests a permission, and answers after the permission is given. */
 const agents = [
   {
     agent: 'Claude Code',

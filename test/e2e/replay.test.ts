@@ -70,8 +70,8 @@ test('a run of Claude Code is exported without its secret, is the same on a clea
   const exporting = command(stage.env, 'export', sessionId, '--out', file, '--data', stage.dataDir);
   expect(await once(exporting, 'close')).toEqual([0, null]);
 
-  // The clean server has the same run without the secret; each text of it occurs there once. The home folder is another
-  // one, because Claude Code’s own store in the first has the session.
+  // The clean server gets the run without the secret; it has each of the run's texts only once. The clean server has
+  // another home folder, because Claude Code’s own store in the first home folder contains the session.
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder };
   const dataDir = join(folder, 'clean');
   const clean = await LiminalServer.start({ dataDir, env });
@@ -95,7 +95,7 @@ test('a run of Claude Code is exported without its secret, is the same on a clea
   const playing = command(none, 'replay', file, '--no-open');
   const [line] = (await once(playing.stdout!.setEncoding('utf8'), 'data')) as [string];
   const link = /http\S+/.exec(line)?.[0] ?? '';
-  // Other users of the machine cannot read it.
+  // Another user of the machine, who has no key, cannot read the recording.
   const api = `${new URL(link).origin}/api/session/${sessionId}/export`;
   expect((await fetch(api)).status).toBe(401);
   const viewer = await visit(await sharedChromium(), link, { hasTouch: true });

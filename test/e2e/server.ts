@@ -23,7 +23,10 @@ export interface ServerOptions {
   nodeArgs?: readonly string[];
 }
 
-/** The real server, in its own process, as `npm start` runs it. It can be killed and restarted on its port. */
+/**
+ * The real server, in its own process, as `npm start` runs it. The server can be killed, and restarted on the same
+ * port.
+ */
 export class LiminalServer {
   readonly #options: ServerOptions;
   #child: ChildProcess | undefined;
@@ -120,7 +123,7 @@ export class LiminalServer {
         clearInterval(looking);
         resolve(link);
       };
-      // Unlike a pipe, a file does not report its growth.
+      // The file must be checked regularly: unlike a pipe, a file does not report that it has grown.
       const looking = this.#options.logFile === undefined ? undefined : setInterval(look, 50);
       for (const output of [child.stdout, child.stderr]) {
         output?.on('data', (chunk: Buffer) => {

@@ -20,7 +20,7 @@ import { untilNoProcess } from './process-table.ts';
 
 const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d|chrome-error/;
 
-/** Seven questions, in order, with their answers. */
+/** The prompts `Question 1.` to `Question 7.`, in order, each with its answer. */
 const questions = <Reply>(play: (said: string) => Reply): Record<string, Reply> =>
   Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((n) => [`Question ${n}.`, play(`Answer ${n}.`)]));
 

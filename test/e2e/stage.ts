@@ -41,13 +41,13 @@ export interface Stage {
   /** Makes a project folder below the allowed root; returns its path. */
   project(name: string, files?: Record<string, string>): Promise<string>;
   /**
-   * A user in a browser, signed in with the server's link. In long runs, or with options: a fresh profile, which is
-   * closed when the test ends. Otherwise: the page of a user from an earlier test.
+   * A user in a browser, signed in with the server's link. With options, and in long runs, the user has a fresh
+   * profile, which is closed when the test ends. Otherwise, the user has the page of an earlier test.
    */
   person(options?: BrowserContextOptions): Promise<Person>;
   /**
-   * A session of Claude Code that is shown, and its folder. In long runs a new session; otherwise one in which earlier
-   * tests have played `turns`.
+   * A session of Claude Code that is shown, and its folder. The session is new in long runs; in other runs, earlier
+   * tests have played `turns` turns in it.
    */
   claude(): Promise<{ ada: Person; session: SessionTab; folder: string; turns: number }>;
   /** The command with which an editor starts `liminal acp` with this agent. */
@@ -180,7 +180,7 @@ export function useStage({
       people.push(back);
       await back.closeTabs();
       back.received.length = 0;
-      // Drops complaints about other tests' changes to the server.
+      // Forget complaints that the page made about other tests' changes to the server.
       back.problems.length = 0;
       return back;
     }

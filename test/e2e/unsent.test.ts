@@ -108,7 +108,7 @@ test('two tabs share a draft; messages sent while the server is down, or whose a
     await expect.poll(() => unsent(tab.page).count()).toBe(0);
   }
 
-  // The other tab would also send the message.
+  // Close the other tab, because it would send the message as well.
   await other.close();
   let attempts = 0;
   await page.route('**/send', async (route) => {

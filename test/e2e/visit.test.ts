@@ -110,7 +110,7 @@ test('a new user gets from the empty page to an answer with only the keyboard', 
     await keyboard.press(key);
     expect(await agent(name).isChecked()).toBe(true);
   }
-  // The fold, and the button in it that looks for agents again.
+  // Two more stops: the fold, and the button in it that checks for agents again.
   await keyboard.press('Tab');
   await keyboard.press('Tab');
   await keyboard.press('Tab');

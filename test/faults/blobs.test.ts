@@ -23,7 +23,9 @@ const named = (uri: string): ContentBlock => ({
   type: 'resource',
   resource: { uri, mimeType: markdown.type, name: 'notes.md' },
 });
-/** Claude Code's own store, from which a message comes that the log lost, gives each text the type text/plain. */
+/**
+ * The log has lost the message, so it comes from Claude Code's own store, which gives each text the type text/plain.
+ */
 const shownAs = (uri: string) => ({ type: 'resource', resource: { uri, name: 'notes.md' } });
 const inline = (text: string): ContentBlock => ({
   type: 'resource',
@@ -150,7 +152,7 @@ test(
       await first;
       await server.restart();
 
-      // Every client that has no answer sends again.
+      // The client got no answer, so it sends the message again.
       await say();
       const reader = await faults.follow(sessionId);
       const { status, items } = await reader.ended(turnId);

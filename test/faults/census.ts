@@ -23,7 +23,9 @@ export class Census {
     this.#words.push(word);
   }
 
-  /** All processes that run now. A process that was counted once stays known, even if its parents end. */
+  /**
+   * All processes of the test that run now. A process that was found once stays known, even if its parents end.
+   */
   take(): Entry[] {
     const table = readTable(this.#before);
     const ours = table.filter((entry) => this.#known.has(keyOf(entry)) || this.#bears(entry));

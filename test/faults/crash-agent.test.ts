@@ -9,7 +9,7 @@ interface Moment {
   replies: () => Reply[];
   /** The agent's text when it is killed. */
   agentText: string;
-  /** Whether short runs include this moment. */
+  /** Whether short runs also kill the agent at this moment. */
   isShort?: boolean;
 }
 
@@ -77,7 +77,7 @@ test.each(moments.filter(({ isShort }) => atLength || isShort))(
     const { body } = await faults.api.request(({ prompt }) => prompt.includes(goOn));
     expect(JSON.stringify(body.messages)).toContain(remember);
 
-    // A new reader gets the same.
+    // A reader that subscribes later gets the same end and the same messages.
     const late = await faults.follow(sessionId);
     expect(late.turn(turnId)).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
     expect(late.agentText(turnId)).toBe(agentText);

@@ -31,7 +31,7 @@ test(
       await reader.until(() => reader.agentText(turnId).length >= moment);
       await faults.server.crash();
       await reader.closed.promise;
-      // At once, while its guard is still at work.
+      // Restart the server at once, while its guard is still ending the agent's processes.
       await faults.server.restart();
       await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
 

@@ -16,7 +16,7 @@ const columns = [
   ['sessions', 'record', 'session_id = ?'],
   ['responses', 'head', 'session_id = ?'],
   ['items', 'item', 'response_key IN (SELECT response_key FROM responses WHERE session_id = ?)'],
-  // The log has only the running turn.
+  // The log only has the running turn, so its rows need no condition.
   ['runs', 'constants', '? IS NULL'],
   ['events', 'payload', '? IS NULL'],
 ] as const;
@@ -61,7 +61,7 @@ beforeAll(async () => {
   await server.crash();
 }, 120_000);
 afterAll(async () => {
-  // Servers of a failed test; a server that has stopped is not affected.
+  // Only a failed test leaves a server running; `crash` does nothing to a server that has stopped.
   for (const server of servers) await server.crash();
   await rm(root, { recursive: true, force: true });
 });
@@ -73,7 +73,7 @@ async function idle(requests: Requests, sessionId: string): Promise<void> {
   );
 }
 
-/** Without the time of the answer. */
+/** A page of history as JSON, without the time at which it was sent. */
 async function historyOf(requests: Requests, sessionId: string): Promise<string> {
   const page = await requests.history(sessionId);
   return JSON.stringify(page, (key, value: unknown) => (key === 'emittedAt' ? undefined : value));
@@ -88,7 +88,7 @@ function damage(dataDir: string, random: () => number): string[] {
       if (random() < 0.5) return json;
       const text = String(json);
       const bytes = Buffer.from(text);
-      // Most flips are in a name of the first levels, so that the text is still JSON, but wrong.
+      // Most flips hit a field name near the start, so that the text is still JSON, but does not match its schema.
       const names = [...text.slice(0, 600).matchAll(/"(\w+)":/g)];
       const name = random() < 0.8 ? names[Math.floor(random() * names.length)] : undefined;
       const place = name ? name.index + 2 : Math.floor(random() * bytes.length);

@@ -43,7 +43,7 @@ test('INV-6 INV-2 INV-8 a disk that fills during a turn loses nothing: readers g
     message: expect.stringContaining('free some space'),
   });
   await expect(requests.rename(sessionId, 'Refused')).rejects.toMatchObject({ status: 507 });
-  // Reading still works, as far as the log has the turn.
+  // The session can still be read: the history has what the log has of the turn.
   const late = await faults.follow(sessionId);
   expect(late.agentText(turnId)).toBe('Before. ');
   expect(reader.agentText(turnId)).toBe('Before. ');
@@ -198,7 +198,7 @@ test('a server whose disk is full from the start reports that and does not start
   await reader.ended(turnId);
   const said = reader.agentText(turnId);
   expect(said).not.toBe('');
-  // During a turn, so that the next start has something to write.
+  // Fill the disk during a turn, so that the next server must write that turn's end.
   await requests.setConfig(sessionId, 'pace', 'normal');
   const open = await requests.send(sessionId, 'slow');
   await reader.until(() => reader.turn(open.turnId));

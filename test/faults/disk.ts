@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 
 /**
  * Fills the disk for one process: from now on each of its writes to a file fails, while other processes are not
- * affected. This sets the limit on the size of files (RLIMIT_FSIZE) to 0, which needs no privilege and can be undone; a
+ * affected. The limit on the size of files (RLIMIT_FSIZE) is set to 0, which needs no privilege and can be undone; a
  * separate file system would need the privilege to mount. The error is EFBIG instead of ENOSPC, so SQLite reports
  * SQLITE_IOERR_WRITE; `packages/storage/src/sqlite/disk.test.ts` covers SQLITE_FULL.
  */
@@ -14,7 +14,10 @@ export function freeDisk(pid: number): void {
   limitFiles(pid, 'unlimited');
 }
 
-/** Sets only the soft limit, which the process's user can raise again. Node ignores the signal that goes with it. */
+/**
+ * Sets only the soft limit, which the process's user can raise again. The system also sends the signal SIGXFSZ, which
+ * Node ignores.
+ */
 function limitFiles(pid: number, bytes: string): void {
   execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
 }

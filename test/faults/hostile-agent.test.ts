@@ -16,7 +16,7 @@ const nested = (times: number) => `${'[{"a":'.repeat(times)}1${'}]'.repeat(times
 const deep = nested(4_400);
 const cut = 'cut here: nested too deeply';
 
-/** As text, because a script that contained this as JSON could not be written. */
+/** The line is given as text, because `JSON.stringify` fails for an update that is nested so deeply. */
 const says = (update: string): Step => ({
   raw: `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"{{sessionId}}","update":${update}}}`,
 });

@@ -90,8 +90,8 @@ test.each(inputs)(
     // One item of quotes: each takes two characters in JSON.
     for (const page of pages) expect(page.length).toBeLessThan(40 * mebi);
     expect(stage.warnings).toEqual([]);
-    // Far above the measured value (`npm run bench`), so that a busy machine does not fail; before the fix it was half
-    // a minute.
+    // The limit is far above the measured value (`npm run bench`), so that the test does not fail on a busy machine;
+    // before the fix the value was half a minute.
     expect(stalls.max / 1e6).toBeLessThan(4_000);
     expect((await stage.stored(hostile)).length).toBeLessThan(3 * sizeOf(steps) + mebi);
   },

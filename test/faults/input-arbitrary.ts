@@ -25,13 +25,13 @@ export const OpenApi = z.object({
 /** A route with a method, and its input. */
 export interface Route {
   method: string;
-  /** With `{name}` for each parameter. */
+  /** The path, with `{name}` for each parameter. */
   path: string;
-  /** All methods of this path. */
+  /** The methods of all routes with this path. */
   methods: string[];
   query: string[];
   body: z.infer<typeof Schema> | undefined;
-  /** Whether the body is a file: then no bytes are wrong. */
+  /** Whether the body is a file: then every body is valid. */
   takesFiles: boolean;
 }
 
@@ -150,7 +150,7 @@ const strangeId = fc.oneof(
   fc.uuid(),
 );
 
-/** As encodeURIComponent, which throws for half a surrogate pair. */
+/** Encodes like `encodeURIComponent`, which throws for half a surrogate pair. */
 function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

@@ -115,7 +115,7 @@ export class InputStage {
     await rm(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** Whether its agent still runs is left out: of idle agents only a few are kept. */
+  /** The session's state, without whether its agent still runs: only a few idle agents are kept. */
   async #look(): Promise<unknown> {
     const { entries, turns } = await this.requests.history(this.sessionId);
     const sessions = (await this.requests.listProjects()).flatMap((project) => project.sessions);

@@ -12,7 +12,7 @@ beforeAll(async () => {
   stage = await InputStage.start();
   const { headers } = stage;
   const { text } = await stage.ask({ method: 'GET', path: '/openapi.json', headers });
-  // Documented outside the description itself, and not for clients of the API.
+  // These two routes are not in the description: they are documented elsewhere, and are not for clients of the API.
   const others = ['/openapi.json', '/metrics'].map((path) => ({
     method: 'GET',
     path,

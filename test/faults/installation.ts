@@ -16,8 +16,8 @@ const platform = `${sdk}-${process.platform}-${process.arch}`;
 export const realClaude = createRequire(import.meta.url).resolve(`${vendor}/${platform}/claude`);
 
 /**
- * A second installation of Liminal, with a Claude Code program of its own that can be broken. Everything else is shared
- * with the repository.
+ * A second installation of Liminal, with a Claude Code program of its own that can be broken. The second installation
+ * shares everything else with the repository.
  */
 export class Installation {
   readonly #root: string;
@@ -30,7 +30,7 @@ export class Installation {
   static async make(root: string): Promise<Installation> {
     const modules = join(root, 'node_modules');
     await mkdir(join(modules, '@liminal'), { recursive: true });
-    // `cp` takes a tenth of the time that Node would take.
+    // `cp` copies in a tenth of the time that Node would take.
     await run('cp', ['-R', join(repository, 'packages'), root]);
     for (const name of await readdir(join(root, 'packages'))) {
       await symlink(join(root, 'packages', name), join(modules, '@liminal', name));

@@ -16,7 +16,7 @@ export const length = isLong
       duplicates: 10_000,
       requests: 20_000,
       hostile: 10_000,
-      // For each kind in each half: ten minutes in all.
+      // Each kind of input is played for a minute in each half: ten minutes in all.
       fuzz: { runs: 1_000_000, lastsMs: 60_000 },
     }
   : {

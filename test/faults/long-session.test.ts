@@ -5,9 +5,9 @@ import { length } from './length.ts';
 
 const { items, turns } = length;
 
-/** A factor for noise: other programs may slow one measurement and not another. */
+/** A factor for wall-clock times, because other programs may slow one measurement and not another. */
 const noise = 10;
-/** CPU time is less affected. */
+/** A factor for CPU times, which other programs affect less. */
 const cpuNoise = 3;
 /** A stored text is JSON with ids and times. */
 const stored = 2;
@@ -27,7 +27,7 @@ describe(`a session of ${items} items in ${turns} turns, compared with its own b
     60_000 + turns * 15_000,
   );
 
-  test('memory grows by less than the text', () => {
+  test('the server’s memory grows by less than the session’s text', () => {
     expect(last.usedMiB - first.usedMiB).toBeLessThan(last.textMiB - first.textMiB);
   });
 
@@ -36,12 +36,12 @@ describe(`a session of ${items} items in ${turns} turns, compared with its own b
     expect((last.storeMiB - first.storeMiB) / text).toBeLessThan(stored);
   });
 
-  test('a turn takes as long as one of the first turns, and so does its first character', () => {
+  test('at the session’s end, a turn takes as long as at the beginning, and so does the turn’s first character', () => {
     expect(last.turnCpuMs / first.turnCpuMs).toBeLessThan(cpuNoise);
     expect(last.firstFrameMs / first.firstFrameMs).toBeLessThan(noise);
   });
 
-  test('opening the session takes as long as at its beginning', () => {
+  test('at the session’s end, opening the session takes as long as at the beginning', () => {
     expect(last.openCpuMs / first.openCpuMs).toBeLessThan(cpuNoise);
     expect(last.openMs / first.openMs).toBeLessThan(noise);
   });

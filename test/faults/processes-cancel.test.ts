@@ -29,7 +29,7 @@ test('INV-2 a turn that is cancelled twice at once ends once, and a cancel with 
     await reader.until(() => reader.agentText(turnId) === said);
     await Promise.all([cancel(sessionId), cancel(sessionId), cancel(sessionId)]);
     expect(await reader.ended(turnId)).toMatchObject({ status: 'aborted' });
-    // After the turn has ended.
+    // Cancel again after the turn has ended: nothing changes.
     await cancel(sessionId);
     expect(reader.agentText(turnId)).toBe(said);
 

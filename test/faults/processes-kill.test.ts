@@ -76,7 +76,7 @@ test(
       if (refusals.includes(ended)) refused.push(ended);
       expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
     }
-    // A rejected message was not sent later.
+    // A message that was rejected has not become a turn later.
     expect(reader.turns).toHaveLength(before + 2 * races.length - refused.length);
     await faults.requests.kill(sessionId);
     expect(faults.others).toEqual([]);
@@ -103,7 +103,7 @@ testAtLength(
     expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
     expect(reader.turn(queued.turnId)).toMatchObject({ status: 'complete' });
 
-    // Ended once more, now without a running process.
+    // End the session again, now without a running process.
     await faults.requests.kill(sessionId);
     expect(faults.others).toEqual([]);
     expect(await ask(faults, sessionId, reader)).toBe('Here I am.');

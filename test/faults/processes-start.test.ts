@@ -76,7 +76,7 @@ test('INV-8 an agent whose program is missing or ends at its start is rejected w
   const { turnId } = await faults.requests.send(sessionId, 'Go on.');
   await reader.ended(turnId);
   expect(reader.agentText(turnId)).toBe('Here I am.');
-  // A rejected message was not sent later.
+  // A message that was rejected has not become a turn later.
   expect(reader.turns).toHaveLength(1);
 });
 

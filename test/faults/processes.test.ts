@@ -41,7 +41,7 @@ class Scene {
     return scene;
   }
 
-  /** The kinds of those processes that run. */
+  /** The kinds of stubborn processes of which one is running now. */
   get running(): Way[] {
     const commands = this.faults.census.take().map(({ command }) => command);
     return [...this.programs.keys()].filter((way) => commands.includes(this.programs.get(way)!));
@@ -56,7 +56,7 @@ class Scene {
   }
 }
 
-/** The processes that each way of ending must end. */
+/** The ways to end a turn, each of which must end all of the agent's processes. */
 const ends = {
   'ending the session': async ({ faults, sessionId, reader, turnId }: Scene) => {
     await faults.requests.kill(sessionId);
@@ -115,13 +115,13 @@ const ends = {
 
 const rounds = Array.from({ length: length.ends }, (_, round) => round + 1);
 type End = keyof typeof ends;
-/** Each in a session of its own, repeated; normally two in one session. */
+/** In long runs, each way in a session of its own, several times; in short runs, two ways in one session. */
 const stories: [all: End[], round: number][] = atLength
   ? (Object.keys(ends) as End[]).flatMap((name) => rounds.map((round) => [[name], round] as const))
   : [[['ending the session', 'a crash of the server'], 1]];
 
 test.each(stories)(
-  'INV-8 %j: each leaves no process of the agent, and the session continues (%i)',
+  'INV-8 after %j, no process of the agent is left, and the session continues (%i)',
   async (all) => {
     const faults = await FaultServer.start();
     const sessionId = await faults.create();

@@ -41,7 +41,10 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** A reader of one session: its text, and the end of the turn. If disconnected, it returns with its cursor. */
+/**
+ * A reader of one session: its text, and the end of the turn. If it was disconnected, the reader subscribes again
+ * with its cursor.
+ */
 class Follower {
   text = '';
   /** The number of characters that came as appends. */
@@ -101,7 +104,7 @@ class Follower {
     if (message.type === 'session:history') this.#restart(message);
   }
 
-  /** A reader that had fallen behind gets its turn completely. */
+  /** Handles a new history: a reader that fell behind gets its turn completely. */
   #restart({ entries, turns }: Extract<ServerMessage, { type: 'session:history' }>): void {
     for (const entry of entries) if (entry.type === 'message') this.text = entry.content;
     if (turns.at(-1)?.status === 'complete') this.ended.resolve();
@@ -127,7 +130,8 @@ test(`INV-7 INV-9 ${length.readers} readers of one session all end with the same
   for (const reader of readers) reader.leave();
 });
 
-// Normally, `packages/server/test/websocket.test.ts` has one reader that stops, without measurements.
+// Only in long runs: `packages/server/test/websocket.test.ts` always tests one reader that stops reading, without
+// measurements.
 testAtLength(
   'INV-9 readers that stop reading under a flood cost a bounded amount of memory, and catch up to the same text',
   { timeout: 240_000 + 5 * length.flood.lastsMs },
@@ -151,7 +155,7 @@ testAtLength(
     for (const reader of stalled) reader.resume();
     await Promise.all(stalled.map(async (reader) => reader.ended.promise));
     expect(new Set(stalled.map((reader) => reader.text))).toEqual(new Set([healthy.text]));
-    // Apart from what the connection buffered, they got only the newest state.
+    // The stalled readers got few appends, not more than their connection had buffered, and then only the newest state.
     const appended = stalled.map((reader) => reader.appended / 2 ** 20);
     expect(Math.max(...appended)).toBeLessThan(connectionMib);
     expect(healthy.appended / 2 ** 20).toBeGreaterThan(connectionMib);
@@ -168,7 +172,7 @@ async function playAlone(flood: string): Promise<void> {
   reader.leave();
 }
 
-/** The most memory that the server had, resident and in use, during `during`, sampled, in MiB. */
+/** The most memory, resident and in use, that any sample of the server showed while `during` ran, in MiB. */
 async function mostMemory(during: Promise<void>): Promise<{ resident: number; used: number }> {
   let isOver = false;
   const most = { resident: 0, used: 0 };

@@ -7,7 +7,7 @@ const main = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.m
 const patience = 60_000;
 
 export interface RefusedStart {
-  /** Undefined if the server did start, and had to be ended. */
+  /** Undefined if the server did start, so that it had to be killed. */
   exitCode: number | undefined;
   stdout: string;
   stderr: string;

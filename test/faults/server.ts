@@ -45,7 +45,7 @@ export class FaultServer {
   readonly folders: Folders;
   readonly api: MessagesApi;
   readonly server: LiminalServer;
-  /** Commands and queries over HTTP. Each rejects with `ApiError`, whose `code` is the server's. */
+  /** Commands and queries over HTTP. Each method rejects with `ApiError`, whose `code` is the server's error code. */
   readonly requests: Requests;
   /** The processes that belong to this test. */
   readonly census: Census;
@@ -59,7 +59,7 @@ export class FaultServer {
     this.requests = createRequests({ baseUrl: server.origin, token: server.token });
   }
 
-  /** Starts everything. It ends with the test, unless another `onFinished` is given. */
+  /** Starts everything. The server ends with the test, unless another `onFinished` is given. */
   static async start(
     options: FaultServerOptions = {},
     atEnd: (step: () => Promise<void>) => void = onTestFinished,
@@ -150,7 +150,7 @@ export class FaultServer {
   /** A server that is stopped leaves no process, whatever happened before (invariant 8). */
   async #end(): Promise<void> {
     for (const reader of this.#readers) reader.close();
-    // Otherwise only a signal of the test may have ended the server.
+    // The server stopped in an orderly way, or a signal of the test had ended it.
     expect([0, null], this.server.log).toContain(await this.server.stop());
     await this.census.untilEmpty();
   }

@@ -48,7 +48,7 @@ export class SessionReader {
   async until<T>(find: (reader: this) => T | undefined | false): Promise<T> {
     for (;;) {
       const found = find(this);
-      if (this.#view.needsResync) throw new Error('A message did not fit what came before it.');
+      if (this.#view.needsResync) throw new Error('An append did not fit the text so far.');
       if (found !== undefined && found !== false) return found;
       if (this.#socket.readyState === this.#socket.CLOSED) throw new Error('The connection broke.');
       await this.#changed.promise;

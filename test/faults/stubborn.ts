@@ -9,7 +9,7 @@ const ways = {
   'a process that holds the output of the tool': (program: string) => `${program} &`,
   'a daemon by a double fork': (program: string) =>
     `setsid sh -c '(${program} </dev/null >/dev/null 2>&1 &)'`,
-  // Last, because nothing after it would run.
+  // This must be the last command, because commands after it would not run.
   'the tool itself, still at work': (program: string) => program,
 };
 
@@ -18,7 +18,7 @@ export type Way = keyof typeof ways;
 export interface Stubborn {
   /** For the agent's shell. */
   command: string;
-  /** The program of each way, as the process table shows it: no other process runs such a program. */
+  /** For each way, the program's path as the process table shows it; no other process runs this program. */
   programs: Map<Way, string>;
 }
 

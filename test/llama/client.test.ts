@@ -58,7 +58,8 @@ describe.each([
     expect(await itemsOf(client(), { conversation: after, tools: [list] })).toMatchObject([
       { content: 'So be it.' },
     ]);
-    // By one interface the server accepts only text as tool output; by the other, its model cannot see images.
+    // Through one interface the server accepts only text as a tool's output; through the other, its model cannot read
+    // images.
     const blocks: ContentBlock[] = [{ type: 'image', mimeType: 'image/png', data: pixel }];
     const shown = [...after.slice(0, -1), { ...output, blocks }, user(prompts.text)];
     expect(await itemsOf(client(), { conversation: shown, tools: [list] })).toMatchObject([

@@ -25,7 +25,7 @@ const run = (prompt: string, ...args: string[]): Command => home.start(['run', p
 const begin = (prompt: string): Command => run(prompt, '--agent', 'local');
 const sessionOf = async (command: Command) => (await command.untilOutput(/^Session (\S+)$/m))[1]!;
 
-test('a conversation has several turns, also with tools, and survives /compact', async () => {
+test('a conversation continues over several runs, with tools and after /compact', async () => {
   const first = begin(prompts.text);
   const session = await sessionOf(first);
   expect(await first.exitCode).toBe(0);

@@ -35,7 +35,7 @@ async function editorStage(projectDir: string, provide: () => CliProvider) {
   return Object.assign(server, {
     /** The server's providers, then the editors'. */
     providers,
-    /** Plays one turn in an editor, which is closed with it. */
+    /** Plays one turn in an editor, which is closed when the turn has ended. */
     async inEditor(sessionId: string, message: string): Promise<void> {
       // A change in the first two seconds after a turn in Liminal counts as a part of that turn.
       const then = seconds();

@@ -7,7 +7,7 @@ import { idle, words } from './server-stage.ts';
 const exchange = (...prompts: string[]): string[] =>
   prompts.flatMap((prompt) => [`user: ${prompt}`, `agent: So: ${prompt}`]);
 
-/** The texts that a model gets whose last prompt is unanswered. */
+/** The texts that the model gets with its last prompt, which has no answer yet. */
 const modelTexts = (...prompts: string[]): string[] =>
   prompts.flatMap((prompt) => [prompt, `So: ${prompt}`]).slice(0, -1);
 

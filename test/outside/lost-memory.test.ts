@@ -84,7 +84,7 @@ const kinds: [string, () => Promise<Kind>][] = [
 ];
 
 test.each(kinds)(
-  'when %s, the conversation stays, and the next messages are answered, the first with a notice',
+  'when %s, the history stays, and the next messages are answered; the first answer has a notice',
   async (_, make) => {
     const { projectDir, provide, forget } = await make();
     const stage = await serverStage(projectDir, provide);
@@ -101,7 +101,7 @@ test.each(kinds)(
     expect(after[1]).toMatch(/^system: .*does not know what was said before/);
     expect(after).toHaveLength(3);
 
-    // The agent remembers the messages since then.
+    // The agent remembers the messages since it lost its memory.
     await stage.restart();
     await stage.runTurn(sessionId, 'Again.');
     const history = await stage.history(sessionId);
@@ -111,7 +111,7 @@ test.each(kinds)(
 );
 
 test.each(kinds.slice(0, 3))(
-  'when %s, a session made in a terminal, of which only the history was read, also continues',
+  'when %s, a session made in a terminal also continues, even if Liminal had only read its history',
   async (_, make) => {
     const { projectDir, provide, forget } = await make();
     const elsewhere = await serverStage(projectDir, provide);

@@ -19,7 +19,10 @@ export async function scriptedAgent(script: AgentScript) {
   return { control, projectDir, provide: () => new AcpProvider({ ...names, command, args, env }) };
 }
 
-/** A server whose agent is also used by other programs: its runtime with one provider, on a store that outlives it. */
+/**
+ * A server whose agent other programs use as well: its runtime with one provider, on a store that survives the
+ * server's restarts.
+ */
 export async function serverStage(projectDir: string, provide: () => CliProvider) {
   const medium = openMedium('memory');
   const storage = await medium.open();

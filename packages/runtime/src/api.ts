@@ -17,7 +17,7 @@ import type { AgentProcesses, ClientTerminal, TerminalRequest, TextPart } from '
 import type { StoredBlob } from '@liminal/storage';
 import type { TracedRun } from './tracing/index.ts';
 
-/** A message to subscribers. It is encoded at most once, however many subscribers there are. */
+/** A message to subscribers. The message's JSON is made at most once, however many subscribers get the message. */
 export interface Outgoing {
   readonly message: ServerMessage;
   /** The run that the message belongs to, with its trace; undefined if the message belongs to no run. */
@@ -54,8 +54,8 @@ export interface SubscribeOptions {
    */
   cursor?: string | undefined;
   /**
-   * True: growing text is sent as `session:append` between full upserts. False: only full upserts, by the batch
-   * gradient.
+   * If true, growing text is sent as `session:append` between full upserts. If false, only full upserts are sent, as
+   * often as the batch gradient allows.
    */
   deltas?: boolean | undefined;
 }
@@ -77,7 +77,7 @@ export interface FollowRunOptions {
   /** The sequence number after which events are sent; -1 for all events. */
   after: number;
   signal: AbortSignal;
-  /** True: wait for a run that has not begun. False: an unknown run is rejected with `RUN_NOT_FOUND`. */
+  /** If true, waits for a run that has not begun. If false, rejects an unknown run with `RUN_NOT_FOUND`. */
   waits?: boolean;
 }
 
@@ -85,7 +85,10 @@ export interface FollowRunOptions {
 export interface AttachedClient {
   /** Whether the client's user sent the message of this turn. */
   startedTurn(turnId: string): boolean;
-  /** Undefined if the client cannot read files. Rejects if the client has no such text, or when the signal aborts. */
+  /**
+   * Undefined if the client cannot read files. Rejects if the client does not have the text, or when the signal
+   * aborts.
+   */
   readText?: ((path: string, part: TextPart, signal: AbortSignal) => Promise<string>) | undefined;
   /**
    * Undefined if the client cannot write files. Rejects with `CLIENT_REFUSED` if the client reports that it wrote
@@ -103,24 +106,24 @@ export interface AttachedClient {
 
 /** How far history is behind the log. */
 export interface RuntimeMetrics {
-  /** Running runs, on all servers. */
+  /** The number of running runs on all servers. */
   openRuns: number;
-  /** Runs that have ended but are not in history yet, on all servers. */
+  /** The number of runs, on all servers, that have ended but are not in history yet. */
   backlogRuns: number;
-  /** Events that history lacks, of the runs that this server projects. */
+  /** The number of events that history lacks, of the runs that this server projects. */
   lagEvents: number;
 }
 
-/** Current numbers of this server; the sum over all servers is the number of the cluster. */
+/** This server's current metrics; the cluster's metrics are the sums over all servers. */
 export interface RuntimeGauges {
   /** Running turns. */
   turns: number;
-  /** Queued messages of the sessions in this server's memory. */
+  /** The number of queued messages of the sessions in this server's memory. */
   queuedMessages: number;
   approvalsWaiting: number;
-  /** Subscribers, counted once for each session that they subscribe to. */
+  /** The number of subscribers; a subscriber of two sessions counts twice. */
   subscribers: number;
-  /** Subscribers whose connection is slower than their session's messages. */
+  /** The number of subscribers whose connection is slower than their session's messages. */
   slowSubscribers: number;
   /** Agent processes by agent type; undefined if the operating system has no process table. */
   agents: AgentProcesses[] | undefined;
@@ -172,14 +175,14 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
 
   /**
    * Stops new turns: requests that would begin a turn are rejected with `SHUTTING_DOWN`, and queued messages stay
-   * queued. Resolves when no turn is running, or when `hurry` aborts. Subscribers are served as before.
+   * queued. Resolves when no turn is running, or when `hurry` aborts. Subscribers still get their messages.
    */
   finish(hurry: AbortSignal): Promise<void>;
   /** Ends every agent process; running turns end with the error `SERVER_ENDED`. */
   close(): Promise<void>;
 }
 
-/** Calls an operation's method with arguments that its schemas have parsed. Rejects as the method does. */
+/** Calls an operation's method with arguments that its schemas have parsed. Rejects with the method's error. */
 export async function perform<Name extends keyof typeof operations>(
   runtime: Pick<Runtime, Name>,
   name: Name,

@@ -7,7 +7,7 @@ export interface MeteredTurn {
   cliType: string;
   modelId: string;
   status: 'complete' | 'error' | 'aborted';
-  /** Only of a failed turn. */
+  /** Set only for a failed turn. */
   errorCode?: string;
   /** From the turn's start, when its agent has the message, to its end. */
   seconds: number;
@@ -18,9 +18,9 @@ export interface MeteredTurn {
   costDollars?: number;
 }
 
-/** Receives the counted figures. Its methods must not throw, and must cost almost nothing. */
+/** Receives the counted figures. The methods must not throw, and must cost almost nothing. */
 export interface Meter {
-  /** Called once for each turn, by the server that has written the turn's end. */
+  /** Called once for each turn, on the server that has written the turn's end. */
   turnEnded(turn: MeteredTurn): void;
   /** Called when a permission request ends, answered or not. */
   approvalEnded(cliType: string, seconds: number): void;
@@ -70,7 +70,7 @@ function firstTextAt({ outputItems }: Response): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** Not negative: the clocks of agents and servers may differ a little. */
+/** The result is never negative, although the clocks of agents and servers may differ a little. */
 function secondsBetween(from: number, to: number): number {
   return Math.max(0, to - from) / 1_000;
 }

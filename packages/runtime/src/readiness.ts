@@ -45,7 +45,7 @@ export class Readiness {
   }
 }
 
-/** A part that has not answered yet is not asked a second time. */
+/** Asks a part only once at a time: further callers wait for the running request. */
 function oneAtATime(name: string, ask: Dependency['ask']): () => Promise<string | undefined> {
   let asking: Promise<string | undefined> | undefined;
   return async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 interface RetryOptions {
-  /** Once aborted, a failed try is the last. */
+  /** Once it has aborted, a failed try is not repeated. */
   signal: AbortSignal;
   /** The delay between two tries, in ms. */
   everyMs: number;

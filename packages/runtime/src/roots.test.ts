@@ -47,7 +47,7 @@ test.each(['allowed/none', 'allowed/file'])('%s is not a folder', async (path) =
   });
 });
 
-test('a path is completed with folders below the roots; hidden folders need a leading dot', async () => {
+test('a prefix of a path is completed with folders below the roots; hidden folders are suggested only after a dot', async () => {
   const names = async (prefix: string) => (await roots.complete(prefix)).map(({ name }) => name);
   expect(await names('')).toEqual(['allowed']);
   expect(await names(join(base, 'allowed/SH'))).toEqual(['shop', 'shop-admin']);

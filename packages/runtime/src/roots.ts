@@ -20,14 +20,13 @@ export class Roots {
   }
 
   /**
-   * Skips roots that do not exist.
-   * @param hidden - Folders whose files are never shown, because they hold Liminal's own secrets.
+   * Reads the roots' real paths; roots that do not exist are skipped.
    */
   static async open(roots: readonly string[], hidden: readonly string[] = []): Promise<Roots> {
     return new Roots(await realPaths(roots), new HiddenFolders(hidden));
   }
 
-  /** Whether a real path is below a root, or is one. */
+  /** Whether a real path is a root, or is below a root. */
   holds(path: string): boolean {
     return this.#roots.some((root) => contains(root, path));
   }
@@ -37,12 +36,12 @@ export class Roots {
     return this.#hidden.hides(path);
   }
 
-  /** Whether a file must not be shown, at whatever path: it may be a hard link to a hidden file. */
+  /** Whether the file must not be shown, whatever its path: the path may be a hard link to a hidden file. */
   async hidesFile(found: Stats): Promise<boolean> {
     return this.#hidden.hasFile(found);
   }
 
-  /** The folders below a real path whose files must not be shown, relative to that path and with a trailing slash. */
+  /** The hidden folders below a real path, relative to that path and with a trailing slash. */
   hiddenBelow(path: string): string[] {
     const below = this.#hidden.paths.filter((folder) => contains(path, folder));
     return below.map((folder) => `${relative(path, folder)}/`);
@@ -54,7 +53,7 @@ export class Roots {
    */
   async admit(projectDir: string): Promise<string> {
     const path = resolve(expandHome(projectDir));
-    // A single file system call, because each message waits for it: only a folder has a `.`.
+    // Looks the folder up in a single file system call, because each message waits for this: only a folder has a `.`.
     const real = await realpath(`${path}/.`).catch(() => undefined);
     // A path outside the roots gets the same answer whether or not it exists, so that the answer reveals nothing about
     // it.

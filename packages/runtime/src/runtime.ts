@@ -115,8 +115,8 @@ export interface RuntimeOptions {
   tracing?: Tracing;
   /**
    * Ends all agents of this server at the given time, unless it is called again before. This works even while the
-   * server is suspended: after that time another server may own its sessions. The time is in ms on the clock of
-   * `os.uptime()`; undefined means never. Called only in a cluster.
+   * server is suspended, because another server may own its sessions after that time. The time is in ms on the clock
+   * of `os.uptime()`; undefined means never. Called only in a cluster.
    */
   endAgentsAt?: (atMs: number | undefined) => void;
   /** The current time in ms since the epoch. */
@@ -124,11 +124,11 @@ export interface RuntimeOptions {
 }
 
 interface CommandOption {
-  /** Whether a message that begins with `!` runs as the sender's own command. */
+  /** If true, a message that begins with `!` is run as a command; if false, the `!` is escaped. */
   runCommand?: boolean | undefined;
 }
 
-/** A space before a leading `!`, so that no agent takes a message forwarded by a program for a command. */
+/** Puts a space before a leading `!`, so that no agent runs a message from a program as a command. */
 const escapeCommand = (message: string): string =>
   message.startsWith('!') ? ` ${message}` : message;
 
@@ -220,7 +220,7 @@ export class SessionRuntime implements Runtime {
     });
     this.#cache = new SessionCache({
       get: async (sessionId) => this.sessions.get(sessionId),
-      // In a cluster the owner releases the session instead.
+      // In a cluster, only the session's owner may forget a session, when it releases the session.
       forget: (session) => {
         if (!cluster) this.sessions.forget(session);
       },
@@ -274,8 +274,8 @@ export class SessionRuntime implements Runtime {
   }
 
   /**
-   * @param owned - The session's id, and the fencing token of the lease under which it is created; a new id if not
-   * given.
+   * @param owned - The session's id, and the fencing token of the lease under which the session is created; if
+   * undefined, the session gets a new id.
    */
   async createSession(
     request: CreateSessionBody,
@@ -647,7 +647,7 @@ export class SessionRuntime implements Runtime {
     await this.sessions.dropDeleted(sessionId);
   }
 
-  /** Sends the whole list again, because changes or deletions may have been missed. */
+  /** Sends the whole list to its subscribers again, because they may have missed changes or deletions. */
   async publishAllSessions(): Promise<void> {
     const removed = await this.#store.findDeleted(this.#listSubscribers.shown);
     this.#listSubscribers.publish(await this.sessions.ownSummaries(), removed);
@@ -669,7 +669,7 @@ export class SessionRuntime implements Runtime {
     }
   }
 
-  /** For operations that begin a turn, or start an agent for a turn. */
+  /** Throws if the server is shutting down; called before a turn begins, or an agent starts for a turn. */
   #assertTakesTurns(): void {
     if (!this.isEnding) return;
     const message =

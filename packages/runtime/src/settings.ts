@@ -2,7 +2,7 @@
 export interface RuntimeSettings {
   /** The longest time for which deltas of one item are gathered into one event; 0 logs each delta at once. */
   cadenceMs: number;
-  /** How often a silent run gets a heartbeat; 0: never. */
+  /** How often a silent run gets a heartbeat event, in ms; 0: never. */
   heartbeatMs: number;
   /** A turn whose agent is silent for this long ends with `IDLE_TIMEOUT`; 0: never. */
   idleLimitMs: number;
@@ -29,14 +29,14 @@ export interface RuntimeSettings {
   maxIdleProcesses: number;
 }
 
-/** What happens to a permission request without an answer. */
+/** What happens to a permission request that nobody answers. */
 export interface ApprovalPolicy {
   /** In ms; 0: no deadline. */
   deadlineMs: number;
   /**
-   * The answer at the deadline, for this request only. With `reject`, a request without a refusal option is cancelled
-   * by stopping the turn; with `allow`, a request without an allow-once option, or with a form, keeps waiting for a
-   * user.
+   * The server's answer at the deadline; it holds for this request only. With `reject`, if the request has no option
+   * to refuse, the server stops the turn; with `allow`, if the request has no allow-once option, or has a form, the
+   * request keeps waiting for a user.
    */
   fallback: 'reject' | 'allow';
 }
@@ -45,11 +45,11 @@ export interface ApprovalPolicy {
 export interface UpsertSettings {
   /** Tokens between two upserts of a growing text; the last entry repeats. */
   batchGradientTokens: readonly number[];
-  /** Buffered text is published when no text has been added for this long, in ms. */
+  /** Buffered text is published when the item has not grown for this long, in ms. */
   batchTimeoutMs: number;
   /** How tokens are counted: four characters each, or a word each. */
   tokenCounter: 'characters' | 'words';
-  /** When a text's first upsert is published: at once, or when the first batch is full. */
+  /** When a text's first upsert is published: at its first piece, or when the first batch is full. */
   firstEmission: 'immediate' | 'threshold';
   /** How often publishing a message is retried. */
   retryAttempts: number;

@@ -1,11 +1,14 @@
-/** Decides which files may be shown to people, and opens such a file so that no link leads elsewhere. */
+/**
+ * Decides which files may be shown to people, and opens such a file without following a link to a file that may not
+ * be shown.
+ */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { contains } from '@liminal/agents';
 import { RuntimeError } from './errors.ts';
 import type { Roots } from './roots.ts';
 
-/** Virtual file systems: their files contain secrets of processes, and may be endless. */
+/** Folders of virtual file systems: their files contain secrets of processes, and may be endless. */
 const virtualFolders = ['/proc', '/sys', '/dev'];
 
 /** The folders that shown files may be in: the session's project folder, and the allowed roots. */
@@ -14,7 +17,7 @@ export interface FileScope {
   roots: Pick<Roots, 'holds' | 'hides' | 'hidesFile'>;
 }
 
-/** Whether the file at a real path may be shown, or named. */
+/** Whether the file at a real path may be shown, and its path be named. */
 export function mayBeShown(
   real: string | undefined,
   { projectDir, roots }: FileScope,
@@ -33,13 +36,13 @@ export async function openShown(
   real: string,
   scope: FileScope,
 ): Promise<{ file: FileHandle; opened: Stats }> {
-  // Checked before opening: opening a device can have effects.
+  // Check before opening, because opening a device can have effects.
   const found = await stat(real).catch(() => undefined);
   if (found === undefined) throw notFound(path);
   if (!found.isFile()) throw unreadable(path, 'is not a file with content to show');
   const file = await openThere(path, real);
   try {
-    // Checked again after opening: the path may lead elsewhere by now.
+    // Check again after opening, because the path may lead to another file by now.
     if (!mayBeShown(await whereIs(file, real), scope)) throw notAllowed(path);
     const opened = await file.stat();
     if (await scope.roots.hidesFile(opened)) throw notAllowed(path);
@@ -61,7 +64,10 @@ async function openThere(path: string, real: string): Promise<FileHandle> {
   throw unreadable(path, 'is not a file with content to show');
 }
 
-/** The real path of an open file; undefined if unknown. Linux reports the path; elsewhere the path is compared with the file. */
+/**
+ * The real path of an open file; undefined if unknown. Linux reports the path; on other systems the path is compared
+ * with the file.
+ */
 async function whereIs(file: FileHandle, real: string): Promise<string | undefined> {
   if (process.platform === 'linux') {
     return readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
@@ -90,7 +96,10 @@ function unreadable(path: string, why: string, cause?: unknown): RuntimeError {
   return new RuntimeError('FILE_UNREADABLE', `${path} ${why}.`, { cause });
 }
 
-/** Reads up to a number of bytes or the end; the stated size is not trusted: a file can grow while it is read. */
+/**
+ * Reads up to `length` bytes, or to the file's end; the file's stated size is not trusted, because a file can grow
+ * while it is read.
+ */
 export async function readUpTo(
   file: FileHandle,
   position: number,

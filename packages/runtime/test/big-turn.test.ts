@@ -35,7 +35,7 @@ async function turnOf(calls: number): Promise<number> {
   await runtime.send(sessionId, 'Go');
   for (let index = 0; index < calls; index++) {
     agent.call(sessionId, `tool-${index}`);
-    // Lets the calls so far reach the log and the readers.
+    // Waits until the calls so far are in the log and readers have them.
     if (index % 10 === 0) await new Promise(setImmediate);
   }
   agent.finish(sessionId);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SessionRuntime } from '../src/runtime.ts';
 import { Reader, startWorld, type World } from './harness.ts';
 
-/** More sessions than stay in memory. */
+/** The number of closed sessions in this test, more than stay in memory. */
 const many = 25;
 const kept = 20;
 

@@ -33,7 +33,7 @@ async function deafAgent(cancelLimitMs: number) {
   return { deaf, control, runtime, reader, sessionId };
 }
 
-test('a message that is sent before the process of an agent that ignores stops is ended waits for the next process', async () => {
+test('if an agent ignores a stop, a message that is sent before its process is ended is sent to the next process', async () => {
   const { control, runtime, reader, sessionId } = await deafAgent(500);
 
   await runtime.send(sessionId, 'Another.', 'next');
@@ -44,7 +44,7 @@ test('a message that is sent before the process of an agent that ignores stops i
   expect(control.processes).toHaveLength(2);
 });
 
-test('a message that waits for such a process starts no new process if the session is ended', async () => {
+test('if the session is ended while a message waits for the next process, no new process is started', async () => {
   const { deaf, control, runtime, sessionId } = await deafAgent(5_000);
   const given = vi.spyOn(deaf, 'sendMessage');
 

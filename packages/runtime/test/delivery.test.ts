@@ -154,7 +154,7 @@ test('a withdrawn item is removed from every reader', async () => {
   expect(late.items.has('a')).toBe(false);
 });
 
-test('a reader that came during a turn gets the discard of an item even if the fold had not shown the item', async () => {
+test('a reader that came during a turn gets the discard of an item that other readers were not shown yet', async () => {
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'too short to be shown yet');
   const plain = await ready();

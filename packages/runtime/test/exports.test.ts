@@ -107,7 +107,7 @@ describe('an exported session', () => {
     setImmediate(count);
     await exported();
     isDone = true;
-    // Each rule reads the text of the run and of its events in steps of its own.
+    // Each rule reads the text of the run, and then the texts of the events, in several steps.
     expect(turns).toBeGreaterThan(30);
   });
 
@@ -177,7 +177,7 @@ describe('an exported session', () => {
     expect(there?.outputItems).toContainEqual(
       expect.objectContaining({ content: 'Half a sen', endedAt: expect.any(String) }),
     );
-    // The events in the file lack the turn's end.
+    // The file has no end of the turn's events, so they are not archived.
     expect(await other.storage.eventArchive?.read(turnId)).toEqual([]);
     const again = (await partsOf(await exported(sessionId, other))).find(
       ({ type }) => type === 'run',
@@ -186,7 +186,7 @@ describe('an exported session', () => {
     expect(again).not.toHaveProperty('events');
   });
 
-  test('has none of the planted secrets: in texts cut anywhere, files, titles, nor the server’s own', async () => {
+  test('has none of the planted secrets in its texts, files and titles, wherever a text is cut, and none of the server’s own secrets', async () => {
     const all = plantedSecrets.map(({ around, secret }) => around.replace('¤', () => secret));
     const text = all.join('\n\n');
     const file = { uri: 'a.env', mimeType: 'text/plain', text };

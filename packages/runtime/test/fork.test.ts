@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
 import { type Driver, openMedium } from './medium.ts';
 
-/** The notice if later turns have changed files. */
+/** The notice in a fork after whose last turn later turns have changed files. */
 const filesAreNewer = (title: string) =>
   `The fork begins here. The files in the project folder include changes by later turns of “${title}”, which the agent does not know: tell it what it needs.`;
 
@@ -178,7 +178,7 @@ describe('a fork', () => {
     world.agent.finish(sessionId);
   });
 
-  test('is rejected with the agent’s reason if the agent has not stored the turn, and leaves nothing', async () => {
+  test('is rejected with the agent’s reason if the agent has not stored the turn, and no session is created', async () => {
     await turns('1');
     world.agent.fork = async () => {
       throw new ProviderError('TURN_NOT_STORED', 'It has not stored this turn.');
@@ -214,7 +214,7 @@ describe('a fork', () => {
     expect(await historyTexts(fork.sessionId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
   });
 
-  test('has each turn once even if an interrupted try with the same id left some turns', async () => {
+  test('has each turn once, even if an interrupted try with the same id has stored some of the turns', async () => {
     await turns('1', '2');
     const { store } = world.storage;
     const full = new StorageError('STORE_WRITE_FAILED', 'The disk is full.');
@@ -300,7 +300,7 @@ describe('a fork', () => {
     expect(world.agent.forks.at(-1)).toBe(own);
   });
 
-  test('lacks turns of another branch of the conversation, which its agent does not know', async () => {
+  test('lacks turns that its agent does not know because they belong to another branch', async () => {
     const [, left = ''] = await turns('1', '2', '3');
     world.agent.forked = { copies: new Map(), left: new Set([left]) };
     const fork = await world.runtime.fork(sessionId);

@@ -9,7 +9,7 @@ interface Loaded {
   sessionId: string;
 }
 
-/** Twelve readers subscribe to a session at once: four are loaded at the same time, and none that has left. */
+/** Twelve readers subscribe to a session at once: four are loaded at a time, and readers that have left are skipped. */
 export async function expectFourAtATime({ runtime, store, sessionId }: Loaded): Promise<void> {
   const { readItems } = store;
   const gate = Promise.withResolvers<void>();
@@ -22,7 +22,7 @@ export async function expectFourAtATime({ runtime, store, sessionId }: Loaded): 
   const readers = Array.from({ length: 12 }, () => new Reader(runtime, sessionId));
   await expect.poll(() => reads).toBe(4);
   for (const reader of readers.slice(4, 8)) reader.close();
-  // A page read without a subscription comes after the readers that could begin.
+  // A page that is read without a subscription waits until the readers before it have been loaded.
   const page = runtime.history(sessionId);
   await expect.poll(() => reads).toBe(5);
   gate.resolve();

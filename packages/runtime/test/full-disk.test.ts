@@ -86,7 +86,7 @@ test('INV-6 events that the log rejects are kept and shown later; readers get th
   expect(reader.items.get('a')).toMatchObject({ content: 'before meanwhile', status: 'complete' });
 });
 
-test('INV-6 a turn that the agent begins by itself comes after the previous turn’s end, even if the log accepted that end late', async () => {
+test('INV-6 if the agent begins a turn by itself, the turn comes after the previous turn’s end, even if the log accepts that end late', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'Hello');
   await reader.untilTurn('turn_started');
@@ -172,7 +172,7 @@ test('a message that cannot be stored is rejected with its code, leaves nothing 
   expect(world.agent.received).toEqual(['Hello again']);
 });
 
-test('a delivered message is not reported as rejected, nor delivered twice, if removing it from the queue failed', async () => {
+test('if a delivered message cannot be removed from the queue, it is not reported as rejected, and is not delivered twice', async () => {
   const reader = await start();
   const gate = Promise.withResolvers<void>();
   world.agent.hold = gate.promise;
@@ -192,7 +192,7 @@ test('a delivered message is not reported as rejected, nor delivered twice, if r
   expect((await after.runtime.history(sessionId)).entries).toMatchObject([{ content: 'Hello' }]);
 });
 
-test('a queued message that storage errors block is reported once, and sent when the store works again', async () => {
+test('if storage errors block a queued message, one error is reported, and the message is sent once the store works', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'one');
   await world.runtime.send(sessionId, 'two');

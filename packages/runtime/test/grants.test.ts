@@ -27,7 +27,9 @@ async function create({ runtime, projectDir }: World, projectId = projectDir): P
   return (await runtime.createSession(request)).sessionId;
 }
 
-/** Has the model call the tool, and answers if users are asked. Resolves to whether they were asked. */
+/**
+ * Makes the model call the tool, and answers if users are asked; resolves to whether users were asked.
+ */
 async function isAsked({ runtime }: World, sessionId: string, optionId: string): Promise<boolean> {
   const reader = await new Reader(runtime, sessionId).untilType('session:info');
   const { turnId } = await runtime.send(sessionId, 'Be loud');
@@ -76,7 +78,7 @@ test('the list of agents shows which of them use a project’s grants', async ()
   ]);
 });
 
-test('if the store cannot save a permission, the turn continues, a notice says so, and it applies in the session', async () => {
+test('if the store cannot save a permission, a notice reports that, the turn continues, and the permission applies in the session', async () => {
   const world = await start(2);
   const { store } = world.storage;
   store.addGrant = async () =>

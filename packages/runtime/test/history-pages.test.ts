@@ -6,8 +6,8 @@ import { Reader, startWorld, type World } from './harness.ts';
 import { openMedium } from './medium.ts';
 
 /**
- * A step of a turn: a call or script begins, inside the call or script `parent` (by its number) or at the top level; or
- * one ends.
+ * A step of a turn: a call, script, text or request begins, inside the call or script `parent` (by its number) or at
+ * the top level; or a call or script ends.
  */
 type Step =
   | { do: 'call' | 'script' | 'text' | 'ask'; parent: number; callId: number }
@@ -35,7 +35,7 @@ const story = fc.record({
 let world: World;
 afterEach(async () => world.end());
 
-/** What a user can distinguish: without sending times. */
+/** The part of each item that a user can distinguish, which does not include its times. */
 const shown = (items: readonly UpsertObject[]) =>
   items.map((item) => ({ ...item, emittedAt: '', sourceTimestamp: '', status: phaseOf(item) }));
 const phaseOf = ({ status }: UpsertObject) => (status === 'create' ? 'update' : status);
@@ -67,7 +67,10 @@ const callIdsIn = (view: SessionView) =>
     ),
   );
 
-/** Holds at any time: items are in the live order, and no result, inner item or request is shown without its call. */
+/**
+ * Checks what holds at any time: items are in the live order, and each result, inner item and request is shown with
+ * its call.
+ */
 function checkTogether(view: SessionView, live: SessionView): void {
   const shownIds = idsOf(view);
   expect(shownIds).toEqual(idsOf(live).filter((id) => shownIds.includes(id)));
@@ -178,7 +181,7 @@ test('a subagent with 300 calls and a script with 300 calls have their results w
     { do: 'script', parent: 99, callId: 0 },
   ];
   for (let n = 0; n < 300; n += 1) {
-    // The inner call and its end: the two outer calls are the oldest open ones.
+    // Begin and end an inner call; it is number 2, because the two outer calls are older.
     steps.push({ do: 'call', parent: n % 2, callId: n + 10 }, { do: 'end', which: 2 });
   }
   play(sessionId, [...steps, { do: 'end', which: 0 }, { do: 'end', which: 0 }]);

@@ -142,7 +142,7 @@ describe('archiving and pinning', () => {
     reader.close();
   });
 
-  test('a message to such a session comes after its history', async () => {
+  test('a message to a session of the agent’s own store is stored after the session’s history', async () => {
     keepInStore('made-elsewhere');
     await world.runtime.pin('made-elsewhere');
     const turnId = await runTurn('made-elsewhere');
@@ -150,7 +150,7 @@ describe('archiving and pinning', () => {
     expect(runs?.map(({ id }) => id)).toEqual(['stored-1', turnId]);
   });
 
-  test('such a session can be marked without its project folder; an unknown session is rejected', async () => {
+  test('a session of the agent’s own store can be marked without its project folder; an unknown session is rejected', async () => {
     const gone = join(world.projectDir, 'gone');
     await mkdir(gone);
     keepInStore('made-elsewhere', gone);
@@ -222,7 +222,7 @@ describe('deleting', () => {
     expect(world.warnings).toEqual([]);
   });
 
-  test('a session whose agent keeps its transcript is neither listed again nor loaded', async () => {
+  test('a deleted session whose transcript the agent keeps is not listed again, and cannot be loaded', async () => {
     keepInStore('made-elsewhere');
     await world.runtime.loadSession('made-elsewhere');
     const own = await create();
@@ -259,7 +259,7 @@ describe('deleting', () => {
     }
   });
 
-  test('what the agent stored of a session under earlier ids is not listed as another session', async () => {
+  test('a session that the agent stored under several ids is listed only once', async () => {
     keepInStore('elsewhere');
     const own = await create();
     await runTurn(own);

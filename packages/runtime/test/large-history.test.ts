@@ -64,14 +64,14 @@ test('SAFE: a page has only a few large items, and all pages together have all i
   const pages = await pagesFrom(first);
   for (const page of pages) expect(JSON.stringify(page).length).toBeLessThan(9 * 1024 * 1024);
   expect(idsOf(pages).slice(1)).toEqual(Array.from({ length: 10 }, (_, n) => `i${n}`));
-  // A reader that has missed too much of the turn also gets a page.
+  // A reader that has missed too much of the turn gets the newest page as well.
   const cursor = pages.at(-1)?.cursor;
   expect((await firstSeen()).entries).toHaveLength(2);
   expect((await firstSeen(first.cursor)).resumed).toBe('tail');
   expect(cursor).toBeDefined();
 });
 
-test('SAFE: four readers of a session are loaded at the same time, and none that has left', async () => {
+test('SAFE: four readers of a session are loaded at a time, and readers that have left are skipped', async () => {
   await world.runtime.send(sessionId, 'Go');
   world.agent.finish(sessionId);
   await expect

@@ -147,7 +147,7 @@ describe('after a restart', () => {
   });
 });
 
-test('another server of a cluster also shows them, before and after it has taken the session', async () => {
+test('in a cluster, a server that takes a session shows the last known values before and after that', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const { projectDir } = servers;

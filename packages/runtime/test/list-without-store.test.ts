@@ -33,7 +33,8 @@ async function startWith(isAway: (call: number) => boolean) {
   return { runtime, told };
 }
 
-// The first two calls list what an earlier server left, and then Liminal's own sessions.
+// The first two calls are regular: the sessions that an earlier server left, then Liminal's own sessions. Later calls
+// list sessions for agents.
 
 test('a database failure while an agent’s own sessions are listed is reported, and ends nothing', async () => {
   const { runtime, told } = await startWith((call) => call > 2);

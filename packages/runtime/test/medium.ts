@@ -42,8 +42,8 @@ function sqliteMedium(): Medium {
     open: async () => (opened = await openSqliteStorage(dataDir)),
     crash: async () => {
       const left = files.map((path) => (existsSync(path) ? readFileSync(path) : undefined));
-      // The kernel releases a dead server's lock. A living server releases it only by closing, which also cleans up, so
-      // the files are restored to their state at the crash.
+      // The kernel releases a dead server's lock. This process is alive and can release the lock only by closing,
+      // which also cleans up; so the files are restored afterwards to their state at the crash.
       await opened?.close();
       for (const [index, path] of files.entries()) {
         const bytes = left[index];

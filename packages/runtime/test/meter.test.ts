@@ -35,7 +35,7 @@ async function play({ runtime, agent }: World, costUsd: number): Promise<string>
   return turnId;
 }
 
-test('a turn’s cost is the growth of the session’s cost, also over restarts; a total that restarts counts completely', async () => {
+test('a turn’s cost is the growth of the session’s total cost, also across restarts; if the total starts at 0 again, it is the whole total', async () => {
   await play(world, 0.5);
   await play(world, 0.75);
   const second = await world.restart('close');

@@ -50,7 +50,7 @@ const payloads: EventPayload[] = [
   },
 ];
 
-/** Normally only every second case. */
+/** Only every second payload is tested, except in long runs. */
 test.each(atLength ? payloads : payloads.filter((_, index) => index % 2 === 1))(
   'SAFE: an error with $type, wherever it is thrown, ends only that turn: the next turn and another session work',
   async (payload) => {
@@ -65,7 +65,7 @@ test.each(atLength ? payloads : payloads.filter((_, index) => index % 2 === 1))(
     };
     let sprung = 0;
     for (let after = 1; ; after += 1 + Math.floor(after / 8)) {
-      // Readers are part of the path.
+      // Readers are subscribed, because the error may also be thrown on their part of the path.
       const readers = [new Reader(runtime, hurt), new Reader(runtime, hurt, { deltas: true })];
       const { turnId, queued } = await runtime.send(hurt, 'Go.');
       await runtime.send(healthy, 'Go on.');
@@ -91,11 +91,11 @@ test.each(atLength ? payloads : payloads.filter((_, index) => index % 2 === 1))(
   },
 );
 
-/** `say` runs on the agent's own side and may also throw. */
+/** Calls `say`, which runs on the agent's side and may throw as well. */
 function emitIfPossible(say: () => void): void {
   try {
     say();
   } catch {
-    // In that case the event did not reach the runtime.
+    // If `say` throws, the event did not reach the runtime.
   }
 }

@@ -87,7 +87,7 @@ test('an agent whose own program notifies can still end its turn itself', async 
   const { runtime, agent } = world;
   const { turnId } = await runtime.send(sessionId, 'Hello');
   agent.agentTurn = () => {
-    // The notification has arrived; the agent's own report follows.
+    // `notify` is called now; the agent's own report follows a moment later.
     setImmediate(() => {
       agent.text(sessionId, 'a', 'The last words.');
       agent.finish(sessionId);

@@ -18,10 +18,10 @@ test('INV-6: repetitive text reaches readers and history completely, however it 
   await runtime.send(sessionId, 'Say it all.');
   for (const { period, size, chunks } of periodicTexts) {
     agent.text(sessionId, `m-${period}-${size}`, ...chunks);
-    // As from an agent: not all at once.
+    // Wait between the texts, because an agent does not send them all at once.
     await new Promise(setImmediate);
   }
-  // Before the items end, because their ends contain the complete texts.
+  // Compare before the items end, because their ends contain the complete texts.
   for (const reader of [whole, growing]) await expect.poll(() => wrong(reader)).toEqual([]);
   agent.finish(sessionId);
   for (const reader of [whole, growing]) {

@@ -33,7 +33,7 @@ test('prewarm starts an agent before the message, once', async () => {
   expect(world.agent.loads).toEqual([sessionId]);
 });
 
-test('an agent that saves no time by it is not prewarmed', async () => {
+test('an agent that does not start faster when prewarmed is not prewarmed', async () => {
   Object.assign(world.agent, { prewarms: false });
   world.agent.crash(sessionId);
   await world.runtime.prewarm(sessionId);
@@ -75,7 +75,7 @@ test('opening a session starts no agent if none was running', async () => {
   world.agent.crash(sessionId);
   world.agent.crash(other);
   await world.runtime.loadSession(sessionId);
-  // The other agent's start would have come first.
+  // If the first session's agent were started, its start would come before this one.
   await world.runtime.prewarm(other);
   await untilAlive(other);
   expect(world.agent.loads).toEqual([other]);

@@ -15,7 +15,7 @@ export class Reader {
   readonly messages: ServerMessage[] = [];
   readonly items = new Map<string, UpsertObject>();
   cursor: string | undefined;
-  /** The return value of `send`: false stands for a full transport. */
+  /** The value that `send` returns: false means that the transport is full. */
   ready = true;
   fault: Error | undefined;
   readonly #subscription;

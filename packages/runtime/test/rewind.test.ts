@@ -78,7 +78,7 @@ test('a rewind is rejected while a turn runs, and for an unknown turn', async ()
   expect(world.agent.rewindings).toEqual([]);
 });
 
-test('an agent that does not keep earlier states of files is not asked', async () => {
+test('an agent that does not keep earlier states of files is not asked to restore them', async () => {
   const turnId = await turn('One.');
   const isOffered = async () => (await world.runtime.listAgents())[0]?.rewinds;
   expect(await isOffered()).toBe(true);

@@ -30,7 +30,7 @@ export class ScriptedAgent extends DriverProvider {
   declare forksWhole: boolean;
   readonly alive = new Set<string>();
   readonly loads: string[] = [];
-  /** For each load of a session, whether the session had an answer before. */
+  /** For each load of a session, whether the session had an answer before that load. */
   readonly histories: (boolean | undefined)[] = [];
   /** The files that a rewind changes; an error is thrown only if it is not a dry run. */
   rewound: RewindResult | ProviderError = { files: [], insertions: 0, deletions: 0 };
@@ -78,7 +78,7 @@ export class ScriptedAgent extends DriverProvider {
   refuse: ProviderError | undefined;
   /** The titles that the open sessions were given. */
   readonly titles: string[] = [];
-  /** How many openings from now on find the session open in another program. */
+  /** For how many further openings the session counts as open in another program. */
   inUse = 0;
   /** `sendMessage` waits for this promise. */
   hold: Promise<void> = Promise.resolve();
@@ -255,7 +255,7 @@ export class ScriptedAgent extends DriverProvider {
     }
   }
 
-  /** Calls a tool, with its result. */
+  /** Emits a tool call with its result. */
   call(sessionId: string, itemId: string): void {
     const called = { name: 'Read', callId: `${itemId}-call` };
     this.emit(sessionId, { type: 'item_start', itemId, itemType: 'function_call', ...called });

@@ -33,7 +33,7 @@ test('a server that shuts down lets the running turn end by itself, and begins n
     await expect(runtime.send(id, 'Too late')).rejects.toMatchObject(refused);
   }
   await expect(newSession()).rejects.toMatchObject(refused);
-  // This message was sent before, and may be sent again because its answer was lost.
+  // This message was sent before; the same request is accepted again, because its answer may have been lost.
   expect(await runtime.send(sessionId, 'Hello', turnId)).toEqual({ turnId, queued: false });
   expect(isOver).toBe(false);
 

@@ -72,7 +72,7 @@ test('SAFE: a session that could not be stored frees its place', async () => {
   expect((await createMany(5)).made).toHaveLength(2);
 });
 
-test('SAFE: sessions created while the open ones are counted are counted once each', async () => {
+test('SAFE: sessions that are created while the server counts the open sessions are counted exactly once', async () => {
   world = await startWorld({ maxSessions: 4 });
   await create();
   const { store } = world.storage;

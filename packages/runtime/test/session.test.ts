@@ -40,7 +40,7 @@ test('each run has a W3C trace of its own, which all its events carry', async ()
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   for (const count of [1, 2]) {
     await world.runtime.send(sessionId, 'Hello');
-    // The previous turn may still be on its way into history.
+    // The send may find the previous turn on its way into history, and then queues the message.
     await reader.untilTurn('turn_started', count);
     world.agent.text(sessionId, `a${count}`, 'Hi');
     world.agent.finish(sessionId);
@@ -178,7 +178,7 @@ test('cancel records the user’s stop, and ends the turn as cancelled', async (
   expect(reader.items.get('a')).toMatchObject({ content: 'One', status: 'complete' });
   await world.runtime.cancel(sessionId);
   expect(world.agent.cancels).toHaveLength(1);
-  // Recorded once, although the agent also reports the stop.
+  // The stop is recorded once, although the agent reports it as well.
   const types = world.medium.acknowledged.get(turnId)?.map(({ type }) => type) ?? [];
   expect(types.filter((type) => type === 'turn_aborted_by_user')).toHaveLength(1);
 });

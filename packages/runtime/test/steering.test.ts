@@ -130,7 +130,10 @@ describe('a steered message', () => {
 
   test('is rejected with advice if no turn runs, or if the agent does not support steering', async () => {
     const steer = async (to = sessionId) => world.runtime.steer(to, 'A word.');
-    const nothingRuns = { code: 'NOTHING_TO_STEER', message: expect.stringContaining('Send the text as') };
+    const nothingRuns = {
+      code: 'NOTHING_TO_STEER',
+      message: expect.stringContaining('Send the text as'),
+    };
     await expect(steer()).rejects.toMatchObject(nothingRuns);
     await begin();
     world.agent.finish(sessionId);
@@ -177,7 +180,7 @@ describe('a steered message that the agent handles only after the turn', () => {
   test('is being sent until its own turn is logged, and is sent once', async () => {
     await leave();
     expect(await queue()).toEqual([['A word.', 'sending']]);
-    // The next message also waits for its turn.
+    // The next message also waits, because the earlier message comes first.
     await world.runtime.send(sessionId, 'And more.');
     await world.agent.comeTo(sessionId, messageId, 'A word.');
     await reader.untilTurn('turn_started', 2);
@@ -352,7 +355,7 @@ describe('the queue', () => {
     world.agent.beforeSteer = async () => {
       const first = async () => (await store.getSession(sessionId))?.queue[0]?.state;
       await expect.poll(first).toBe('sending');
-      // From here on, nothing of the session is stored.
+      // From now on, no change of the session's record is stored.
       vi.spyOn(store, 'saveSession').mockResolvedValue();
     };
     const { turnId } = await world.runtime.sendQueuedNow(sessionId, ids[0]!);

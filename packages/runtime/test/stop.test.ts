@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const world of worlds.splice(0)) await world.end();
 });
 
-/** Options of a poll: each state is soon over. */
+/** Options of a poll. The interval is short, because each polled state lasts only a short time. */
 const soon = { interval: 5 };
 
 /** One session, and the messages that its agent got. */
@@ -232,7 +232,7 @@ async function pausedTalk(): Promise<Talk> {
   return talk;
 }
 
-test('a stop whose turn does not end before the server crashes still applies afterwards, and no question is asked again', async () => {
+test('if the server crashes before a stopped turn has ended, the stop still applies, and no question is asked again', async () => {
   const talk = await Talk.begin();
   await talk.world.runtime.send(talk.sessionId, 'Go.');
   await talk.queueUp(1);
@@ -257,7 +257,7 @@ test('a stop of an idle session changes nothing', async () => {
   await expect.poll(() => talk.world.agent.received, soon).toEqual(['Go.', 'One.']);
 });
 
-test('a stop while the agent takes the message stops its turn, and the next message waits', async () => {
+test('a stop while the agent is accepting the message stops the message’s turn, and the next message waits', async () => {
   const talk = await Talk.begin();
   const { agent, runtime } = talk.world;
   const held = Promise.withResolvers<void>();
@@ -320,7 +320,7 @@ describe.each(next)('a paused queue, %s', (how) => {
   });
 });
 
-test('a message of the queue that was being steered when the turn was stopped comes back to its front', async () => {
+test('if a queued message is being steered when the turn is stopped, it returns to the front of the queue', async () => {
   const talk = await Talk.begin();
   const { runtime } = talk.world;
   await runtime.send(talk.sessionId, 'Go.');

@@ -73,7 +73,7 @@ const taken = (turnIds: string[], message: string) => ({
   takenBack: { turnIds, message },
 });
 
-describe('of a bare model', () => {
+describe('taking back turns of a bare model', () => {
   test('after turn 2 of 3 is taken back, the model gets turn 1 and the new message, before and after a restart', async () => {
     const { world, client, sessionId, ask } = await modelTalk();
     const [, two, three] = [await ask('One?'), await ask('Two?'), await ask('Three?')];
@@ -89,7 +89,7 @@ describe('of a bare model', () => {
     expect(modelInput(client)).toEqual(['One?', 'A1', 'Two again?', 'A4', 'And?']);
   });
 
-  test('the same holds if the server stops before the next message', async () => {
+  test('the model gets only the new message, even if the server restarts before it is sent', async () => {
     const { world, client, sessionId, ask } = await modelTalk();
     const first = await ask('One?');
     await ask('Two?');
@@ -140,13 +140,13 @@ test('nothing is removed: history has all turns, and connected, returning and ne
   expect(ends).toContainEqual(expect.objectContaining({ turnId: rewind, rewoundTo: two }));
   const resumed = back.ofType('session:history').flatMap((message) => message.turns);
   expect(resumed).toContainEqual(expect.objectContaining({ turnId: rewind, rewoundTo: two }));
-  // Read page by page, with newer pages added, the result is the same.
+  // Pages of history, put together, show the same turns as taken back.
   const newest = await next.runtime.history(sessionId, { limit: 2 });
   const older = await next.runtime.history(sessionId, { limit: 2, before: newest.before });
   expect([...takenBack([...older.turns, ...newest.turns]).keys()]).toEqual([three, two]);
 });
 
-describe('is rejected', () => {
+describe('taking turns back is rejected', () => {
   test('while a turn runs, and for turns that are unknown, were taken back, or were not begun by a user', async () => {
     const { world, sessionId, ask } = await scriptedTalk();
     const [one, two] = [await ask('One.'), await ask('Two.')];
@@ -165,7 +165,7 @@ describe('is rejected', () => {
     expect(world.agent.takenBack).toEqual([[two]]);
   });
 
-  test('if the agent does not support it; then nothing is changed', async () => {
+  test('if the agent cannot take turns back; then nothing is changed', async () => {
     const { world, sessionId, ask } = await scriptedTalk();
     const one = await ask('One.');
     Object.assign(world.agent, { rewindsConversation: false });
@@ -279,7 +279,7 @@ test('an export has the turns that were taken back, marked, also if it is import
   const bytes = async function* () {
     for (const piece of file) yield Buffer.from(piece);
   };
-  // Here the session's ids are taken.
+  // The session's ids are taken on this server, so the import gets other ids.
   const copy = await world.runtime.importSession(bytes());
   expect(copy.sessionId).not.toBe(sessionId);
   const { turns } = await world.runtime.history(copy.sessionId);
@@ -313,7 +313,7 @@ function stored(turnId: string, said: string, place: Partial<StoredTurn> = {}): 
   return { turnId, events: payloads.map((payload) => ({ turnId, timestamp, payload })), ...place };
 }
 
-test('turns that were taken back are not a fork, neither for the agent’s next process nor for a terminal that continues', async () => {
+test('turns that were taken back do not count as a fork: not for the agent’s next process, nor when a terminal continues', async () => {
   const { world, sessionId, ask } = await scriptedTalk();
   const [one, two] = [await ask('One.'), await ask('Two.')];
   await world.runtime.rewind(sessionId, two, conversation);

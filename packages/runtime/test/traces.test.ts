@@ -11,7 +11,7 @@ const traceContext: TraceContext = {
   traceparent: `00-${traceId}-${spanId}-00`,
   tracestate: 'rojo=00f067aa0ba902b7',
 };
-/** Another span of that trace, with its flags. */
+/** Another span of the trace in `traceContext`, with the same flags. */
 const within = expect.stringMatching(
   new RegExp(`^00-${traceId}-(?!${spanId})[0-9a-f]{16}-00$`),
 ) as string;
@@ -45,7 +45,7 @@ test('FR-001-10 a turn belongs to the trace of the request that sent its message
   });
 });
 
-test('a queued message keeps its trace, also if the server crashes; others have their own', async () => {
+test('a queued message keeps its trace, even if the server crashes; messages without a trace get one of their own', async () => {
   const { world, sessionId } = await begin();
   await world.runtime.send(sessionId, 'first');
   const waiting = randomUUID();

@@ -64,7 +64,7 @@ test.each(['crash', 'close'] as const)(
   },
 );
 
-test('a session whose agent asks nothing again after a crash is listed as interrupted, until it is continued', async () => {
+test('a session whose agent does not repeat its question after a crash is listed as interrupted until a user continues it', async () => {
   const world = await startWorld();
   worlds.push(world);
   const { sessionId } = await world.runtime.createSession({

@@ -18,7 +18,7 @@ export function checkRun(run: readonly StreamEvent[]): void {
   for (const { payload } of run) {
     if (!('itemId' in payload) || payload.type === 'item_delta') continue;
     const starts = payload.type === 'item_start' || payload.type === 'script_execution_start';
-    // An item starts once: later starts do not count.
+    // Only the first start of an item counts: its later starts do not open it again.
     if (!starts) openAtEnd.delete(payload.itemId);
     else if (!ended.has(payload.itemId)) openAtEnd.add(payload.itemId);
     if (!starts) ended.add(payload.itemId);
@@ -45,7 +45,7 @@ export function shownOf(runs: readonly StreamEvent[][]): UpsertObject[] {
   return timeless(shown);
 }
 
-/** By id, and without times. */
+/** The items sorted by id, without their times. */
 export function timeless(items: Iterable<UpsertObject>): UpsertObject[] {
   return Array.from(items, (item) => ({ ...item, emittedAt: '', sourceTimestamp: '' })).toSorted(
     (a, b) => a.itemId.localeCompare(b.itemId),

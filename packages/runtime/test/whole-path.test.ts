@@ -13,7 +13,10 @@ import { checkRun, shownOf, storedOf, timeless } from './whole-path-truth.ts';
 const isLong = process.env['FAULTS'] === 'long';
 const { FAULTS_SEED, FAULTS_PATH } = process.env;
 
-/** Deltas are logged one by one, joined a little, and joined until another event comes. */
+/**
+ * The cadences, in ms: deltas are logged one by one, or a few are joined, or all are joined until another event
+ * comes.
+ */
 const cadences = [0, 2, 5_000];
 
 const readerActions = ['reconnect', 'return', 'forget', 'remember', 'stall', 'drain'] as const;
@@ -70,7 +73,7 @@ describe.each([
         {
           numRuns: runs,
           ...replay(),
-          // A run that hangs is also a counterexample, and its seed is printed.
+          // A run that hangs is reported as a counterexample, with its seed.
           timeout: 20_000,
           ...(!isLong && { interruptAfterTimeLimit: 90_000 }),
         },
@@ -132,7 +135,7 @@ class Play {
     await this.#world.end();
   }
 
-  /** Plays a turn, unless the server stops in the middle of it. */
+  /** Plays a turn to its end, or until the server stops. */
   async #turn({ script, after }: Story['turns'][number]): Promise<void> {
     const { turnId } = await this.#world.runtime.send(this.#sessionId, 'Go');
     const followed = await this.#follow(turnId);
@@ -148,7 +151,7 @@ class Play {
     await this.#settled();
   }
 
-  /** Returns whether the server stopped and restarted, which ends the turn. */
+  /** Plays the steps that are due; returns whether the server was stopped and restarted, which ends the turn. */
   async #takeSteps(): Promise<boolean> {
     for (;;) {
       const [next] = this.#steps;
@@ -221,7 +224,8 @@ class Play {
   async #follow(runId: string): Promise<Followed> {
     const stop = new AbortController();
     const feed = await this.#world.runtime.followRun(runId, { after: -1, signal: stop.signal });
-    if (feed.kind === 'snapshot') throw new Error('The run was settled before it began.');
+    if (feed.kind === 'snapshot')
+      throw new Error('The run must not be settled before it has begun.');
     const events: StreamEvent[] = [];
     const collect = async (): Promise<void> => {
       for await (const event of feed.events) events.push(event);

@@ -22,8 +22,8 @@ const tidyLater = makeFunctionReference<'mutation', { blobs: BlobId[] }>('blobs:
 
 /**
  * Adds a session's hold on a blob. Without a session, or for a deleted one, the blob waits for a session from `since`
- * on (ms since the epoch). If no blob with the hash is stored, the staged one gets the hash. Returns the stored media
- * type; null if the blob is not stored and nothing was staged. Throws `AGAIN`.
+ * on (ms since the epoch). If no blob with the hash is stored, the staged blob gets the hash. Returns the stored
+ * media type; null if the blob is not stored and nothing was staged. Throws `AGAIN`.
  */
 export const keep = mutation({
   args: {
@@ -55,9 +55,9 @@ export const stage = mutation({
     mimeType: v.string(),
     /** The current time, ms since the epoch: a blob that is never finished is swept like an upload. */
     since: v.number(),
-    /** Absent for the first parts. */
+    /** The blob's id; absent when the first parts are staged. */
     blob: v.optional(blobId),
-    /** The index of the first of these parts. */
+    /** The index, in the blob, of the first of `parts`. */
     from: v.number(),
     parts: v.array(v.string()),
   },
@@ -86,7 +86,10 @@ export const find = query({
   },
 });
 
-/** A blob's parts from an index on, as many as one call may return; the rest begins at `next`. Throws `AGAIN`. */
+/**
+ * A blob's parts from an index on, as many as one call may return; `next` is the index of the next part, or null.
+ * Throws `AGAIN`.
+ */
 export const read = query({
   args: { secret: v.string(), blob: blobId, from: v.number() },
   returns: v.object({ parts: v.array(v.string()), next: v.union(v.number(), v.null()) }),
@@ -225,7 +228,7 @@ async function findBlob(ctx: QueryCtx, hash: string) {
     .unique();
 }
 
-/** A blob that is being written. Throws `AGAIN` if it is no longer being written. */
+/** A blob that is being written. Throws `AGAIN` if the blob was finished or removed in the meantime. */
 async function stagedBlob(ctx: QueryCtx, id: BlobId): Promise<Doc<'blobs'>> {
   const blob = await ctx.db.get(id);
   if (!blob || blob.hash !== undefined) throw again();

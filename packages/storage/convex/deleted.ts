@@ -2,7 +2,7 @@ import { v } from 'convex/values';
 import type { MutationCtx, QueryCtx } from './server.ts';
 import { assertSecret, query } from './server.ts';
 
-/** Those of the ids that belong to a deleted session: its own id, or its agent's id for it. */
+/** Returns those of the ids that belong to deleted sessions, as their own ids or as their agents' ids. */
 export const find = query({
   args: { secret: v.string(), ids: v.array(v.string()) },
   returns: v.array(v.string()),

@@ -1,4 +1,4 @@
-/** Reads Responses. A Response that is too large for one call is read in several calls, all of one revision. */
+/** Reads Responses. If a Response is too large for one call, several calls read it, all from the same revision. */
 import { getConvexSize, v } from 'convex/values';
 import type { Doc, QueryCtx } from './server.ts';
 import { again, assertSecret, callMax, query } from './server.ts';
@@ -9,7 +9,7 @@ const range = v.object({
   revision: v.string(),
   from: v.number(),
   to: v.number(),
-  /** Only the first `parts` parts of the last item; by default all. */
+  /** Only the first `parts` parts of the range's last item; by default all its parts. */
   parts: v.optional(v.number()),
 });
 type ItemRange = typeof range.type;
@@ -36,8 +36,8 @@ export const head = query({
 });
 
 /**
- * Heads of a session's runs, oldest first, from a given run on; null if that run is not in the session. The rest begins
- * at `next`.
+ * Heads of a session's runs, oldest first, from a given run on; null if that run is not in the session. If one call
+ * cannot return all heads, `next` is where the next call begins.
  */
 export const runs = query({
   args: { secret: v.string(), threadId: v.string(), fromRunId: v.optional(v.string()) },
@@ -68,7 +68,7 @@ export const runs = query({
 
 /**
  * Runs of a session, newest first, with their items before a place: the runs of the newest `limit` items, and one more
- * run with items if there are older items. Older runs come before `next`.
+ * run with items if there are older items. If there are older runs, they come before `next`.
  */
 export const page = query({
   args: {
@@ -110,8 +110,8 @@ export const page = query({
 });
 
 /**
- * Parts of items, the last parts of each range first, as many as one call may return; `rest` are the remaining ranges.
- * Throws `AGAIN`.
+ * Parts of items, as many as one call may return, and the last parts of each range first; `rest` are the ranges that
+ * must still be read. Throws `AGAIN`.
  */
 export const items = query({
   args: { secret: v.string(), ranges: v.array(range) },
@@ -139,7 +139,7 @@ export const items = query({
 
 /**
  * The ranges of items with one of these hashes, on one side of an index, at most `most` for each hash; `rest` are the
- * remaining hashes.
+ * hashes that must still be looked up.
  */
 export const calls = query({
   args: {

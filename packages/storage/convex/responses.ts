@@ -16,9 +16,9 @@ const row = v.object(rowFields);
 const run = v.object({
   message: v.object(messageFields),
   revision: v.string(),
-  /** The revision that `rows` change; without a revision, `rows` are all items. */
+  /** The revision that `rows` change; absent if `rows` are all items of the run. */
   base: v.optional(v.string()),
-  /** The generation in which the items were staged; `rows` is then empty. */
+  /** The generation in which the items were staged; if it is given, `rows` is empty. */
   staged: v.optional(v.number()),
   rows: v.array(row),
 });
@@ -40,7 +40,10 @@ export const save = mutation({
   },
 });
 
-/** Begins to stage a run's items, and returns their generation. Another writer of the run must then start over. */
+/**
+ * Begins to stage a run's items, and returns their generation. If another writer is staging items of the same run,
+ * that writer must start over.
+ */
 export const begin = mutation({
   args: { secret: v.string(), runId: v.string() },
   returns: v.number(),
@@ -79,7 +82,7 @@ export const tidy = internalMutation({
   },
 });
 
-/** Saves one run. Returns true if there may now be items that are no longer read. */
+/** Saves one run. Returns true if the run may now have items that no reader reads. */
 async function saveRun(ctx: MutationCtx, each: Infer<typeof run>): Promise<boolean> {
   const { message, revision } = each;
   if (await isDeleted(ctx, message.threadId)) return dropStaged(ctx, each);
@@ -93,7 +96,7 @@ async function saveRun(ctx: MutationCtx, each: Infer<typeof run>): Promise<boole
   return each.staged !== undefined || (stored !== null && stored.generation !== generation);
 }
 
-/** Drops a run's staged items. Returns true if there were any. */
+/** Drops a run's staged items. Returns true if any were staged. */
 async function dropStaged(
   ctx: MutationCtx,
   { message, staged }: Infer<typeof run>,

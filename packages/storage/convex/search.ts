@@ -39,7 +39,7 @@ const place = v.object({
 });
 type ItemPlace = typeof place.type;
 
-/** Items with one of the words. An item may have changed since it was indexed. */
+/** Items with one of the words. An item may have changed since its words were indexed. */
 export const items = query({
   args: { secret: v.string(), words: v.string(), projectId: v.optional(v.string()) },
   returns: v.array(place),
@@ -51,7 +51,7 @@ export const items = query({
     const places: ItemPlace[] = [];
     let size = 0;
     let seen = 0;
-    // One by one, because all candidates together could be more than one call may read.
+    // Read the matches one by one, because all of them together could be more than one call may read.
     for await (const { words, ...each } of found) {
       const message = await findMessage(ctx, each.runId);
       size += getConvexSize(words) + getConvexSize(message ?? null);

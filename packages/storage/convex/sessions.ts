@@ -17,7 +17,10 @@ const continueRemoval = makeFunctionReference<'mutation', { sessionId: string }>
   'sessions:removeRest',
 );
 
-/** Saves a session. Saves nothing if a later owner has stored its record (`stale`), or the session has been deleted. */
+/**
+ * Saves a session. Saves nothing if a later owner has stored the session's record (`stale`), or if the session has
+ * been deleted.
+ */
 export const save = mutation({
   args: { secret: v.string(), session: v.object(sessionFields), record: v.array(v.string()) },
   returns: v.union(v.literal('saved'), v.literal('stale'), v.literal('deleted')),
@@ -93,7 +96,7 @@ export const list = query({
   },
 });
 
-/** Sessions after a place, newest first, without reading those before it. */
+/** Sessions after a place, newest first; sessions before the place are not read. */
 async function* sessionsAfter(
   ctx: QueryCtx,
   after: typeof place.type | undefined,
@@ -121,8 +124,8 @@ async function* sessionsAfter(
 
 /**
  * Deletes a session with up to 1000 of its holds on blobs and up to 1000 of its runs, fewer if the runs are large.
- * Returns true if there are more, which are deleted even if the caller does not call again. Items, and the bytes of
- * blobs, are deleted later. If the session is stored, `ids` are stored as a deleted session's.
+ * Returns true if more must be deleted; that happens later even if the caller does not call again. Items, and the
+ * bytes of blobs, are deleted later. If the session is stored, `ids` are stored as the ids of a deleted session.
  */
 export const remove = mutation({
   args: { secret: v.string(), sessionId: v.string(), ids: v.array(v.string()) },
@@ -152,7 +155,7 @@ export const removeRest = internalMutation({
   },
 });
 
-/** Ends some holds and deletes some runs of a session. Returns true if there may be more. */
+/** Ends some holds and deletes some runs of a session. Returns true if there may be more holds or runs. */
 async function removeSome(ctx: MutationCtx, sessionId: string): Promise<boolean> {
   const holdsMore = await endHolds(ctx, sessionId);
   const found = ctx.db

@@ -6,7 +6,10 @@ import { deletedMax } from './server.ts';
 /** The most documents that one call deletes. */
 const rowsMax = 500;
 
-/** Deletes a run's items of generations that are neither current nor being written. Returns true if all are gone. */
+/**
+ * Deletes a run's items of generations that are neither current nor being written. Returns true if no such items are
+ * left.
+ */
 export async function tidyRun(ctx: MutationCtx, runId: string): Promise<boolean> {
   const message = await ctx.db
     .query('messages')
@@ -20,7 +23,7 @@ export async function tidyRun(ctx: MutationCtx, runId: string): Promise<boolean>
     .filter((generation) => generation !== undefined)
     .toSorted((a, b) => a - b);
   const budget = { rows: rowsMax, bytes: deletedMax };
-  // Before, between and after the generations to keep.
+  // Delete the items before, between and after the generations that stay.
   for (const [at, above] of [-1, ...keptGenerations].entries()) {
     const below = keptGenerations[at] ?? Infinity;
     for (const table of ['items', 'words'] as const) {
@@ -45,7 +48,7 @@ export async function outdate(ctx: MutationCtx, runId: string, generation: numbe
   }
 }
 
-/** Deletes parts of a removed blob. Returns true if all are gone. */
+/** Deletes parts of a removed blob. Returns true if no such items are left. */
 export async function tidyBlob(ctx: MutationCtx, blob: GenericId<'blobs'>): Promise<boolean> {
   const found = ctx.db.query('parts').withIndex('by_blob', (place) => place.eq('blob', blob));
   let bytes = deletedMax;

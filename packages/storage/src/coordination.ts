@@ -7,18 +7,19 @@
 export interface Lease {
   name: string;
   holder: string;
-  /** Increases with every change of the holder: a smaller token belongs to a former holder. */
+  /** Increases each time the lease changes its holder: a smaller token belongs to a former holder. */
   token: number;
 }
 
 export interface Leases {
   /**
-   * Acquires a lease for `ttlMs`; undefined while another holder has it. Its holder gets it again, with the same token.
+   * Acquires a lease for `ttlMs`; undefined while another holder has it. If the caller already has the lease, it gets
+   * the lease again, with the same token.
    */
   acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>;
   /** Extends a lease by `ttlMs`, even after it expired; false if another holder has acquired it since. */
   renew(lease: Lease, ttlMs: number): Promise<boolean>;
-  /** Releases a lease at once. A lease that is lost already does not change. */
+  /** Releases a lease at once. If another holder has acquired the lease, nothing changes. */
   release(lease: Lease): Promise<void>;
   /** The current leases by name; names without a holder are missing. */
   holders(names: readonly string[]): Promise<Map<string, Lease>>;
@@ -59,7 +60,7 @@ export interface RunClaim {
   sessionId: string;
   /** The other runs of the session that are not settled, in any order. */
   others(): Promise<string[]>;
-  /** The store has the run up to this `seq`: the log need keep only the run's newest events. */
+  /** Reports that the store has the run up to `seq`: from then on, the log need keep only the run's newest events. */
   projected(seq: number): Promise<void>;
   /** The run is settled: it is not assigned again. */
   done(): Promise<void>;
@@ -68,9 +69,9 @@ export interface RunClaim {
 /** Assigns the runs to be projected, each to one worker at a time. */
 export interface RunRegistry {
   /**
-   * Yields the runs of one worker. Each run goes to one of the waiting workers as soon as it is in the log. If a worker
-   * gives up a run that is not done (by aborting, or by dying), the run goes to another worker. Ends when the signal
-   * aborts.
+   * Yields the runs that are given to one worker. Each run is given to one of the waiting workers as soon as the run
+   * is in the log. If a worker gives up a run that is not done (by aborting, or by dying), the run goes to another
+   * worker. Ends when the signal aborts.
    */
   claims(worker: string, signal: AbortSignal): AsyncIterable<RunClaim>;
 }
@@ -103,8 +104,8 @@ export interface Task {
 export type TaskSide = 'asker' | 'worker';
 
 /**
- * The state of a task: a worker has taken it, it waits for a worker, or there is no worker. A worker that died counts
- * for a few more seconds.
+ * The state of a task: a worker has taken the task, the task waits for a worker, or no worker is present. A worker
+ * that died counts as present for a few more seconds.
  */
 export type TaskState = 'taken' | 'waits' | 'unattended';
 
@@ -113,16 +114,22 @@ export type TaskState = 'taken' | 'waits' | 'unattended';
  * progress is unknown.
  */
 export interface TaskQueue {
-  /** Offers a task to the present workers or the next one; one worker takes it. Resolves with the task's id. */
+  /**
+   * Offers a task: one of the present workers takes the task, or the next worker that comes. Resolves with the task's
+   * id.
+   */
   offer(body: string): Promise<string>;
   /** Yields the tasks that this worker takes, as soon as they are offered. Ends when the signal aborts. */
   take(worker: string, signal: AbortSignal): AsyncIterable<Task>;
   stateOf(taskId: string): Promise<TaskState>;
-  /** Sends a message about a task. Messages are kept for a minute after the last one. */
+  /** Sends a message about a task. A task's messages are kept for a minute after its last message. */
   sendMessage(taskId: string, from: TaskSide, message: string): Promise<void>;
-  /** Yields all messages of one side about a task, in order, until the signal aborts. A side has one follower. */
+  /**
+   * Yields all messages of one side about a task, in order, until the signal aborts. Only one follower may read a
+   * side's messages.
+   */
   follow(taskId: string, from: TaskSide, signal: AbortSignal): AsyncIterable<string>;
-  /** Withdraws a task that no worker has taken. A task that a worker has taken does not change. */
+  /** Withdraws a task that no worker has taken. If a worker has taken the task, nothing changes. */
   withdraw(taskId: string): Promise<void>;
 }
 

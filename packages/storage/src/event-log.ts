@@ -18,7 +18,7 @@ export interface ReadOptions {
 
 export interface FollowOptions {
   after?: number;
-  /** Aborting it ends the iteration without an error, even while it waits. */
+  /** When the signal aborts, the iteration ends without an error, even while the iteration waits. */
   signal?: AbortSignal;
 }
 
@@ -28,29 +28,30 @@ export interface FollowOptions {
  */
 export interface EventLog {
   /**
-   * Adds events to a run, all or none. When it resolves, the events are durable (they survive the end of this process);
-   * no reader sees them before (invariant 6). The first append of a run registers the run; an empty append does
-   * nothing. Throws StorageError `SEQ_CONFLICT` if the first event's `seq` is not the run's next or a `seq` is skipped
-   * (invariant 1), `RUN_ENDED` after the terminal event or `settle` (invariant 2), `ENVELOPE_MISMATCH` if an event's
-   * session, turn, run, trace context or id is not its run's, `LOG_WRITE_FAILED` if the medium refuses the write (a
-   * full disk): then the same append can be retried.
+   * Adds events to a run, all or none. When this resolves, the events are durable (they survive the end of this
+   * process); readers do not see them before (invariant 6). The first append of a run registers the run; an empty
+   * append does nothing. Throws StorageError `SEQ_CONFLICT` if the first event's `seq` is not the run's next or a
+   * `seq` is skipped (invariant 1), `RUN_ENDED` after the terminal event or `settle` (invariant 2),
+   * `ENVELOPE_MISMATCH` if an event's session, turn, run, trace context or id is not its run's, `LOG_WRITE_FAILED` if
+   * the medium refuses the write (a full disk): then the same append can be retried.
    */
   append(runId: string, events: readonly StreamEvent[]): Promise<void>;
   /** Events of a run in order; none if the run is unknown or settled. */
   read(runId: string, options?: ReadOptions): Promise<StreamEvent[]>;
   /**
    * Yields events of a run: past events, then each new event as it is appended; ends after the terminal event, or when
-   * the log is closed. It begins at the first pull. It waits for an unknown run, and ends at once for a settled run.
-   * Stop a waiting follower by its `signal`: `return()` takes effect only at the next event. If the log has dropped
-   * projected events, it begins with the oldest remaining event, as the first `seq` shows.
+   * the log is closed. Following begins when the first event is requested. An unknown run is waited for; for a
+   * settled run, the iteration ends at once. Stop a waiting follower by its `signal`: `return()` takes effect only at
+   * the next event. If the log has dropped projected events, the first yielded event is the oldest remaining one, as
+   * its `seq` shows.
    */
   follow(runId: string, options?: FollowOptions): AsyncIterable<StreamEvent>;
   /** Runs that are not settled, oldest first: runs that a crash left open, and runs that are not yet projected. */
   unsettled(): Promise<LoggedRun[]>;
   /**
-   * Reports that the run's final Response is stored, so that its events may be deleted. Active followers still get the
-   * rest. A run that has not ended is closed: later appends are refused. A second call, or an unknown run, does
-   * nothing.
+   * Reports that the run's final Response is stored, so that its events may be deleted. Active followers still get
+   * the run's remaining events. A run that has not ended is closed: later appends are refused. Settling a run twice,
+   * or settling an unknown run, does nothing.
    */
   settle(runId: string): Promise<void>;
   /** Ends all followers. */

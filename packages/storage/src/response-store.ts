@@ -48,7 +48,7 @@ export const SessionRecord = z.object({
   agentSessionId: z.string().optional(),
   /** The agent's earlier ids for the session, oldest first: after `/clear`, the agent continues under another id. */
   formerAgentSessionIds: z.array(z.string()).optional(),
-  /** The agent's `CliProvider.storedMark` at the time when history had everything in the agent's store. */
+  /** The value of `CliProvider.storedMark` when history last had everything from the agent's store. */
   storedMark: z.string().optional(),
   /** The chosen config options by id. */
   config: z.record(z.string(), z.string()),
@@ -58,19 +58,23 @@ export const SessionRecord = z.object({
   interrupted: z.boolean().optional(),
   /** Whether the queue is paused because a person has stopped a turn. */
   queuePaused: z.boolean().optional(),
-  /** Whether turns were taken back: `Response.rewoundTo` of the session's runs has which. */
+  /** Whether turns were taken back; `Response.rewoundTo` of the session's runs shows which turns. */
   rewound: z.boolean().optional(),
-  /** The agent's background tasks that run, or that have ended with the agent and must still be reported. */
+  /** The agent's background tasks that are running, or that ended with the agent and are not reported yet. */
   tasks: z.array(z.object({ taskId: z.string(), title: z.string() })).optional(),
   /** Whether a turn was cut off while it waited for a person's answer, and may be resumed. */
   awaits: z.boolean().optional(),
-  /** The session that this one was forked from, with the last turn that both share and the other's title then. */
+  /**
+   * For a fork: the session that it was forked from, the last turn that both share, and the other session's title at
+   * that time.
+   */
   forkedFrom: ForkOrigin.optional(),
   /**
-   * Set for a session from a file: the session's id in the file, and the time of the export. No agent can continue it.
+   * Set for a session from a file: the session's id in the file, and the time of the export. Such a session cannot be
+   * continued by an agent.
    */
   importedFrom: ImportOrigin.optional(),
-  /** Dropped if it is damaged: the session is read without it. */
+  /** If this report is damaged, the session is read without it. */
   lastKnown: LastKnown.optional().catch(undefined),
   /** Whether the agent's own history from before Liminal is in the store. */
   imported: z.boolean(),
@@ -94,8 +98,9 @@ export interface ItemPage {
   /** The page's items, oldest first. */
   items: StoredItem[];
   /**
-   * Heads, oldest first, of the items' runs, and of runs without items after the page's oldest item (or anywhere before
-   * it, if no older item exists), so that all pages together have every run.
+   * The heads, oldest first, of the runs of these items, and of the runs without items that come after the page's
+   * oldest item (on the oldest page, of all earlier runs without items as well), so that all pages together have
+   * every run.
    */
   heads: ResponseHead[];
   /** Whether there are older items. */
@@ -112,12 +117,17 @@ export interface ItemsWanted {
   size?: number;
 }
 
-/** The items of calls that a reader lacks; it has the run's items around `index` on the other side. */
+/**
+ * Names the items of tool calls to read: a reader has the run's items on one side of `index`, and lacks the calls'
+ * items on the other side.
+ */
 export interface CallsWanted {
   runId: string;
   /** The keys from `callKeyOf`. */
   keys: readonly string[];
-  /** Items with a smaller index than `index` (`before`), or with that index or a greater one (`from`). */
+  /**
+   * `before`: the items with a smaller index than `index`; `from`: the items with the index `index` or a greater one.
+   */
   side: 'before' | 'from';
   index: number;
 }
@@ -141,7 +151,7 @@ export interface SearchHit {
     index: number;
     itemId: string;
     type: OutputItem['type'];
-    /** For an output or a permission request: the id of its call. */
+    /** Set for an output or a permission request: the id of the call that it belongs to. */
     callId?: string;
   };
   /** A piece of the text around the hit, on one line. */
@@ -172,17 +182,18 @@ export interface ResponseStore {
   listSessions(filter?: { projectId?: string; active?: boolean }): Promise<SessionRecord[]>;
   /**
    * Deletes the session with all its Responses and holds on blobs, and blobs that no session needs any more. If the
-   * session was stored, its own id and its agent's id are remembered, and later saves for them (by a former owner, or a
-   * slow projector) store nothing. If the session was not stored, nothing is remembered. The call can be repeated.
+   * session was stored, its own id and its agent's ids are remembered, and later saves under these ids (by a former
+   * owner, or a slow projector) store nothing. If the session was not stored, no id is remembered. The call can be
+   * repeated.
    */
   deleteSession(sessionId: string): Promise<void>;
-  /** Those of the ids that belong to a deleted session: its own id, or its agent's id for it. */
+  /** Returns those of the ids that belong to deleted sessions, as their own ids or as their agents' ids. */
   findDeleted(ids: readonly string[]): Promise<string[]>;
   /**
    * Saves a Response, replacing an earlier snapshot of the same run. Runs of a session keep the order of their first
-   * save. A snapshot that is older than the stored one (by a smaller `lastSeq`) changes nothing, and neither does one
-   * of a deleted session. The session need not be stored. A Response with thousands of items may be visible in part
-   * until the save ends; if the save fails, until it is repeated.
+   * save. A snapshot that is older than the stored one (with a smaller `lastSeq`), or that belongs to a deleted
+   * session, changes nothing. The session need not be stored. A Response with thousands of items may be visible in
+   * part until the save ends; if the save fails, the part stays visible until the save is repeated.
    */
   saveResponse(response: Response): Promise<void>;
   /**
@@ -191,29 +202,35 @@ export interface ResponseStore {
   importResponses(responses: readonly Response[]): Promise<void>;
   getResponse(runId: string): Promise<Response | undefined>;
   /**
-   * Heads of a session's runs, oldest first, optionally from `fromRunId` (inclusive) on; undefined if that is not one
-   * of its runs.
+   * Heads of a session's runs, oldest first, optionally only from `fromRunId` (inclusive) on; undefined if
+   * `fromRunId` is not a run of the session.
    */
   listRuns(
     sessionId: string,
     options?: { fromRunId?: string },
   ): Promise<ResponseHead[] | undefined>;
-  /** A page of a session's newest items, or of the newest before a given place; none for a place in an unknown run. */
+  /**
+   * A page of a session's newest items, or of the newest items before a given place; an empty page if the place's run
+   * is unknown.
+   */
   readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage>;
   /**
-   * Items with one of these call keys, on one side of an index: for each key the nearest `callItemsMax`. In order;
-   * none for an unknown run.
+   * The items with these call keys that are on one side of an index: for each key, at most the `callItemsMax` nearest
+   * ones. Returns the items in order; returns none for an unknown run.
    */
   readCalls(wanted: CallsWanted): Promise<StoredItem[]>;
   /**
-   * Searches the titles of sessions, and all messages, thoughts, and inputs and outputs of tools; with a project only
-   * in its stored sessions. A text matches if it has every word of the query, regardless of case and accents; the last
-   * word may also be the beginning of a word. Words that are joined without a space (`src/index.ts`, `会议`) must be
-   * joined in the text. Titles come first, by the session's `updatedAt`; then items, newest first by the first save of
-   * their run. An item is found once it has ended. Of very long texts only the beginning is certain to be searched.
+   * Searches the titles of sessions, and all messages, thoughts, and inputs and outputs of tools; with a project,
+   * searches only the project's stored sessions. A text matches if it has every word of the query, regardless of case
+   * and accents; the last word may also be the beginning of a word. Words that are joined without a space
+   * (`src/index.ts`, `会议`) must be joined in the text. Titles come first, by the session's `updatedAt`; then items,
+   * newest first by the first save of their run. An item is found once it has ended. Of very long texts only the
+   * beginning is certain to be searched.
    */
   search(query: SearchQuery): Promise<SearchHit[]>;
-  /** A project's grants in the order of adding. They belong to the project: deleting a session does not delete them. */
+  /**
+   * A project's grants in the order of adding. Grants belong to the project: deleting a session does not delete them.
+   */
   listGrants(projectId: string): Promise<Grant[]>;
   /** Adds a grant. Changes nothing if the project has a grant with the same rule. */
   addGrant(projectId: string, grant: Grant): Promise<void>;

@@ -1,4 +1,4 @@
-/** Wakes one waiting caller; a ring before the wait is remembered. */
+/** Wakes one waiting caller; if no caller waits, the next caller does not wait. */
 export class Signal {
   #isSet = false;
   #wake: () => void = () => {};

@@ -10,7 +10,7 @@ export interface OpenedDatabase {
   blobs: BlobStore;
   /** Absent if events of finished runs cannot be stored. */
   eventArchive?: EventArchive;
-  /** Damaged data, which is not changed: one sentence for each, for the operator. */
+  /** One sentence for the operator about each damaged piece of data; the damaged data is not changed. */
   damageReports?: readonly string[];
   close(): Promise<void>;
 }

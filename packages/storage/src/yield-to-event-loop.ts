@@ -1,13 +1,13 @@
 const waiting: (() => void)[] = [];
 
 /**
- * Lets other work run on the one thread between the steps of long work. Resolves after other work has run. Of several
- * waiting callers one is resumed at a time, so that no two long steps follow each other.
+ * Lets other work run on the one thread between the steps of long work. Resolves after other work has run. If several
+ * callers wait, only one is resumed at a time, so that no two long steps follow each other.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
-    // Two rounds: the first setImmediate runs in the current round of the event loop, before timers and new input.
+    // Wait two rounds: the first setImmediate runs in the current round of the event loop, before timers and new input.
     if (waiting.length === 1) setImmediate(() => setImmediate(resumeOne));
   });
 }

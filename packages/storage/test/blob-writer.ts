@@ -1,6 +1,6 @@
 /**
  * Stores blobs in a folder's SQLite database, by commands on its input: `put BYTES`, `flood`, `sweep`. Prints the
- * result of each.
+ * result of each command.
  */
 import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { openSqliteStorage } from '../src/sqlite/index.ts';
 const { blobs } = await openSqliteStorage(process.argv[2] ?? '');
 const partsMax = 4 * 512 * 1024;
 
-/** One synchronous write: printed before the next step, whole or not at all. */
+/** Prints a line in one synchronous write: completely, and before the next step, or not at all. */
 function print(...words: (string | number)[]): void {
   writeSync(1, `${words.join(' ')}\n`);
 }
@@ -23,11 +23,11 @@ async function put(size: number, sessionId?: string): Promise<void> {
   print('stored', hash, size, sessionId ?? 'upload');
 }
 
-/** Puts several at once, of all sizes, every other one for a session, until the process is killed. */
+/** Puts four blobs at a time, of all sizes, and half of them for a session, until the process is killed. */
 async function flood(): Promise<never> {
   const writers = Array.from({ length: 4 }, async (_, which) => {
     for (let at = which; ; at++) {
-      // Never so few bytes that the same bytes are put twice, with and without a session.
+      // At least 16 bytes, so that the same random bytes are never put twice, once with and once without a session.
       const size = 16 + Math.floor(partsMax * Math.random() ** 2);
       await (at % 2 === 0 ? put(size, `session-${which}`) : put(size));
     }

@@ -69,7 +69,7 @@ test('a put that is swept before it is finished starts over', async () => {
   const other = await openDeployment(caller, secret);
   const begun = Promise.withResolvers<void>();
   watch.before = () => {
-    // Before the second of three calls.
+    // Resolves before the second of the three calls of the put.
     if (watch.calls.some(({ name }) => name === 'blobs:stage')) begun.resolve();
   };
   const put = blobs.put(large, png);
@@ -101,7 +101,7 @@ test('the holds of a session end in the first step of its deletion', async () =>
     hashes.push((await blobs.put(bytes, { ...png, sessionId: 'session-1' })).hash);
   }
   await blobs.hold('session-2', hashes.slice(0, 1));
-  // More than one call deletes, since each head is large.
+  // The heads are so large that deleting the session takes more than one call.
   const much = { error: { code: 'BROKEN', message: '…'.repeat(60_000) }, status: 'error' } as const;
   const runs = Array.from({ length: 30 }, (_, at) => response(`run-${at}`, [], much));
   await store.importResponses(runs);

@@ -20,7 +20,7 @@ describe('data larger than one call', () => {
   test('is saved and returned whole, as are its pages', async () => {
     const { caller, count, tidied } = deploy();
     const { store } = await openDeployment(caller, secret);
-    // More than one call may read.
+    // The run is larger than one call may read.
     const huge = big('run-2', {}, 30);
     await store.importResponses([response('run-1', ['a']), huge, response('run-3', ['b'])]);
     expect(await store.getResponse('run-2')).toStrictEqual(huge);
@@ -134,7 +134,7 @@ describe('data larger than one call', () => {
       await store.importResponses(runs);
       let calls = 0;
       watch.before = () => {
-        // A deletion reads the record, and deletes once.
+        // The first call of a deletion reads the record, and the second deletes; all later calls fail.
         if (++calls > 2) throw new Error('The server is gone.');
       };
       await expect(store.deleteSession('session-1')).rejects.toThrow('The server is gone.');
@@ -183,7 +183,7 @@ describe('data larger than one call', () => {
 
   testAtLength('may be all hits of a search', async () => {
     const { store } = await openDeployment(deploy().caller, secret);
-    // All words differ: the index keeps as many of them as of any text.
+    // All words of a text differ, so that the index keeps as many words of it as it can.
     const long = 'слово'.repeat(10);
     const text = (at: number) =>
       `needle ${Array.from({ length: 1_400 }, (_, word) => `${long}${at * 2_000 + word}`).join(' ')}`;

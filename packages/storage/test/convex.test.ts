@@ -81,7 +81,7 @@ describe('several servers on one deployment', () => {
     const { caller, tidied } = deploy();
     const servers = [await openDeployment(caller, secret), await openDeployment(caller, secret)];
     const stores = servers.map(({ store }) => store);
-    // More than one call accepts.
+    // Small runs take one call, and large runs several.
     for (const size of [3, 3_000]) {
       const run = `run-${size}`;
       const snapshots = Array.from({ length: 6 }, (_, seq) => {
@@ -110,7 +110,7 @@ describe('several servers on one deployment', () => {
     expect(rules.toSorted()).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('a server that remembers its last save notices another server’s save', async () => {
+  test('a server that has saved a run before notices that another server has saved it since', async () => {
     const { caller } = deploy();
     const { store: one } = await openDeployment(caller, secret);
     const { store: other } = await openDeployment(caller, secret);
@@ -233,7 +233,7 @@ describe('the secret', () => {
     }
   });
 
-  test('gives no access if the deployment has none', async () => {
+  test('gives no access if the deployment has no secret', async () => {
     process.env['LIMINAL_SECRET'] = '';
     onTestFinished(() => {
       process.env['LIMINAL_SECRET'] = secret;

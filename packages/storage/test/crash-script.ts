@@ -1,4 +1,7 @@
-/** The data of a writer that will be killed. It depends only on the writer's progress, so that it can be checked. */
+/**
+ * The data of a writer that will be killed. The data depends only on how far the writer came, so that the test can
+ * check it.
+ */
 import type { OutputItem, Response, StreamEvent } from '@liminal/protocol';
 import { delta, done, envelopeOf, eventsOf, start } from '../src/testing/runs.ts';
 

@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { openSqliteStorage } from '../src/sqlite/index.ts';
 import { batchesOf, responseOf, runIdAt } from './crash-script.ts';
 
-/** One synchronous write: printed before the next step, whole or not at all. */
+/** Prints a line in one synchronous write: completely, and before the next step, or not at all. */
 function print(what: 'acknowledged' | 'seen' | 'settled', runId: string, seq: number): void {
   writeSync(1, `${what} ${runId} ${seq}\n`);
 }
@@ -14,7 +14,7 @@ const { log, store } = await openSqliteStorage(dataDir);
 
 async function watch(runId: string): Promise<void> {
   for await (const { seq } of log.follow(runId)) {
-    // Not for each event, because the writer would then mostly be killed while printing.
+    // Print only some events, because the writer would otherwise mostly be killed while printing.
     if (seq % reportEvery === 0) print('seen', runId, seq);
   }
 }
@@ -27,7 +27,7 @@ for (let index = Number(firstRun); ; index += 1) {
     print('acknowledged', runId, batch.at(-1)?.seq ?? -1);
   }
   await watching;
-  // Every third run stays unsettled, so that the check has runs to find.
+  // Leave every third run unsettled, so that the check finds runs.
   if (index % 3 === 2) continue;
   await store.saveResponse(responseOf(runId));
   await log.settle(runId);

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterEach(async () => letGo());
 afterAll(async () => server.stop());
 
-/** Takes all connections, until PostgreSQL refuses with a message that has these words. */
+/** Takes all connections, until PostgreSQL refuses one with a message that contains these words. */
 async function takeAll(as: string, words: string): Promise<void> {
   let refusal: unknown;
   while (refusal === undefined) refusal = await takeOne(as);
@@ -51,11 +51,11 @@ const refusals = () => [
 
 test('SAFE: a start waits for a connection that others release', async () => {
   for (const [at, { as, words }] of refusals().entries()) {
-    // After this call, all libraries are loaded.
+    // Load all of the driver's libraries before the connections are taken.
     await describePostgres(as);
     await takeAll(as, words);
     const opening = openPostgres(as, { schema: `start_${at}` });
-    // The start has been refused before the last of these calls is refused.
+    // Take all connections five more times: PostgreSQL has then refused the start above at least once.
     for (let attempt = 0; attempt < 5; attempt++) await takeAll(as, words);
     await letGo();
     const { store } = await opening;

@@ -80,7 +80,8 @@ test('several servers that put, hold, sweep and delete at once keep all held blo
   for (let round = 0; round < (atLength ? 40 : 4); round++) {
     const infos = await Promise.all(contents.map(async (bytes) => first.blobs.put(bytes, png)));
     const hashes = infos.map(({ hash }) => hash);
-    // Each session in another order, one of them twice; a session that holds all blobs is deleted at the same time.
+    // The sessions hold the blobs in different orders, and session `a` holds them twice; session `gone`, which holds
+    // all blobs, is deleted at the same time.
     await first.blobs.hold('gone', hashes);
     const sessions = ['a', 'b', 'c', 'a', 'gone'];
     const holds = sessions.map(async (id, at) => {
@@ -187,7 +188,7 @@ testAtLength(
     // No file may grow beyond 18 MiB; files of PostgreSQL's log have 16 MiB from their start.
     const limit = (most: string) => {
       for (const { pid } of backends) {
-        // Only the same user may set the limit.
+        // Only a process of the same user may set the limit.
         const { uid, gid } = statSync(`/proc/${String(pid)}`);
         execFileSync('prlimit', ['--pid', String(pid), most], { uid, gid });
       }
@@ -279,7 +280,7 @@ describe('a database that becomes unavailable', () => {
     await expect.poll(async () => readFirst().catch(String), { timeout: 60_000 }).toBe(first.size);
     const there = (await ask(`SELECT hash FROM ${schema}.blobs`)).map(({ hash }) => String(hash));
     expect(there).toEqual(expect.arrayContaining(acknowledged));
-    // The bytes of each match its hash, or this would throw.
+    // `get` throws if the bytes of a blob do not match its hash.
     for (const hash of there) expect(await blobs.get(hash)).toBeDefined();
     await blobs.sweep(later());
     for (let at = 0; at < 3; at++) await store.deleteSession(`session-${at}`);
@@ -287,7 +288,7 @@ describe('a database that becomes unavailable', () => {
   });
 });
 
-test('a connection that was silent for too long is not used again, nor others that may also be silent', async () => {
+test('after a connection was silent for too long, neither it nor other connections that may be silent are used again', async () => {
   const way = await cuttable(server.port);
   const url = `postgresql://liminal@127.0.0.1:${way.port}/postgres?query_timeout=4000`;
   const { store, close } = await openPostgres(url, { schema: 'silent' });

@@ -107,7 +107,7 @@ testAtLength(
     const alive = names.filter((name) => masterOf(keys.posting(name)) !== victim);
     await cluster.masters[victim]?.kill();
     await expect.poll(() => told, patience).toEqual(['gap']);
-    // In the order of posting, also for one name.
+    // Postings must arrive in the order in which they were posted, also several under one name.
     const posts = [...alive, ...alive].map((name, index) => [name, `text-${index}`] as const);
     await Promise.all(
       posts.map(async ([name, text]) => far.coordination.board.post(name, text, 60_000)),
@@ -173,7 +173,7 @@ test(
   },
 );
 
-/** The number of the master with a subscription. */
+/** The index of the master to which a subscription is connected. */
 async function subscribedTo({ masters }: TestRedisCluster): Promise<number> {
   const lists = await Promise.all(
     masters.map(async (node) => ask(node, 'CLIENT', 'LIST', 'TYPE', 'pubsub')),

@@ -15,7 +15,7 @@ export interface ClusterStage {
   readonly keys: Keys;
   /** Connects a server, which is closed after the test. */
   open(more?: Partial<RedisOptions>): Promise<OpenedRedis>;
-  /** The number of the master that had a key at the start. */
+  /** The index of the master that had the key when the cluster started. */
   masterOf(key: string): number;
   /** Ids of runs that are on a master. */
   runsOn(master: number, count: number): string[];

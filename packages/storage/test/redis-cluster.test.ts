@@ -38,7 +38,7 @@ describe('a server on a redis cluster', () => {
       }
       return most;
     };
-    // Every master now has connections.
+    // After the first round, the server has connections to every master.
     const before = await play('early').then(async () => {
       await expect.poll(async () => (await clientsOf(cluster)).length, patience).toBeLessThan(20);
       return (await clientsOf(cluster)).length;
@@ -79,7 +79,7 @@ describe('a server on a redis cluster', () => {
     const { redis } = await ownRedis();
     await expect(open({ url: `${redis.url},${urlOf(0)}` })).rejects.toMatchObject({
       code: 'REDIS_UNAVAILABLE',
-      message: expect.stringContaining('not a node of a cluster'),
+      message: expect.stringContaining('not a node of a Redis Cluster'),
     });
   });
 
@@ -89,7 +89,7 @@ describe('a server on a redis cluster', () => {
     const heard: string[] = [];
     await inboxes.open('inbox', (message) => heard.push(message));
     const node = cluster.masters[masterOf(keys.inbox('inbox'))]!;
-    // The node does not run commands that it gets now.
+    // From now on, the node accepts commands but does not run them.
     await ask(node, 'CLIENT', 'PAUSE', '60000', 'WRITE');
     const answer = inboxes.send('inbox', 'never done').catch((error: unknown) => error);
     await expect
@@ -117,13 +117,14 @@ describe('a server on a redis cluster', () => {
     expect(await coordination.leases.holders(['nobody'])).toEqual(new Map());
   });
 
-  test('INV-1: leaves no gap in a run whose new node lacks the newest events', async () => {
+  test('INV-1: leaves no gap in a run that is moved to a node without the run’s newest events', async () => {
     const { open, runsOn, keys } = onStage(cluster);
     const { log } = await open();
     const [runId = ''] = runsOn(2, 1);
     const run = wholeRun(runId, ['a', 'b', 'c', 'd']);
     for (const event of run.slice(0, 4)) await log.append(runId, [event]);
-    // Like a replica that takes over before it has all events, although the writer’s connection is not cut.
+    // The slot moves without the newest events, as if a replica had taken over too early, but the writer's connection
+    // stays.
     await moveSlot(cluster, calculateSlot(keys.events(runId)), 2, 0, async () => {});
     await ask(cluster.masters[0]!, 'XDEL', keys.events(runId), '0-3', '0-4');
     await expect(log.append(runId, run.slice(4, 5))).rejects.toMatchObject({

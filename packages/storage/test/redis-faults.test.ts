@@ -72,7 +72,7 @@ describe('a Redis that is killed and restarted', () => {
     redis.resume();
     await write(writer.log, 'run-1', [run.slice(5)]);
     expect(await other.log.read('run-1')).toStrictEqual(run);
-    // Events that are known to be stored are refused as always.
+    // A further append of events whose storing was confirmed is rejected as usual.
     await expect(writer.log.append('run-1', run.slice(5))).rejects.toMatchObject({
       code: 'RUN_ENDED',
     });
@@ -111,7 +111,7 @@ describe('a Redis that is killed and restarted', () => {
     expect(await log.read('run-1')).toStrictEqual(wholeRun('run-1', ['a']));
   });
 
-  test('a projector that stops while it is gone is not delayed', async () => {
+  test('while Redis is gone, a projector can stop without delay', async () => {
     const { redis, open } = await ownRedis();
     const { coordination } = await open();
     await redis.kill();
@@ -137,7 +137,8 @@ describe('a Redis that is killed and restarted', () => {
     onTestFinished(() => connection.disconnect());
     const old = await connection.dumpBuffer('codex:run:run-1:events');
     await log.append('run-1', run.slice(2, 3));
-    // Like a replica that takes over, or a Redis that had not written its last second to the disk.
+    // Restore an older state, as after the takeover of a replica, or after a restart of a Redis that had not written
+    // its last second to the disk.
     await connection.restore('codex:run:run-1:events', 0, old, 'REPLACE');
     await connection.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     await expect
@@ -160,7 +161,7 @@ describe('a Redis that is killed and restarted', () => {
     await expect.poll(isBack, patience).toBe(true);
     const clients = async () => String(await ask(redis, 'CLIENT', 'LIST')).match(/^id=\d+/gm);
     const [first] = (await clients()) ?? [];
-    // Longer than the time within which an answer must arrive.
+    // Watch for longer than an answer may take: the connection must not be lost again.
     const until = performance.now() + 3_500;
     for await (const _ of setInterval(20)) {
       expect(await isBack()).toBe(true);
@@ -175,7 +176,7 @@ describe('a Redis that is killed and restarted', () => {
     await expect(open()).rejects.toMatchObject({ code: 'REDIS_UNAVAILABLE' });
   });
 
-  test('without its data: its readers end, its lease tokens never decrease, and new runs work', async () => {
+  test('without its data: readers end, lease tokens never decrease, and new runs work', async () => {
     const { redis, open } = await ownRedis();
     const { log, coordination } = await open();
     const stop = new AbortController();

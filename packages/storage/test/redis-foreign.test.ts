@@ -60,7 +60,7 @@ test.each(faults)(
     expect(claimed).toContain('whole');
     await writer.log.settle('spoilt');
     expect((await reader.log.unsettled()).map(({ runId }) => runId)).toEqual(['whole']);
-    // No events are made up.
+    // Readers got the two intact events, and no others.
     for (const each of seen) expect(each).toStrictEqual(spoilt.slice(0, 2));
     for (const { log } of [writer, reader]) await log.close();
     await Promise.all(ended);

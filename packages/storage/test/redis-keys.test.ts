@@ -84,7 +84,7 @@ test('INV-2: a run is in the registry before it has events, even if Redis has fo
   const first = eventsOf('run-1', [start, delta('a'), delta('b')]);
   await log.append('run-1', first.slice(0, 1));
   await ask(redis, 'SCRIPT', 'FLUSH');
-  // Now Redis has one of the two scripts again.
+  // Redis now has the script for appending again, but not the script for announcing.
   await log.append('run-1', first.slice(1));
   await log.append('run-2', eventsOf('run-2', [start]));
   const added = () => commands.flatMap(([name, key]) => (/^xadd$/i.test(name ?? '') ? [key] : []));

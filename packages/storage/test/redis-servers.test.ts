@@ -12,9 +12,9 @@ const patience = { timeout: 60_000, interval: 20 };
 const workerFile = fileURLToPath(new URL('redis-worker.ts', import.meta.url));
 
 describe('projector workers', () => {
-  test('give their runs to others at once when their server closes', async () => {
+  test('pass their runs to other workers at once when their own server closes', async () => {
     const { open } = await ownRedis();
-    // No claim times out during this test.
+    // The idle time is so long that no claim times out during this test.
     const [one, two] = [await open({ claimIdleMs: 600_000 }), await open({ claimIdleMs: 600_000 })];
     const { signal } = new AbortController();
     await two.log.append('run-1', eventsOf('run-1', [start]));
@@ -76,7 +76,7 @@ describe('projector workers', () => {
   });
 });
 
-test('INV-2: a run whose claim was lost on its way to the worker still reaches that worker', async () => {
+test('INV-2: a worker gets a run that it has claimed even if the answer to the claim was lost', async () => {
   const claimIdleMs = 1_500;
   const { redis, open } = await ownRedis();
   const { log, coordination } = await open({ claimIdleMs });
@@ -90,7 +90,7 @@ test('INV-2: a run whose claim was lost on its way to the worker still reaches t
   await log.append('run-1', eventsOf('run-1', [start]));
   await expect.poll(() => taken, patience).toEqual(['run-1']);
   const [[, consumer = ''] = []] = (await ask(redis, 'XINFO', 'CONSUMERS', ...group)) as string[][];
-  // As when a worker's connection breaks before the answer.
+  // The claim is made, but the worker gets no answer, as if its connection had broken.
   const unheard = `
     local entry = redis.call('XADD', KEYS[1], '*', 'runId', 'run-2', 'sessionId', 'session-2')
     redis.call('HSET', '{' .. KEYS[1] .. '}:announced', 'run-2', entry)

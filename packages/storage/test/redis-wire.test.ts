@@ -53,7 +53,7 @@ test('FR-001-38: a program in Python reads the canonical events of a run, each f
   const { redis, open } = await ownRedis();
   const { log } = await open();
   const reading = readInPython(redis.url);
-  // One event, one event, and several with the terminal event.
+  // Append a single event, a further one, then several together, at last with the terminal event.
   await log.append(runId, events.slice(0, 1));
   await log.append(runId, events.slice(1, 2));
   await log.append(runId, events.slice(2, 4));
@@ -92,7 +92,8 @@ test('entries of the previous version are read and followed, and such a run cont
   const following = (async () => {
     for await (const event of log.follow(runId)) followed.push(event);
   })();
-  // As servers of that version wrote them: the envelope in the first entry, payloads without their type.
+  // Write entries as servers of the previous version did: the run's constants in the first entry, and payloads
+  // without their type.
   await ask(redis, 'HSET', `{${key}}:run`, 'constants', constants);
   for (const [seq, { type, timestamp, payload }] of events.slice(0, 3).entries()) {
     const { type: _, ...rest } = payload;

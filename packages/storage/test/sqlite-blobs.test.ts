@@ -80,7 +80,7 @@ test(
   { timeout: 120_000 + kills * 15_000 },
   async () => {
     let unfinished = 0;
-    // Continues beyond `kills` only until one kill has come during a put.
+    // After `kills` rounds, continue only until one kill has come during a put.
     for (let round = 0; round < kills || (unfinished === 0 && round < kills * 10); round++) {
       const said = await putAndDie(1 + round * 3, (round * 7) % 12);
       const before = ask('SELECT hash FROM blobs WHERE hash IS NULL').length;
@@ -108,7 +108,7 @@ test(
       }
       await close();
     }
-    // Otherwise the test would prove nothing.
+    // At least one put was interrupted; without that, the test would prove nothing.
     expect(unfinished).toBeGreaterThan(0);
   },
 );
@@ -124,7 +124,7 @@ test('a full disk refuses a put, stores no part of it, and accepts it when there
     await expect
       .poll(() => ask('SELECT 1 FROM blob_parts').length, { interval: 1 })
       .toBeGreaterThan(6);
-    // The put must not finish before the disk is full.
+    // Stop the writer while the limit is set, so that the put cannot finish before the disk is full.
     process.kill(writer.pid, 'SIGSTOP');
     limit(0);
     process.kill(writer.pid, 'SIGCONT');

@@ -34,9 +34,9 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
 interface Death {
-  /** The number of lines that the writer prints first. */
+  /** After how many lines of output the writer is about to be killed. */
   lines: number;
-  /** How many ms after that it is killed, at any point. */
+  /** How long after that line the writer is killed, in ms. */
   delayMs: number;
 }
 
@@ -54,7 +54,7 @@ async function writeAndDie(firstRun: number, death: Death, promised: Promised): 
     const last = promised.lastSeq.get(runId) ?? -1;
     promised.lastSeq.set(runId, Math.max(last, Number(seq)));
     said += 1;
-    // The writer continues until the signal arrives, and its output until then counts as well.
+    // The writer works on until the signal arrives; its output until then counts as well.
     if (said === death.lines) setTimeout(() => child.kill('SIGKILL'), death.delayMs);
   }
   const [, signal] = (await exited) as [number | null, string | null];
@@ -62,8 +62,8 @@ async function writeAndDie(firstRun: number, death: Death, promised: Promised): 
 }
 
 /**
- * Checks that all promised events from that run on exist, and that all existing events are those of the writer's
- * script, up to the end of some batch.
+ * Checks that the log has all promised events of these runs, and that all events in the log are the writer's, up to
+ * the end of a batch.
  */
 async function check(
   { log, store }: OpenedStorage,
@@ -81,7 +81,8 @@ async function check(
     expect(promised.settled).not.toContain(run.runId);
   }
   const keptIds = new Set(kept.map(({ runId }) => runId));
-  // A missing run was settled, whether or not the writer could print that; its Response was saved before.
+  // A run that is missing in the log was settled, even if the writer could not print that; its Response must be in
+  // the store.
   const gone = [...promised.lastSeq.keys()].filter((id) => isMeant(id) && !keptIds.has(id));
   for (const runId of gone) {
     expect(await store.getResponse(runId)).toStrictEqual(responseOf(runId));
@@ -101,7 +102,7 @@ async function finishRuns({ log }: OpenedStorage): Promise<number> {
 
 describe('a server that is killed', () => {
   test(
-    'INV-6, INV-1: keeps all events that it acknowledged or showed, with whole batches and no gap, and continues',
+    'INV-6, INV-1: keeps all events that it acknowledged or showed, in whole batches and without a gap, and works again',
     { timeout: 120_000 + kills * 15_000 },
     async () => {
       const promised: Promised = { lastSeq: new Map(), settled: new Set() };
@@ -115,8 +116,8 @@ describe('a server that is killed', () => {
       let nextRun = 0;
       let finished = 0;
       for (const [index, death] of deaths.entries()) {
-        // Continues beyond `kills` only until one kill has come in the middle of a run, and one after a run was
-        // settled.
+        // After `kills` deaths, continue only until one writer has died in the middle of a run, and one after it has
+        // settled a run.
         if (index >= kills && finished > 0 && promised.settled.size > 0) break;
         await writeAndDie(nextRun, death, promised);
         // The dead writer's lock does not prevent this.

@@ -11,7 +11,7 @@ openStage(() => {
 
 const asked = (path: RegExp) => stage.requests.filter((one) => path.test(one.path));
 
-it('writing starts the agent, opening a session with or without a draft does not', async () => {
+it('writing in the composer starts the agent; opening a session does not, even if it has a draft', async () => {
   const page = await stage.visit();
   await field(page).fill('Half a thought');
   await expect.poll(() => asked(/\/prewarm$/)).toHaveLength(1);

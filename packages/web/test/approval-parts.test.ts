@@ -34,7 +34,9 @@ const plan = (text: string) =>
   }) satisfies Partial<ApprovalUpsert>;
 const choices = Array.from({ length: 80 }, (_, n) => ({ const: `${n}`, title: `Choice ${n}` }));
 
-/** Requests with a harmful last line, by the kind of the part that contains it. Every kind must be listed. */
+/**
+ * Requests with a harmful last line, by the kind of the part that contains it. Each kind of part must have a sample.
+ */
 const samples: Record<PartKind, Record<string, Partial<ApprovalUpsert>>> = {
   askedBy: {
     'of many lines': { askedBy: `MCP server “${last}”` },
@@ -247,7 +249,7 @@ describe.each(partKinds)('a request with %s', (kind) => {
       expect(await isOnScreen(page, evil)).toBe(true);
       // A request can be allowed only after it was visible for a moment.
       await expect.poll(() => allow(page).getAttribute('aria-disabled')).toBe('false');
-      // The request has no text outside its parts.
+      // Without its parts, the request has no text left.
       const outside = await asked(page).evaluate((region) => {
         for (const part of region.querySelectorAll('[data-to-see="true"]')) part.remove();
         return region.textContent;

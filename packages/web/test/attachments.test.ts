@@ -193,7 +193,7 @@ it('files are chosen, previewed, sent without text, and shown and saved byte for
   expect(Buffer.concat(await saved.toArray()).equals(notes.buffer)).toBe(true);
 });
 
-it('a sound can be sent if the agent accepts it, and shows the reason if another model does not', async () => {
+it('a sound can be sent if the agent accepts sounds; if the agent’s model changes to one that does not, the reason is shown', async () => {
   stage.info = { ...stage.info, accepts: { ...accepts, audio: ['audio/wav'] } };
   const page = await stage.visit();
   const buffer = Buffer.from('UklGRgD/gApXQVZF', 'base64');
@@ -292,7 +292,7 @@ it('a file that is removed while it is still being read stays removed, and is no
   expect(stage.requests.some(({ path }) => path.endsWith('/send'))).toBe(false);
 });
 
-it('after typing on while a file is being read, the message needs another Enter', async () => {
+it('if a person types while a file is being read after Enter, the message is sent only after another Enter', async () => {
   const { page, read } = await visitSlowReader();
   await pick(page, notes);
   await button(page, 'Send message').click();
@@ -357,7 +357,7 @@ it('a message with a file survives a reload while the server is away, and arrive
   expect(stage.requests.filter(({ path }) => path === '/api/blob')).toHaveLength(1);
 });
 
-it('a message that is taken back for editing keeps its files', async () => {
+it('if a person takes back a message that could not be sent, to edit it, the message keeps its files', async () => {
   stage.refuse = (path) =>
     path.endsWith('/send') ? { code: 'QUEUE_FULL', message: 'Enough for now.' } : undefined;
   const page = await stage.visitShared();

@@ -72,7 +72,7 @@ it.each([
     stage.hangUp();
     await page.getByRole('dialog').waitFor();
     await expect.poll(() => page.getByText('Not loaded').count()).toBe(0);
-    // Its styles were also fetched.
+    // The dialog's styles were fetched as well.
     const sheets = await page.evaluate(() =>
       [...document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]')].every(
         ({ sheet }) => sheet !== null,
@@ -111,7 +111,7 @@ function otherBuild(): string {
   return dir;
 }
 
-it('a page that is older than the server’s build offers the new one, which keeps the draft', async () => {
+it('a page that is older than the server’s build offers to load the new page, which keeps the draft', async () => {
   const page = await stage.visit();
   await page.getByRole('textbox', { name: /Message/ }).fill('A draft of mine');
   stage.hangUp();

@@ -117,7 +117,7 @@ it('a layer that is closed by other means leaves no history entry', async () => 
   await page.getByRole('main', { name: 'Start' }).waitFor();
 });
 
-it('a session chosen in the drawer is one step from the previous session', async () => {
+it('Back leads from a session chosen in the drawer to the previous session in one step', async () => {
   const page = await visit();
   const address = at(page);
   await page.getByRole('button', { name: 'Sessions' }).tap();

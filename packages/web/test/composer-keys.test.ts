@@ -86,7 +86,7 @@ it('Shift+Tab steps through the modes at once, and skips the mode that never ask
   ]);
 });
 
-it('Shift+Tab leaves the field after Escape and on the way backwards; Tab always leaves it', async () => {
+it('Shift+Tab leaves the field after Escape, and when the focus moves backwards through the page; Tab always leaves it', async () => {
   const page = await stage.visitShared();
   await select(page).waitFor();
   await field(page).focus();
@@ -167,7 +167,7 @@ it('Escape twice stops a running turn, and takes nothing back', async () => {
   expect(stage.requests.filter(({ path }) => path.endsWith('/rewind'))).toEqual([]);
 });
 
-it('an Escape that stopped a turn, and the next one, are not the gesture that takes a message back', async () => {
+it('the Escape that stops a turn, and the Escape after it, do not count as the two presses that take a message back', async () => {
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'running' } };
   stage.history = begun('Go');
   const page = await stage.visitShared();

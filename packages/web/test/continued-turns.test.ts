@@ -60,7 +60,7 @@ it.each([
   async (viewport) => {
     holds([head], cut);
     const page = await stage.visit({ viewport });
-    // The turn is not known to continue yet.
+    // It is not known yet that another turn will continue this turn.
     await log(page)
       .getByRole('group', { name: 'The server restarted while the agent was working' })
       .waitFor();
@@ -83,7 +83,7 @@ it.each([
   },
 );
 
-it('history shows such a turn as one turn', async () => {
+it('a turn that was cut off, and the turn that continues it, are shown as one turn in history', async () => {
   holds([head, turn('t2', { trigger: 'agent' })], [...cut, ...again]);
   await expectOneTurn(await stage.visitShared());
 });

@@ -164,7 +164,7 @@ it('SAFE: a hostile diagram runs nothing and reaches nothing, in the page or in 
   );
   expect(await refused()).toEqual([]);
   expect(reached).toEqual([]);
-  // Only images are left in the page.
+  // The page itself contains diagrams only as images.
   expect(
     await item(page).locator('svg [onload], svg image, foreignObject, script, iframe').count(),
   ).toBe(0);

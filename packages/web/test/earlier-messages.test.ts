@@ -25,7 +25,7 @@ it('arrow up recalls earlier messages, arrow down returns to an empty draft, and
   };
   await press('ArrowUp', 'Third.');
   await press('ArrowUp', said[1]!);
-  // The first press moves the cursor to the first line.
+  // The first press of ArrowUp only moves the cursor to the first line.
   await press('ArrowUp', said[1]!);
   await press('ArrowUp', 'First.');
   await press('ArrowUp', 'First.');

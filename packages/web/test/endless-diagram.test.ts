@@ -20,7 +20,7 @@ it('SAFE: the page responds while a diagram never finishes; then its source is s
   const page = await stage.visit();
   await page.evaluate(() => {
     const { setTimeout: later } = globalThis;
-    // Shortens a diagram's 20 seconds.
+    // Shortens the time limit for a diagram from 20 seconds to 2.
     Object.assign(globalThis, {
       setTimeout: (act: () => void, ms = 0) => later(act, ms === 20_000 ? 2_000 : ms),
     });

@@ -41,7 +41,7 @@ async function sendMessage(content: string, page: Page) {
   return item;
 }
 
-/** Links to files in answers: a path, and a path with a line; at length every form. */
+/** Links to files as answers contain them; short runs use only a path, and a path with a line. */
 const links: [link: string, path: string, marked: string | undefined][] = [
   ['[config](src/config.ts)', 'src/config.ts', undefined],
   ['[config](/abs/path/file.ts:12)', '/abs/path/file.ts', '12-12'],
@@ -69,7 +69,7 @@ it.each(atLength ? links : links.slice(0, 2))(
     expect(
       await page.getByRole('navigation', { name: 'Open sessions' }).getByRole('link').count(),
     ).toBe(1);
-    // Both are side by side, and wide enough to read.
+    // The conversation and the file are side by side, and both are wide enough to read.
     const [said, beside] = [await item.boundingBox(), await pane.boundingBox()];
     expect(said!.width).toBeGreaterThan(250);
     expect(said!.x + said!.width).toBeLessThan(beside!.x);

@@ -64,7 +64,7 @@ async function open(page: Page, way: Way): Promise<void> {
 }
 
 describe.each(ways)('by %s', (way) => {
-  it('a search in a session counts, marks and shows matches, also far away or not loaded yet', async () => {
+  it('a search in a session counts matches, marks them and scrolls to them, even if they are far away or on a page that is not loaded', async () => {
     const page = await stage.visit(way === 'touch' ? phone : {});
     await open(page, way);
     await field(page).fill('step T');

@@ -158,7 +158,7 @@ it('a request that is answered, or ends by itself, leaves the focus in its sessi
   }
 });
 
-it('a message removed from the queue passes the focus to the next message, the last one to the composer', async () => {
+it('when a queued message is removed, the focus moves to the next message, or to the composer if there is none', async () => {
   running();
   const queued = (turnId: string) => ({
     turnId,

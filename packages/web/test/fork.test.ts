@@ -56,7 +56,7 @@ it('a session can be forked after each ended turn, and the fork is shown in a ke
   await expect.poll(kept).toContain('forked');
 });
 
-it('an agent that can fork only its whole conversation offers a fork after the newest turn, once it has reported that it can', async () => {
+it('if an agent can fork only its whole conversation, a fork is offered after the newest turn, once the agent has reported that', async () => {
   stage.history = { ...stage.history, turns: stage.history.turns.slice(0, 2), cursor: 't2:0' };
   stage.history.entries = stage.history.entries.slice(0, 4);
   let forks: object = {};
@@ -83,7 +83,7 @@ it('a fork links to the turn that it was made after', async () => {
   await expect.poll(item).toBe('t1-u');
 });
 
-it('a fork whose original was deleted still names it', async () => {
+it('a fork still names its original after the original was deleted', async () => {
   const gone = { ...forkedFrom(), sessionId: 'deleted', title: 'An old one' };
   stage.others = [otherSession('forked', { forkedFrom: gone })];
   const page = await stage.visit({}, '/session/forked');

@@ -95,7 +95,8 @@ it('a form is filled in and sent by keyboard alone, and then shows the answers',
     .poll(async () => {
       await page.keyboard.press('Enter');
       return version.evaluate(async (field) => {
-        // The focus moves in the frame after the key; a second key would go to the field.
+        // Wait two frames, because the focus moves in the frame after the key: another press of the key would go to
+        // the field.
         for (let count = 0; count < 2; count += 1) await new Promise(requestAnimationFrame);
         return field === document.activeElement;
       });
@@ -255,7 +256,7 @@ it('a form without a field is a plain permission', async () => {
     .toEqual({ method: 'POST', path: pathOf(), body: { optionId: 'yes' } });
 });
 
-it('a tool that asks shows its form with its arguments', async () => {
+it('if a tool asks with a form, the form is shown together with the tool’s arguments', async () => {
   const page = await stage.visitShared();
   stage.send(upsert(tool('call', { kind: 'other', title: 'Publish' })));
   stage.send(upsert(approval('q1', { callId: 'call', title, form })));

@@ -125,7 +125,7 @@ describe('the text of a person', () => {
     stage.history = { ...stage.history, entries: [...stage.history.entries, ...entries] };
   };
 
-  it('with a rejection is on its line', async () => {
+  it('with a rejection is shown on the line of the rejected call', async () => {
     const outcome = { outcome: 'selected', optionId: 'no', note: 'Not on a Friday.' };
     const rejected = { status: 'complete', outcome } as Partial<UpsertObject>;
     for (const id of ['a', 'b']) {
@@ -139,7 +139,7 @@ describe('the text of a person', () => {
     await log(page).getByText('Not on a Friday.').first().waitFor();
   });
 
-  it('in a form is on its line', async () => {
+  it('in a form is shown on the line of the form’s call', async () => {
     const form = {
       type: 'object',
       properties: {
@@ -200,7 +200,7 @@ describe('a request', () => {
     wants();
     const page = await stage.visitShared();
     await dock(page).waitFor();
-    // The status is for screen readers only.
+    // Texts that only screen readers get are left out.
     const words = await dock(page).locator('header, [aria-label="What is asked"]').allInnerTexts();
     expect(words.join(' ').match(/npm test/g)).toHaveLength(1);
   });

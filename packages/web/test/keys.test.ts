@@ -21,8 +21,8 @@ const sent = () =>
 type Init = Record<string, string | number | boolean>;
 
 /**
- * Dispatches a key to the focused element, as a layout or an input method reports it. Returns whether the page handled
- * it.
+ * Dispatches a key to the focused element, as a layout or an input method reports it. Returns whether the page
+ * handled the key.
  */
 function key(page: Page, event: Init): Promise<boolean> {
   return page.evaluate((init) => {
@@ -153,7 +153,7 @@ describe.each(wordEnds)('the Enter that ends a word of an input method (%s)', (_
     await composer(page).focus();
     const isAnswered = () => sent().some(({ path }) => path.includes('/approval/'));
     await end(page);
-    // Once a real Enter answers the request, it has been visible long enough.
+    // Repeat until a real Enter answers the request, because it must have been visible long enough.
     await expect
       .poll(async () => {
         await end(page);

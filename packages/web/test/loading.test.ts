@@ -70,7 +70,7 @@ const shifts = (page: Page) =>
               })),
           );
         }).observe({ type: 'layout-shift', buffered: true });
-        // Without a shift, nothing is reported.
+        // If nothing shifts, the observer reports nothing.
         setTimeout(() => resolve([]), 500);
       }),
   );
@@ -168,7 +168,7 @@ it.each(atLength ? (['light', 'dark'] as const) : (['dark'] as const))(
 
 it('a part that is fetched when first needed is shown as soon as it is loaded, without a timer', async () => {
   const page = await stage.visit();
-  // Must run before the app starts, which reads the timer functions then.
+  // Install the clock and reload, because the app reads the timer functions when it starts.
   await page.clock.install();
   await page.reload();
   await page.getByRole('log').waitFor();

@@ -76,7 +76,7 @@ it('thirty tabs keep their titles: the bar scrolls by wheel and keys, and a menu
     .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
   expect(widths).toHaveLength(31);
   expect(Math.min(...widths)).toBeGreaterThanOrEqual(120);
-  // Room for about fifteen letters each.
+  // A title of 100 px has room for about fifteen letters.
   const titles = await tabs(page)
     .locator('li[data-active="false"] bdi')
     .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
@@ -183,7 +183,7 @@ it('the list of sessions is one stop of the Tab key; arrow keys move in it', asy
   );
   await page.keyboard.press('Shift+Tab');
   expect(await focused()).toBe(next);
-  // Also from the button beside an entry, which has the focus after a click.
+  // Arrow keys also work from the button beside an entry, which has the focus after a click.
   await page.locator(`[data-session-id="${next}"] + button`).click();
   await page.getByRole('menu').waitFor();
   await page.keyboard.press('Escape');

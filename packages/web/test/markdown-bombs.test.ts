@@ -11,7 +11,10 @@ openStage(() => {
 const lines = (count: number, line: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 
-/** Markdown that is too much for a parser or for a page, each with a part of its text. */
+/**
+ * Markdown that is too much for a parser or for a page; each entry has its name, the Markdown, and a part of its
+ * text.
+ */
 const bombs: [name: string, markdown: string, words: string][] = [
   ['3,000 quotes inside of each other', `${'>'.repeat(3000)} deep words`, 'deep words'],
   [
@@ -75,8 +78,8 @@ async function type(page: Page): Promise<number> {
 const item = (page: Page, id: string) => page.locator(`[data-item-id="${id}"]`);
 
 /**
- * On each commit only Markdown that is too long; too deep Markdown and the largest rendered Markdown have tests of
- * their own. At length all.
+ * Short runs play only Markdown that is too long, because other tests cover Markdown that is too deep, and the
+ * largest Markdown that is rendered. Long runs play all.
  */
 const short = /1 MB of/;
 const played = bombs.filter(([name]) => atLength || short.test(name));

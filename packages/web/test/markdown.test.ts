@@ -152,7 +152,7 @@ it('a diagram is drawn as an image once its fence is closed, and a click shows i
   expect(src).toMatch(/^data:image\/svg\+xml,/);
   expect(decodeURIComponent(src)).toContain('Start');
   expect(width).toBeGreaterThan(50);
-  // The element in which Mermaid measured it is removed.
+  // Mermaid measures a diagram in an element of its own, which must be removed.
   expect(await page.locator('body > [id^="d"]').count()).toBe(0);
   await item().getByRole('button', { name: 'Show source' }).click();
   await item().getByText('A[Start]').waitFor();
@@ -212,7 +212,7 @@ it('code in lists and quotes has colours and can be copied', async () => {
 
 const long = Array.from({ length: 214 }, (_, index) => `line ${index + 1}`).join('\n');
 
-it('long code folds, but not if it grew on the page', async () => {
+it('long code is folded, unless it became long on the page', async () => {
   const fence = `\`\`\`\n${long}\n\`\`\`\n`;
   sendMessage(fence);
   const pre = item().getByLabel('Code, text');

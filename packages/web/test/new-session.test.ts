@@ -19,7 +19,7 @@ async function visit(): Promise<Page> {
   return page;
 }
 
-it('Enter on a suggested folder chooses it, and a second one starts the session', async () => {
+it('Enter on a suggested folder chooses the folder, and another Enter starts the session', async () => {
   const page = await visit();
   await page.keyboard.type('/code/s');
   await expect.poll(() => options(page)).toEqual(['/code/shop/api', '/code/shop/docs']);

@@ -56,7 +56,7 @@ it('a notice about the agent is dismissed once for all of its sessions, any othe
   const info = { session: second, ...rest };
   await expect
     .poll(() => {
-      // The page may subscribe to the session only now.
+      // Send again and again, because the page may subscribe to the session only now.
       stage.send({ type: 'session:info', sessionId: 'other', info });
       return shown(page).allInnerTexts();
     })
@@ -72,7 +72,7 @@ testAtLength('a notice can be dismissed by touch on a phone', async () => {
   await expect.poll(() => shown(page).count()).toBe(0);
 });
 
-it('while the agent waits, the wait is shown instead of its work', async () => {
+it('while the agent waits, the reason for the wait is shown instead of “Working”', async () => {
   const page = await stage.visitShared();
   const status = page.getByRole('region', { name: 'Turn' }).getByText('Working');
   await status.waitFor();

@@ -113,7 +113,7 @@ it('a command that the agent itself offers is sent to the agent', async () => {
   const page = await stage.visit();
   await type(page, '/clear');
   await expect.poll(sent).toHaveLength(1);
-  // The alias is not taken.
+  // `/new` is an alias of the page's `/clear`, and the agent has no such command.
   await type(page, '/new');
   await page.getByRole('dialog', { name: 'New session' }).waitFor();
   expect(sent()).toHaveLength(1);
@@ -127,7 +127,7 @@ it('/plan of Claude Code chooses Plan mode, and sends the words', async () => {
   expect(JSON.stringify(asked('/config'))).toContain('plan');
 });
 
-it('another agent gets such a message as text', async () => {
+it('if the agent has no terminal with this command, the message is sent to the agent as text', async () => {
   play('demo');
   const page = await stage.visit();
   await type(page, '/rename It');

@@ -37,7 +37,7 @@ it('the buttons of a dialog are visible, however many fields it has', async () =
   expect(bottom).toBeLessThanOrEqual(480);
 });
 
-it('a failure before a later message is a line without its code', async () => {
+it('a turn’s failure is shown in one line, without its code, once a later message follows', async () => {
   const error = { code: 'INVALID_REQUEST', message: 'The request is too odd.' };
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'failed' } };
   const said = (id: string) =>

@@ -225,7 +225,7 @@ it('Enter with a draft in the composer sends the draft, and allows nothing', asy
   stage.answer = (_, path) => (path.endsWith('/send') ? { turnId: 't2', queued: true } : undefined);
   const page = await stage.visitShared();
   await dock(page).waitFor();
-  // There was enough time to read the request: a key would answer it.
+  // Wait for longer than it takes to read the request: a key would now answer it.
   const from = Date.now();
   await expect.poll(() => Date.now() - from).toBeGreaterThan(700);
   await composer(page).fill('Also this');

@@ -84,7 +84,7 @@ testAtLength('a refusal shows the reason, before and after the confirmation', as
 it('changing files back is offered only for turns that a person began, of agents that can do it', async () => {
   const page = await stage.visitShared();
   await button(page, 'Restore files to before this turn').waitFor();
-  // A server turn only reports what was done.
+  // A server turn shows only its message, without buttons.
   expect(await page.locator('[data-turn-id="t2"]').innerText()).toBe('A word of the system.');
   stage.answer = () => undefined;
   await page.goto(new URL(`/session/${sessionId}`, page.url()).href);

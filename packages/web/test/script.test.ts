@@ -68,7 +68,7 @@ it.each([
       .getByRole('link', { name: /Waiting for you/ })
       .first()
       .waitFor();
-    // The script and its calls are in the card, and nothing is beside it.
+    // The card contains the script and its calls, and there are no further rows for them.
     expect(await log(page).locator(':scope [data-row] > [data-item-id]').count()).toBe(2);
     await card(page).getByRole('group', { name: 'Search loadConfig' }).waitFor();
     await card(page).getByRole('group', { name: 'Run npm test' }).waitFor();
@@ -141,7 +141,7 @@ it('a script that fails opens by itself, with its error', async () => {
   const page = await stage.visitShared();
   await card(page).getByRole('img', { name: 'failed' }).waitFor();
   await card(page).getByText(error).waitFor();
-  // Once, and not both for the call and for the script.
+  // The error is shown once, and not for both the call and the script.
   expect((await log(page).innerText()).match(/No such file/g)).toHaveLength(1);
 });
 

@@ -246,7 +246,7 @@ it('the matched words are visible in the sidebar, in the palette, and in the ope
     expect(isHit).toBe(true);
   };
   await isInside(link);
-  // Two whole lines, and no part of a third.
+  // The text takes two whole lines, and no part of a third line is visible.
   const lines = link.locator('span').first();
   const height = (await lines.boundingBox())!.height;
   const lineHeight = await lines.evaluate((one) =>

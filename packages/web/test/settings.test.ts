@@ -217,7 +217,7 @@ it('commands show their hint until their argument is typed', async () => {
   await expect.poll(() => field.getAttribute('placeholder')).toContain('/ for commands');
   await field.pressSequentially('/c');
   await page.getByRole('option', { name: /compact what to keep/ }).waitFor();
-  // Other commands arrive while the menu is open.
+  // The agent reports other commands while the menu is open.
   stage.sendInfo({ commands: [compact, { name: 'clear', description: 'Forget it' }] });
   await page.getByRole('option', { name: /clear/ }).waitFor();
   await field.press('Enter');
@@ -311,7 +311,7 @@ it('a session shows that its agent is not ready until the agent has answered', a
   const page = await stage.visit();
   await page.getByRole('status').filter({ hasText: 'Codex is not ready' }).waitFor();
   const note = page.getByRole('group', { name: 'Codex could not sign in' });
-  // The agent has done nothing, so there is nothing to fork or rewind.
+  // No turn of the agent exists, so only sending again is offered, and no fork or rewind.
   expect(await note.getByRole('button').allInnerTexts()).toEqual(['Send again']);
 });
 

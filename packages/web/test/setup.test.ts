@@ -48,7 +48,7 @@ it('/status shows the facts of the agent, the settings and the MCP servers, and 
   const facts = dialog(page).getByRole('list', { name: 'Status' });
   await facts.getByText('1.2.3').waitFor();
   await facts.getByText('MCP server files').waitFor();
-  // A list that has shrunk to one line would also count as visible.
+  // The list is higher than one line: a list that has shrunk to one line would count as visible as well.
   const { height = 0 } = (await facts.boundingBox()) ?? {};
   const { height: row = 0 } = (await facts.getByRole('listitem').first().boundingBox()) ?? {};
   expect(height).toBeGreaterThan(row);
@@ -69,7 +69,7 @@ it('/hooks scrolls to the hooks at once, below any number of rules', async () =>
   await expect.poll(isShown).toBe(true);
 });
 
-it('the session’s menu opens the dialog', async () => {
+it('the session’s menu opens the setup dialog', async () => {
   const page = await stage.visit();
   await page.getByRole('button', { name: 'Session', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Status and setup…' }).click();

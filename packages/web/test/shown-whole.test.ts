@@ -185,7 +185,7 @@ testAtLength(
   },
 );
 
-it('SAFE: a command that almost fits is shown by more room alone, and the focus stays', async () => {
+it('SAFE: a command that almost fits becomes fully visible by giving it more room, and the request keeps the focus', async () => {
   const command = Array.from({ length: 16 }, (_, n) => `step ${n}`).join('\n');
   ask(command, {}, 'Take steps');
   const page = await stage.visitShared();

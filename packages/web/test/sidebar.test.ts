@@ -61,7 +61,7 @@ it('arrow keys, Home and End set the width of the sidebar', async () => {
   expect(await width(page)).toBe(299);
   await page.keyboard.press('Home');
   expect(await width(page)).toBe(199);
-  // At most half of the window, to leave room for the page.
+  // At the other end, the sidebar takes half of the window, and no more.
   await page.keyboard.press('End');
   expect(await width(page)).toBe(499);
 });
@@ -126,7 +126,7 @@ describe.each(ways)('by %s', (way) => {
   });
 });
 
-it('fifteen sessions are shown without a click', async () => {
+it('all of fifteen sessions are shown without a click, because only three would be hidden', async () => {
   stage.others = many(14);
   const page = await visit('mouse');
   await expect.poll(() => rows(page).count()).toBe(15);

@@ -93,13 +93,13 @@ const infoAtFirst = (): SessionInfo => ({
 export class Stage {
   /**
    * Whether to use the whole browser, in which a frame of another origin gets a process of its own; the headless shell
-   * does not do that. Set before the first visit.
+   * does not do that. Set this before the first visit.
    */
   static isWholeBrowser = false;
   static #browser: Promise<Browser> | undefined;
-  /** Emptied profiles of earlier tests. The app is in their caches, which halves the time to open it. */
+  /** Emptied profiles of earlier tests. The profiles' caches have the app, which halves the time to open the app. */
   static #idle: Profile[] = [];
-  /** Stays the same, since caches depend on the address. */
+  /** The port that the first stage got; later stages use the same port, because caches depend on the address. */
   static #port = 0;
   readonly requests: { method: string; path: string; body: unknown }[] = [];
   readonly received: ClientMessage[] = [];
@@ -107,7 +107,7 @@ export class Stage {
   readonly blobs = new Map<string, { bytes: Buffer; mimeType: string }>();
   /** The answer to an HTTP request, or a promise of it; undefined for the default. */
   answer: (method: string, path: string, body: unknown) => unknown = () => undefined;
-  /** Returns the error of a refused request; undefined if the request is not refused. */
+  /** Returns the error with which a request is refused; undefined if the request is not refused. */
   refuse: (path: string) => { code: string; message: string } | undefined = () => undefined;
   history = nothing;
   /** The folder of the built app. */
@@ -123,7 +123,7 @@ export class Stage {
   #shared: Profile | undefined;
   /** The sessions of the tests before this one, in the shared page. */
   #past: SessionSummary[] = [];
-  /** The ids of all other sessions of those tests. */
+  /** The ids of the other sessions of earlier tests, in the shared page. */
   readonly #pastOthers: string[] = [];
   /** Whether the shared page may still be trying to reconnect. */
   #hasHungUp = false;
@@ -152,7 +152,7 @@ export class Stage {
     });
   }
 
-  /** Closes all profiles. The browser stays open for the next file, and ends with the process. */
+  /** Closes all profiles. The browser stays open for the next test file, and ends with the test process. */
   static async end(): Promise<void> {
     for (const { context } of Stage.#idle.splice(0)) await context.close();
     sessionId = 's1';
@@ -185,7 +185,7 @@ export class Stage {
   /** Empties a profile, for the next test. */
   static async #empty({ context, options }: Profile): Promise<Profile> {
     const old = context.pages();
-    // Opened before the last page closes, so that the process stays.
+    // Open a page before the others are closed, so that the browser's process for pages stays.
     const page = await context.newPage();
     for (const one of old) await one.close();
     await context.unrouteAll();
@@ -241,7 +241,7 @@ export class Stage {
     });
     await page.mouse.move(0, 0);
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-    // A session in an open tab would stay mounted and hidden.
+    // Close the session's tab, because the session would stay mounted and hidden.
     await page.keyboard.press('Alt+w');
     await page.getByRole('main', { name: 'Start' }).waitFor();
     await page.evaluate((path) => {
@@ -249,7 +249,7 @@ export class Stage {
       history.pushState(null, '', path);
       window.dispatchEvent(new PopStateEvent('popstate'));
     }, `/session/${sessionId}`);
-    // All sessions have the same title: only this identifies the new session.
+    // All sessions have the same title, so wait until the page subscribes to the new session's id.
     const isShown = () =>
       this.received.some((one) => 'sessionId' in one && one.sessionId === sessionId);
     await expect.poll(isShown, { interval: 5 }).toBe(true);
@@ -407,7 +407,7 @@ export function openStage(set?: () => void): void {
 
 /**
  * Like `openStage`, but tests that visit by `stage.visitShared` share one page and open their sessions in it one after
- * the other, because opening the app takes longer than most tests. At length each test has a page of its own.
+ * the other, because opening the app takes longer than most tests. In long runs, each test has a page of its own.
  */
 export function shareStage(set?: () => void): void {
   if (atLength) {

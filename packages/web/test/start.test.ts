@@ -93,7 +93,7 @@ it('the window title names the waiting session', async () => {
   await expect.poll(() => page.title()).toBe('◆ ask me – Liminal');
 });
 
-it('too many attachments are reported in a visible line, which can remove the refused ones', async () => {
+it('too many attachments are reported in a visible line, with a button that removes the refused attachments', async () => {
   const page = await stage.visit();
   const files = Array.from({ length: 23 }, (_, n) => ({
     name: `file-${n}.txt`,

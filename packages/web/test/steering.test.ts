@@ -61,7 +61,7 @@ it.each(ways)('%s sends the draft into the running turn, which shows it once', a
   expect(bodies('/send')).toEqual([]);
 });
 
-it('Enter queues as before; without a turn, or with an agent that cannot be steered, Ctrl+Enter does the same', async () => {
+it('Enter queues the message; if no turn runs, or if the agent cannot be steered, Ctrl+Enter queues it as well', async () => {
   const page = await stage.visitShared();
   await field(page).fill('Later');
   await field(page).press('Enter');
@@ -85,7 +85,7 @@ it('attachments are sent with a steered message', async () => {
   await button(page, 'Attach files').click();
   const buffer = Buffer.from('# Notes');
   await (await choosing).setFiles([{ name: 'notes.md', mimeType: 'text/markdown', buffer }]);
-  // The size is shown once the file has been read and can be sent.
+  // Wait for the file's size, which is shown once the file can be sent.
   await page.getByRole('list', { name: 'Attached' }).getByText('7 bytes').waitFor();
   await field(page).press('Control+Enter');
   await expect

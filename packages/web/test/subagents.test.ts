@@ -38,6 +38,6 @@ it('a subagent is open while it works, folds when it has finished, and shows its
   await card.getByRole('button', { name: /Subagent/ }).click();
   await card.getByText('There are 42 tests.').waitFor();
   expect(await card.locator('strong', { hasText: '42' }).count()).toBe(1);
-  // The further text of the result is also shown.
+  // The text that the agent appended to the result is shown as well.
   await card.getByText('agentId: a1').waitFor();
 });

@@ -56,7 +56,7 @@ it('the output of a running command is visible, and followed while the reader is
   await jump.click();
   await expect.poll(() => fromEnd(scroller)).toBeLessThan(2);
   expect(await jump.count()).toBe(0);
-  // Keys can scroll it in every browser.
+  // Keys can scroll the output in every browser.
   expect(await scroller.getAttribute('tabindex')).toBe('0');
   end(0);
   await card(page).getByRole('img', { name: 'done' }).waitFor();
@@ -163,7 +163,7 @@ it('a long line is copied unchanged', async () => {
   const line = Array.from({ length: 900 }, (_, n) => `\u001B[3${n % 8}mคำ${n}`).join(' ');
   write(`before\n${line}\nafter\n`);
   await output(page).getByText('after').waitFor();
-  // It is laid out in pieces.
+  // The line is laid out in pieces.
   expect(await output(page).locator('span[class*="piece"]').count()).toBeGreaterThan(5);
   await output(page).evaluate((e) => getSelection()?.selectAllChildren(e));
   // oxlint-disable-next-line no-control-regex -- what the terminal removes

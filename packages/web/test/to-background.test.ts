@@ -37,7 +37,7 @@ it('a running command is sent to the background by its button; other calls have 
   await expect.poll(asked).toEqual([{ callId: 'call-1' }]);
 });
 
-it('there is no button if the agent cannot do that', async () => {
+it('an agent that cannot send calls to the background has no such button', async () => {
   backgrounds = false;
   // A page loads the agents only once.
   const page = await stage.visit();

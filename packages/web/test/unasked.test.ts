@@ -42,7 +42,7 @@ it.each([
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
 });
 
-it('a turn that explains itself, or that a person began, has no such line', async () => {
+it('a turn with a message, or with a text that explains it, has no line about the agent', async () => {
   const page = await stage.visitShared();
   await page.getByText('Start the build').waitFor();
   expect(await line(page).count()).toBe(0);

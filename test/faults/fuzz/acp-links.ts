@@ -1,4 +1,7 @@
-/** The three transports of ACP to the server. Each can also send lines that are not messages. */
+/**
+ * The three transports by which an ACP client reaches the server. Each transport can also send lines that are not
+ * messages of the protocol.
+ */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
@@ -39,7 +42,7 @@ const openWebSocket: Open = async (stage, agent, hear) => {
     // Before the first answer the SDK uses 1011 also for faults of the client.
     expect(isInitialized ? clientsFault : [...clientsFault, 1011]).toContain(code);
   });
-  // `leave` awaits this and then reports the failure.
+  // The failure is ignored here: `leave` awaits the same promise, and reports it.
   closed.catch(ignore);
   return {
     closed,
@@ -86,7 +89,7 @@ const openLines: Open = async (stage, agent, hear) => {
   };
 };
 
-/** By streamable HTTP: a POST for each message, and a stream for the connection and for each session. */
+/** The transport streamable HTTP: a POST for each message, and a stream for the connection and for each session. */
 const openHttp: Open = async (stage, agent, hear) => {
   const path = `/acp?agent=${agent}`;
   const streams = new Set<() => void>();

@@ -18,7 +18,7 @@ interface Dialog {
   greets: boolean;
   messages: object[];
   harms: Harm[];
-  /** Indexes of the messages after which the client waits for one from the agent. */
+  /** The indexes of the messages after which the client waits for a message from the agent. */
   waits: number[];
   leaves: 'end' | 'reset';
 }
@@ -50,7 +50,7 @@ const notifications = fc.oneof(
     paramsOf(name).map((params) => ({ method, params })),
   ),
 );
-/** Answers to requests that the agent has made, or not. */
+/** Answers to requests, whether or not the agent has made them. */
 const answers = fc.oneof(
   ...ofKind('Response', ['client']).map(({ name }) =>
     fc.record({ id: fc.nat({ max: 3 }), result: paramsOf(name) }, { noNullPrototype: true }),
@@ -140,7 +140,10 @@ async function greet(
   await listener.untilAnswered(['"greeting"']);
 }
 
-/** Resolves when each request except prompts (which may run for ever) is answered, or the server has closed the connection. */
+/**
+ * Resolves when each request except prompts (which may run for ever) is answered, or the server has closed the
+ * connection.
+ */
 async function untilAnswered(
   link: AcpLink,
   listener: MessageChecker,
@@ -156,7 +159,7 @@ async function untilAnswered(
 class MessageChecker {
   readonly #dialogue = new Dialogue();
   readonly #problems: string[] = [];
-  /** By the JSON of the id: how often requested, and how often answered. */
+  /** For each id of a request, as JSON: how often the client sent it, and how often it was answered. */
   readonly #asked = new Map<string, { times: number; mayHang: boolean }>();
   readonly #answered = new Map<string, number>();
   #changed = Promise.withResolvers<void>();

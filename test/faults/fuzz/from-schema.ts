@@ -4,7 +4,7 @@ import fc from 'fast-check';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 interface SchemaValuesOptions {
-  /** Definitions by the last part of their `$ref`. */
+  /** The definitions of the schema, by the last part of their `$ref`. */
   defs?: Readonly<Record<string, JsonSchema>>;
   /** Usual values of text fields by name: a schema does not contain existing ids. */
   known: Readonly<Record<string, fc.Arbitrary<string>>>;

@@ -70,7 +70,7 @@ describe.each([
   });
 });
 
-test('memory does not grow in the second half', () => {
+test('memory does not grow from the first half of the test to the second', () => {
   const [first, second] = memory;
   if (first === undefined || second === undefined) throw new Error('A half was not measured.');
   expect(second.used - first.used).toBeLessThan(maxGrowth.used);

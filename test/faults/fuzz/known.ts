@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { agentTypes } from './stage.ts';
 
-/** The mark of an existing thing; the number is taken modulo their count. */
+/** A placeholder for an existing thing; its number is taken modulo the number of such things. */
 const mark = (name: string) => fc.nat({ max: 5 }).map((number) => `<${name} ${number}>`);
 
 const turn = fc.oneof({ weight: 3, arbitrary: mark('turn') }, fc.uuid());

@@ -24,7 +24,7 @@ const all: Record<string, Operation> = { ...operations, ...serverOperations };
 // Files are fuzzed separately.
 const names = Object.keys(all).filter((name) => all[name]?.bytes !== 'request');
 
-/** Drawn more often than the others. */
+/** Operations that are drawn more often than others. */
 const frequent = ['send', 'steer', 'cancel', 'answerApproval', 'setConfig', 'fork', 'archive'];
 
 interface Step {

@@ -20,7 +20,7 @@ interface RawRequest {
 
 interface RawConnection {
   requests: RawRequest[];
-  /** The part that is sent, in thousandths. */
+  /** How much of the text is sent, in thousandths. */
   cut: number;
   /** How many bytes are sent at a time; 0: all at once. */
   piece: number;
@@ -228,7 +228,7 @@ function textOf({ method: verb, target: to, version, ...request }: RawRequest, o
 
 /** How long a connection may be silent until the client ends it, in ms. */
 const silenceMs = 100;
-/** Small pieces are sent up to here, then the rest at once. */
+/** So many bytes are sent in small pieces; the bytes after them are sent at once. */
 const piecesMax = 2_000;
 
 /** Everything that the server answers until either side has closed the connection. */

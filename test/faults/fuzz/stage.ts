@@ -56,7 +56,7 @@ export class FuzzStage {
       env: (root) => ({ FUZZ_REPORTS: join(root, 'reports') }),
     });
     const stage = new FuzzStage(input, join(input.root, 'reports'));
-    // Modules that the server loads for its first sessions do not count as a stall.
+    // Play these sessions first, because loading modules for the first sessions must not count as a stall.
     await stage.#makeSessions();
     await stage.#deleteSessions();
     await stage.#report('loop');
@@ -122,7 +122,7 @@ export class FuzzStage {
 
   /**
    * Replaces `<session 1>`, `<turn 2>` and so on with existing ids; numbers are taken modulo their count. `escape`
-   * makes a text fit its place.
+   * encodes an id for its place, for example in a URL.
    */
   async fill(sent: string, escape: (text: string) => string): Promise<string> {
     const approvals = sent.includes('<approval ') ? await this.#approvals() : [];
@@ -194,7 +194,8 @@ export class FuzzStage {
       await delay(20);
       gauges = await this.#gauges();
     }
-    // A leaked connection stays: without this, every later input would fail and shrinking would mislead.
+    // If a connection leaks, it stays, so the new counts become the base: otherwise every later input would fail, and
+    // shrinking would mislead.
     this.#gaugesAtFirst = gauges;
     expect(gauges).toEqual(expected);
   }

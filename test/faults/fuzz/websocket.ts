@@ -15,7 +15,7 @@ interface Frames {
   harms: Harm[];
   /** Bytes that are sent as a binary frame after so many lines. */
   binary: { after: number; bytes: Uint8Array } | undefined;
-  /** A turn runs at the same time. */
+  /** Whether a turn runs while the lines are sent. */
   turn: boolean;
   /** The client reads nothing until it has sent everything. */
   stalls: boolean;
@@ -79,7 +79,7 @@ export async function playFrames(input: Frames, stage: FuzzStage): Promise<void>
       socket.send(sent);
       if (binary?.after === index) socket.send(binary.bytes);
     }
-    // Each ping has its pong.
+    // Every ping must get its pong.
     expected = lines.filter(isPing).length + 1;
     socket.send(JSON.stringify(ping));
     socket.resume();

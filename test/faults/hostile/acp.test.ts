@@ -19,7 +19,9 @@ function* sampleScript(sessionId: string): Generator<object> {
   }
 }
 
-/** Codex's adapter reports in this way that a turn has not failed, whatever it reported before. */
+/**
+ * With this update, Codex's adapter reports that a turn has not failed, even if an earlier update reported a failure.
+ */
 const isWell = {
   sessionUpdate: 'session_info_update',
   _meta: { codex: { threadStatus: { type: 'active', activeFlags: [] } } },

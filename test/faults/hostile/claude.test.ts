@@ -91,7 +91,7 @@ test(
       const { reader, ended } = await startTurn(runtime, sessionId, 'Go.');
       const [end] = await Promise.all([ended(), stage.others()]);
       expect(end).not.toMatchObject({ errorCode: 'PROCESS_CRASH' });
-      // If the earlier output already ended the turn, this is a turn of its own.
+      // If the earlier output has already ended the turn, the agent's last words are a turn of their own.
       await reader.until(({ items }) =>
         [...items.values()].some((item) => 'content' in item && item.content === 'Bye.'),
       );

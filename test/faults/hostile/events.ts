@@ -12,7 +12,10 @@ const scripts = fc
 
 const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'p' };
 
-/** A run that begins as every run does. Invalid events are left out, and nesting is cut as by a provider. */
+/**
+ * A run that begins like every run, and continues with hostile events; invalid events are left out, and nesting is
+ * cut as a provider cuts it.
+ */
 export function hostileRun(stream: HostileStream, run: Parameters<typeof runOf>[1] = {}) {
   const payloads = linesOf(stream, scripts).flatMap((line) => {
     const said: unknown = JSON.parse(line);
@@ -21,7 +24,7 @@ export function hostileRun(stream: HostileStream, run: Parameters<typeof runOf>[
   return runOf([start, ...payloads], run);
 }
 
-/** The same events for one message that is sent in as many pieces of the same length. */
+/** Events of one message that is sent in as many pieces of the same length as the given events, for comparison. */
 export function benignRun(events: readonly StreamEvent[]): StreamEvent[] {
   return runOf([
     start,

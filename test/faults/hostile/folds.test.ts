@@ -122,7 +122,8 @@ test(
         expect(issuesOf(HistoryPage.safeParse(page))).toBeUndefined();
         expectJson([response, messages, views, rest]);
         expect(views.map(({ needsResync }) => needsResync)).toEqual([false, false, false]);
-        // Text reaches one kind of reader before the other, so that its item may appear before or after others.
+        // Text may be shown to one kind of reader earlier than to the other, so the order of items may differ;
+        // compare items by id.
         const [live, whole] = views.map(({ turns }) =>
           turns.flatMap(({ items }) =>
             items

@@ -10,7 +10,7 @@ import { length, seed } from '../length.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Far above the measured value, so that a busy machine does not fail. */
+/** The limit is far above the measured value, so that the test does not fail on a busy machine. */
 const maxStallMs = 4_000;
 const maxGrowth = 96 * 1024 * 1024;
 /** An input that takes longer counts as hanging (ms). */
@@ -18,7 +18,7 @@ const inputLimit = 20_000;
 
 /** The cost of one input; every value is asserted. */
 export interface Cost {
-  /** Characters of the input, and of its stored form if there is one. */
+  /** Characters of the input and, if it is stored, of its stored form. */
   inputSize: number;
   stored?: number;
 }
@@ -27,8 +27,8 @@ export interface Cost {
 export const share = (percent: number): number => Math.ceil((length.hostile * percent) / 100);
 
 /**
- * Plays `count` hostile inputs one after the other. Limits how long each may block the event loop, how much each may
- * store, and how much memory all may leave in use.
+ * Plays `count` hostile inputs one after the other. Checks how long each input blocks the event loop, how much each
+ * input stores, and how much memory all inputs together leave in use.
  */
 export async function playHostile<T>(
   count: number,
@@ -44,7 +44,7 @@ export async function playHostile<T>(
     const stalls = monitorEventLoopDelay({ resolution: 5 });
     stalls.enable();
     const { inputSize, stored = 0 } = await play(input);
-    // The last stall is recorded at the next turn of the loop.
+    // Wait two turns of the loop, because a stall is recorded only at the turn after it.
     await turn();
     await turn();
     stalls.disable();

@@ -44,7 +44,7 @@ export async function hostileStage(hostile: CliProvider) {
 
   const create = async (cliType: string) =>
     (await runtime.createSession({ cliType, projectDir })).sessionId;
-  // While a session of theirs is open, the agents' processes stay.
+  // These sessions keep the agents' processes running, because a process ends with its last session.
   await Promise.all(['healthy', hostile.cliType].map(create));
 
   return {
@@ -70,7 +70,7 @@ export async function hostileStage(hostile: CliProvider) {
       }
       return JSON.stringify(all).length;
     },
-    /** Nothing failed apart from the errors that were returned. */
+    /** Checks that there were no unhandled rejections and no warnings. */
     expectCalm(): void {
       expect(unhandled.splice(0)).toEqual([]);
       expect(warnings.splice(0)).toEqual([]);

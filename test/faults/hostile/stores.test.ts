@@ -85,7 +85,7 @@ function expectSame(read: unknown, written: unknown, what: string): void {
   ).toBe(true);
 }
 
-/** A run up to its end, if it has one: later events are rejected. */
+/** A run's events up to and including its first end, because later events are rejected. */
 function upToEnd(events: StreamEvent[]): StreamEvent[] {
   const end = events.findIndex(isTerminal);
   return end < 0 ? events : events.slice(0, end + 1);
@@ -146,7 +146,7 @@ test.each([
     const healthy = response('healthy', ['I am well.'], { sessionId: 'healthy' });
     await playHostile(share(5), hostileStream, async (stream) => {
       count += 1;
-      // All names at once every other time.
+      // Every other name combines all odd names.
       const odd = count % 2 === 0 ? oddNames.join('') : oddNames[count % oddNames.length];
       const name = `${odd} ${count}`;
       const run = { sessionId: `s ${name}`, turnId: `t ${name}`, runId: `r ${name}` };
@@ -164,7 +164,7 @@ test.each([
       total += said;
       return stored === undefined ? { inputSize: said } : { inputSize: said, stored };
     });
-    // Including the search index, and the former contents of the log.
+    // The file also contains the search index, and the former contents of the log.
     expect((await size?.()) ?? 0, `bytes, of ${total}`).toBeLessThan(6 * total + 64 * 1024 * 1024);
   },
 );

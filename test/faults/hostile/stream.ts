@@ -1,4 +1,4 @@
-/** Hostile streams: a program's real messages, and harms done to them. */
+/** Hostile streams: a program's real messages, and the harms that are done to them. */
 import fc from 'fast-check';
 import { hostileValue, type HostileValue, jsonOf, oddNames, oddNumbers, textOf } from './value.ts';
 
@@ -7,7 +7,7 @@ export type Scripts = readonly (readonly object[])[];
 
 /** A harm to one message; `at` and `place` are taken modulo their count. */
 export type Harm =
-  /** Another value in one place: of any type, or of the type that is expected there. */
+  /** Replaces the value in one place: by a value of any type, or by a value of the same type (`alike`). */
   | { do: 'replace' | 'alike'; at: number; place: number; with: HostileValue }
   /** A missing field, or an additional one. */
   | { do: 'remove'; at: number; place: number }
@@ -17,9 +17,9 @@ export type Harm =
   /** Another kind of message. */
   | { do: 'change kind'; at: number }
   | { do: 'leave out'; at: number }
-  /** Sent later or earlier: before its item has begun, or after it has ended. */
+  /** Sends the message later or earlier, for example before its item has begun, or after it has ended. */
   | { do: 'move'; at: number; to: number }
-  /** Sent so many more times, about the same items or new ones. */
+  /** Sends the message so many more times, about the same items, or about new ones (`anew`). */
   | { do: 'repeat'; at: number; times: number; anew: boolean }
   /** Another value instead. */
   | { do: 'say'; at: number; with: HostileValue };
@@ -68,7 +68,7 @@ const harm: fc.Arbitrary<Harm> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('say'), at, ...value }) },
 );
 
-/** Usually no harms, otherwise a few. */
+/** Mostly no harms, otherwise up to three. */
 export const fewHarms: fc.Arbitrary<Harm[]> = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Harm[]>([]) },
   { weight: 1, arbitrary: fc.array(harm, { minLength: 1, maxLength: 3 }) },
@@ -207,7 +207,7 @@ class StreamBuilder {
 
 const kinds = new Set(['type', 'sessionUpdate', 'kind', 'status', 'subtype', 'method']);
 
-/** Every place in a value, at any depth. */
+/** All places in a value, at any depth. */
 function places(value: unknown): JsonPlace[] {
   if (typeof value !== 'object' || value === null) return [];
   const holder = value as Holder;

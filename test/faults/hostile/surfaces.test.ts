@@ -38,7 +38,7 @@ import { hostileStream } from './stream.ts';
  */
 const steering =
   /[^\P{Cc}\n\t]|\p{Cs}|[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/u;
-/** The same without exceptions: in JSON, these characters are escaped. */
+/** The characters of `steering`, and all other characters that JSON output must escape. */
 const unescaped = /[^\P{Cc}\n]|\p{Cs}|[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
 
 function surface({ url, agent, folder }: TestServer) {

@@ -114,7 +114,7 @@ const pieces = [
   '\t',
 ];
 
-/** Mostly small, sometimes large, and rarely as large as possible. */
+/** A size that is mostly small, sometimes large, and rarely huge. */
 function size(large: number, huge: number, small = 24): fc.Arbitrary<number> {
   return fc.oneof(
     { weight: small, arbitrary: fc.integer({ min: 1, max: 64 }) },

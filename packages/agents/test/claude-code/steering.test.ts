@@ -193,7 +193,10 @@ test('a message that was unread when the turn was stopped can be steered into an
 
 test('a message for a turn that is not running is refused with advice', async () => {
   const { listener, ...claude } = share(() => [reply('Done.')]);
-  const refusal = { code: 'NOTHING_TO_STEER', message: expect.stringContaining('Send the text as') };
+  const refusal = {
+    code: 'NOTHING_TO_STEER',
+    message: expect.stringContaining('Send the text as'),
+  };
   await expect(steer(claude, listener, randomUUID(), 'A word.')).rejects.toMatchObject(refusal);
   const { turnId } = await listener.ask('Go.');
   await expect(steer(claude, listener, turnId, 'A word.')).rejects.toMatchObject(refusal);

@@ -131,7 +131,10 @@ test('a message for a turn that does not run, or accepts no messages, is rejecte
     answer(message(['A long ', held, 'summary.'])),
   ]);
   const listener = await create();
-  const refusal = { code: 'NOTHING_TO_STEER', message: expect.stringContaining('Send the text as') };
+  const refusal = {
+    code: 'NOTHING_TO_STEER',
+    message: expect.stringContaining('Send the text as'),
+  };
   await expect(steer(provider, listener, randomUUID(), 'A word.')).rejects.toMatchObject(refusal);
   const { turnId } = await listener.ask('Go.');
   await expect(steer(provider, listener, turnId, 'A word.')).rejects.toMatchObject(refusal);

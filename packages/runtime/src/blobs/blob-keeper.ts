@@ -8,7 +8,7 @@ export class BlobKeeper {
   readonly #sessionId: string;
   /** Blobs that are not stored yet, by hash. */
   readonly #waiting = new Map<string, BlobBytes>();
-  /** Hashes of blobs that are stored and held by the session: an item's events repeat its images. */
+  /** Hashes of the blobs that are stored for the session: several events of an item can contain the same image. */
   readonly #stored = new Set<string>();
 
   constructor(blobs: BlobStore, sessionId: string) {
@@ -16,7 +16,7 @@ export class BlobKeeper {
     this.#sessionId = sessionId;
   }
 
-  /** The characters of base64 that wait to be stored. */
+  /** The number of base64 characters that wait to be stored. */
   get waiting(): number {
     let size = 0;
     for (const { bytes } of this.#waiting.values()) size += bytes.length;
@@ -37,7 +37,7 @@ export class BlobKeeper {
     return { ...draft, payload: { ...payload, patch } };
   }
 
-  /** Stores the waiting blobs. Rejects as the store does; the blobs then keep waiting. */
+  /** Stores the waiting blobs. If the store rejects a blob, this rejects too, and the blob stays waiting. */
   async store(): Promise<void> {
     for (const [hash, { bytes, mimeType }] of this.#waiting) {
       await this.#blobs.put(bytes, { mimeType, sessionId: this.#sessionId });

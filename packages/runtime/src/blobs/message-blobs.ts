@@ -26,7 +26,7 @@ export async function putBlob(
 
 /**
  * Stores the bytes of a message's blocks as uploads, and returns the blocks with references. Throws `BLOB_NOT_FOUND`
- * for a reference to nothing, `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`.
+ * for a reference to a missing blob, `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`.
  */
 export async function storeBlocks(
   blobs: BlobStore,
@@ -62,7 +62,7 @@ export async function loadBytes(
   );
 }
 
-/** The bytes that a block refers to; undefined if it refers to none. */
+/** The bytes of the blob that a block refers to; undefined if the block refers to no blob. */
 async function readBytes(blobs: BlobStore, block: ContentBlock): Promise<Uint8Array | undefined> {
   const hash = blobIn(block);
   if (hash === undefined) return undefined;
@@ -76,7 +76,7 @@ export function blobGone(): RuntimeError {
   return new RuntimeError('BLOB_NOT_FOUND', message);
 }
 
-/** Whether a block neither contains nor refers to bytes; a text file may be short, or empty. */
+/** Whether a block lacks both bytes and a reference to bytes; false for the text of a file, which may be empty. */
 function isWithoutBytes(block: ContentBlock): boolean {
   if (block.type === 'resource_link') return false;
   if (block.type === 'resource' && block.resource.text !== undefined) return false;

@@ -17,7 +17,7 @@ export function bytesIn(block: ContentBlock): Omit<BlobBytes, 'hash'> | undefine
   const { text, blob, mimeType } = block.resource;
   if (text !== undefined && text === '') return undefined;
   if (text === undefined) return fromBase64(blob, mimeType ?? 'application/octet-stream');
-  // Half a surrogate pair would not be restored.
+  // Storing half of a surrogate pair as UTF-8 would change it.
   if (!text.isWellFormed()) return undefined;
   return { bytes: Buffer.from(text), mimeType: mimeType ?? 'text/plain' };
 }

@@ -7,7 +7,7 @@ afterEach(() => vi.useRealTimers());
 
 const [minute, hour] = [60_000, 60 * 60_000];
 
-/** Sweeps at a time of the store's clock; resolves when the sweep is over. */
+/** Sweeps with the store's clock at `time`; resolves when the sweep is over. */
 async function sweptAt(blobs: BlobStore, time: number): Promise<void> {
   const sweep = vi.spyOn(blobs, 'sweep');
   vi.spyOn(blobs, 'now').mockResolvedValue(time);

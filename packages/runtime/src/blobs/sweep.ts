@@ -6,8 +6,8 @@ const waitsMs = 24 * 60 * 60_000;
 const everyMs = 60 * 60_000;
 
 /**
- * Removes uploads whose message was never sent, now and every hour, by the store’s clock. Returns a function that stops
- * this.
+ * Removes uploads whose message was never sent, now and every hour, by the store’s clock. Returns a function that
+ * stops the removal.
  */
 export function sweepUploads(blobs: BlobStore, onTrouble: (error: unknown) => void): () => void {
   const sweep = async (): Promise<unknown> => blobs.sweep((await blobs.now()) - waitsMs);

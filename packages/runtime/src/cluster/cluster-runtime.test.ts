@@ -9,7 +9,7 @@ import { sessionRecord } from './testing/session-record.ts';
 
 const { sessionId } = sessionRecord;
 
-/** A server of a cluster; `own` is what it does itself, without the other servers. */
+/** A server of a cluster; `own` is its runtime for the sessions that it owns. */
 async function openServer(storage = openSharedMemoryStorage()) {
   const warnings: string[] = [];
   const providers = new ProviderRegistry();
@@ -53,7 +53,7 @@ test.each([
   expect(asked.mock.calls).toEqual([['one', 2]]);
 });
 
-test('every server knows its own troubles, clients and listeners', async () => {
+test('troubles, attached clients and session list listeners are the server’s own, not the cluster’s', async () => {
   const { runtime, own } = await openServer();
   vi.spyOn(own, 'troubles').mockResolvedValue(['The disk is full.']);
   expect(await runtime.troubles()).toEqual(['The disk is full.']);
@@ -85,7 +85,7 @@ test('a server reports the lag of its projector, and the readers of followed ses
   for (const subscription of subscriptions) subscription.close();
 });
 
-test('a session that is imported is posted to all servers, unless it was there', async () => {
+test('an imported session is posted to all servers; a session that was imported before is not', async () => {
   const { runtime, board, store, own } = await openServer();
   await store.saveSession(sessionRecord);
   const imported = vi.spyOn(own, 'importSession');
@@ -127,7 +127,9 @@ test('a new session whose id another server has is not created', async () => {
   const create = vi.spyOn(own, 'createSession');
   vi.spyOn(leases, 'acquire').mockResolvedValue(undefined);
   const creating = runtime.createSession({ cliType: 'demo', projectDir: tmpdir() });
-  await expect(creating).rejects.toThrow('Another server owns a session that does not exist yet.');
+  await expect(creating).rejects.toThrow(
+    'Another server owns the id of the session that is being created.',
+  );
   expect(create).not.toHaveBeenCalled();
 });
 

@@ -44,7 +44,7 @@ import { SessionStates } from './session-states.ts';
 
 /** Delay before the session list is re-sent after a failure, in ms. */
 const retryMs = 1_000;
-/** How long a closing server waits until subscribers have the ends of their turns, in ms. */
+/** How long a closing server waits for its subscribers to receive the ends of their turns, in ms. */
 const shownMs = 1_000;
 
 /**
@@ -196,7 +196,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     });
   }
 
-  /** Takes over a session whose owner was lost, and resumes its turn if that waited for a user. */
+  /** Takes over a session whose owner was lost, and resumes the session's turn if the turn waited for a user. */
   async #resume(sessionId: string): Promise<void> {
     const record = await this.#options.storage.store.getSession(sessionId);
     if (record?.awaits !== true) return;
@@ -222,7 +222,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     const created = await this.#owned.act(sessionId, async ({ token }) =>
       this.#own.createSession(request, { sessionId, fence: token }),
     );
-    if (!created) throw new Error('Another server owns a session that does not exist yet.');
+    if (!created)
+      throw new Error('Another server owns the id of the session that is being created.');
     return created.value;
   }
 
@@ -309,7 +310,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     return blocks && { blocks: await storeBlocks(this.#options.storage.blobs, blocks) };
   }
 
-  /** Answers a command from a server that takes this server for the session's owner. */
+  /** Answers a command from a server that considers this server the session's owner. */
   async #answer(question: unknown): Promise<unknown> {
     const request = CommandRequest.parse(question);
     // A server that is shutting down starts nothing: it releases the session, so that the asking server can take it.

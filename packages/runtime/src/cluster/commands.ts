@@ -16,7 +16,7 @@ export const CommandRequest = z.object({
 });
 export type CommandRequest = z.infer<typeof CommandRequest>;
 
-/** Runs a command whose arguments may come from another server. Throws as the command does, or a ZodError. */
+/** Runs a command whose arguments may come from another server. Throws the command's error, or a ZodError. */
 export async function runCommand(runtime: Commands, request: CommandRequest): Promise<unknown> {
   const { command, sessionId, args } = request;
   return perform(runtime, command, readArguments(commands[command], [sessionId, ...args]));

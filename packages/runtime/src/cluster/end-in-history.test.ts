@@ -29,14 +29,14 @@ function openHistory() {
   return { asking, store, wait, troubles, getResponse };
 }
 
-test('a run that has ended in history has an end, and a run that history does not have has none', async () => {
+test('hasEnd is true for a run that has ended in history, and false for a run that history lacks', async () => {
   const { asking, store } = openHistory();
   expect(await hasEnd(asking, run?.id ?? '')).toBe(false);
   await store();
   expect(await hasEnd(asking, run?.id ?? '')).toBe(true);
 });
 
-test('a store that cannot be read has no end, and that is reported', async () => {
+test('hasEnd is false if the store cannot be read, and the error is reported', async () => {
   const { asking, store, troubles, getResponse } = openHistory();
   await store();
   const error = new Error('The database is away.');
@@ -45,7 +45,7 @@ test('a store that cannot be read has no end, and that is reported', async () =>
   expect(troubles).toEqual([error]);
 });
 
-test('history is asked every second until it has the end', async () => {
+test('history is read every second until it has the end', async () => {
   const { wait, store, getResponse } = openHistory();
   const state = wait();
   await vi.advanceTimersByTimeAsync(2_500);
@@ -56,7 +56,7 @@ test('history is asked every second until it has the end', async () => {
   expect(state.isOver).toBe(true);
 });
 
-test('an end that history has already is not waited for', async () => {
+test('the wait ends at once if history already has the end', async () => {
   const { wait, store } = openHistory();
   await store();
   const state = wait();
@@ -64,7 +64,7 @@ test('an end that history has already is not waited for', async () => {
   expect(state.isOver).toBe(true);
 });
 
-test('after a minute history is asked no more', async () => {
+test('after a minute the wait ends, and history is not read again', async () => {
   const { wait, getResponse } = openHistory();
   const state = wait();
   await vi.advanceTimersByTimeAsync(59_999);

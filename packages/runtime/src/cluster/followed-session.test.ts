@@ -29,7 +29,7 @@ const runNamed = (runId: string, of = sessionId): StreamEvent[] =>
 function openFollowed() {
   const { log, store } = openMemoryStorage();
   const troubles: unknown[] = [];
-  /** How the log behaves for this server. */
+  /** Replacements for the log's methods, to simulate faults. */
   const faults: { follow?: EventLog['follow']; read?: EventLog['read'] } = {};
   const reached: EventLog = {
     append: async (...args) => log.append(...args),
@@ -64,7 +64,7 @@ function openFollowed() {
   };
   const post = (runId?: string) =>
     followed.posted({ info: sessionInfo, ...(runId !== undefined && { runId }) });
-  /** The messages that a reader gets from this cursor on. */
+  /** Subscribes with this cursor; returns the messages that the subscriber gets, in short. */
   const subscribe = (cursor?: string) => {
     const got: string[] = [];
     const send = ({ message }: { message: ServerMessage }) => {
@@ -83,14 +83,14 @@ function openFollowed() {
   return { followed, view, log, store, troubles, faults, calls, keep, post, subscribe };
 }
 
-/** Lets all happen that is at hand, and what is due within these ms. */
+/** Runs everything that is ready, and the timers that are due within `ms`. */
 const advance = async (ms = 0) => {
   await setImmediate();
   await vi.advanceTimersByTimeAsync(ms);
   await setImmediate();
 };
 
-test('a session that is opened shows the runs that its log has, and no other session’s', async () => {
+test('a session that is opened shows the session’s runs in the log, and no run of another session', async () => {
   const { followed, view, log } = openFollowed();
   await log.append('1', runNamed('1').slice(0, 3));
   await log.append('2', runNamed('2', 'two').slice(0, 3));
@@ -103,7 +103,7 @@ test('a session that is opened shows the runs that its log has, and no other ses
   expect(view.progress('1')).toMatchObject({ lastSeq: 3, hasEnded: true });
 });
 
-test('what the owner posts of the session is shown, and counted', async () => {
+test('a state that the owner posts is shown, and counted', async () => {
   const { followed, post, subscribe } = openFollowed();
   await followed.open();
   const got = subscribe();
@@ -138,7 +138,7 @@ test('a run that is posted is read from the log, each event once', async () => {
   expect(calls.filter((call) => call.startsWith('1:'))).toHaveLength(4);
 });
 
-test('a log that fails is reported, and read again after a second from where it failed', async () => {
+test('if reading the log fails, the error is reported, and a second later the reading continues', async () => {
   const { followed, log, faults, calls, troubles, post } = openFollowed();
   await followed.open();
   await log.append('1', runNamed('1'));
@@ -177,7 +177,7 @@ test('INV-7: events that the log has dropped before they were read are read from
   expect(calls.filter((call) => call.startsWith('1:'))).toEqual(['1:3']);
 });
 
-test('a run that history has, and that began and ended unseen, is shown from the beginning, once', async () => {
+test('a run that began and ended in history before this server saw it is shown from the beginning, once', async () => {
   const { followed, calls } = openFollowed();
   await followed.open();
   followed.settled('1');
@@ -186,7 +186,7 @@ test('a run that history has, and that began and ended unseen, is shown from the
   expect(calls).toHaveLength(1);
 });
 
-test('a run that was shown to its end, and then comes into history, is forgotten without a resync', async () => {
+test('a run that was shown to its end is forgotten without a resync once history has it', async () => {
   const { followed, view, log, calls, post } = openFollowed();
   await followed.open();
   await log.append('1', runNamed('1'));
@@ -199,7 +199,7 @@ test('a run that was shown to its end, and then comes into history, is forgotten
   expect(calls).toHaveLength(before);
 });
 
-test('the last twenty runs that history has are not read again, earlier ones are', async () => {
+test('the twenty runs that most recently came into history are not read from the log again, earlier runs are', async () => {
   const { followed, faults, post } = openFollowed();
   await followed.open();
   const read: string[] = [];
@@ -207,7 +207,7 @@ test('the last twenty runs that history has are not read again, earlier ones are
     read.push(runId);
     yield* [];
   };
-  // The second notice of the first run keeps it among the last.
+  // Run 1 is reported a second time, so it counts as one of the last twenty.
   for (let at = 0; at <= 20; at += 1) followed.settled(`${at}`);
   followed.settled('1');
   followed.settled('21');
@@ -233,7 +233,7 @@ test('a run that history has is read to its end from the log for two seconds, th
   expect(calls.slice(before)).toContain('resync from the beginning');
 });
 
-test('a run that history has and whose end the log still gives is not resynced', async () => {
+test('a run that history has is not resynced if the log still returns the run’s end', async () => {
   const { followed, view, log, calls, post } = openFollowed();
   await followed.open();
   await log.append('1', runNamed('1').slice(0, 3));
@@ -263,14 +263,14 @@ test('INV-7: after a gap readers catch up, open runs are followed, and runs of h
   expect(view.progress('1')).toBeUndefined();
   await advance();
   expect(view.progress('2')).toMatchObject({ lastSeq: 2 });
-  // The run before it has not ended.
+  // Run 2 has not ended, so run 3 waits for its end.
   await advance(10_000);
   expect(view.progress('3')).toMatchObject({ lastSeq: 0 });
   await followed.refresh(undefined);
   expect(followed.info).toBe(info);
 });
 
-test('after a gap a run is not forgotten of which history has only a part', async () => {
+test('after a gap, a run of which history has only a part is not forgotten', async () => {
   const { followed, view, log, keep } = openFollowed();
   await log.append('1', runNamed('1'));
   await followed.open();
@@ -303,7 +303,7 @@ test('a run that the log has lost is shown from history as soon as history has i
   expect(calls.slice(before)).toEqual(['resync from the beginning']);
 });
 
-test('a run that the log lacks, and whose end is in history, is shown from history once', async () => {
+test('a run that the log lacks is shown once, from history, when history has its end', async () => {
   const { followed, keep, faults, calls, post } = openFollowed();
   await followed.open();
   await keep(runNamed('1'));
@@ -333,7 +333,7 @@ test('INV-7: a run waits until the end of a run that the log has lost is in hist
   expect(view.progress('2')).toMatchObject({ hasEnded: true });
 });
 
-test('INV-7: a run waits for the end of an earlier one for ten seconds at most', async () => {
+test('INV-7: a run waits at most ten seconds for the end of an earlier run', async () => {
   const { followed, view, log, post } = openFollowed();
   await followed.open();
   await log.append('1', runNamed('1').slice(0, 3));
@@ -353,7 +353,7 @@ test('INV-7: a run waits for the end of an earlier one for ten seconds at most',
   expect(view.progress('3')).toMatchObject({ hasEnded: true });
 });
 
-test('INV-7: unseen runs of history come before the next run, and a run under way does not', async () => {
+test('INV-7: unseen runs of history are shown before the next run; a run that has not ended in history is not shown', async () => {
   const { followed, log, keep, calls, post, subscribe } = openFollowed();
   await keep(runNamed('1'));
   await followed.open();
@@ -370,7 +370,7 @@ test('INV-7: unseen runs of history come before the next run, and a run under wa
   expect(got.join(', ')).toMatch(/2 3 4/);
 });
 
-test('a run that follows the newest one of history brings nothing from there', async () => {
+test('a run that follows the newest run of history causes no resync from history', async () => {
   const { followed, log, keep, calls, post } = openFollowed();
   await keep(runNamed('1'));
   await keep(runNamed('2'));
@@ -381,7 +381,7 @@ test('a run that follows the newest one of history brings nothing from there', a
   expect(calls).toEqual(['3:0', '3:1', '3:2', '3:3']);
 });
 
-test('a reader with a cursor of a run that is being read waits until this server has read as far', async () => {
+test('a subscriber whose cursor is in a run that is being read waits until this server has read up to the cursor', async () => {
   const { followed, log, post, subscribe } = openFollowed();
   await followed.open();
   await log.append('1', runNamed('1').slice(0, 2));
@@ -395,7 +395,7 @@ test('a reader with a cursor of a run that is being read waits until this server
   expect(got[0]).toMatch(/^tail/);
 });
 
-test('a reader with a cursor that this server does not reach within some ten seconds gets all of the session', async () => {
+test('a subscriber whose cursor this server does not reach within ten seconds gets the whole session', async () => {
   const { followed, log, post, subscribe } = openFollowed();
   await followed.open();
   await log.append('1', runNamed('1').slice(0, 2));
@@ -408,7 +408,7 @@ test('a reader with a cursor that this server does not reach within some ten sec
   expect(got[0]).toMatch(/^snapshot/);
 });
 
-test('a reader with a cursor of a run that is in the log, and was not posted here, gets the rest of that run', async () => {
+test('a subscriber whose cursor is in a run that is in the log but was not posted here gets the rest of that run', async () => {
   const { followed, log, subscribe } = openFollowed();
   await followed.open();
   await log.append('1', runNamed('1').slice(0, 2));
@@ -450,7 +450,7 @@ test('closing ends the wait for a run that the log has lost', async () => {
   expect(calls).toHaveLength(before);
 });
 
-test('history shows the session at the time of the server’s clock', async () => {
+test('a page of history shows a run that is still running as in progress', async () => {
   const { followed, log, post } = openFollowed();
   await followed.open();
   await log.append('1', runNamed('1').slice(0, 1));

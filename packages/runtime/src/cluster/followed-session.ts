@@ -11,7 +11,8 @@ import type { PostedState } from './posted-state.ts';
 /** Delay before a run is read again after a failure, in ms. */
 const retryMs = 1_000;
 /**
- * The longest time, in ms, that a subscriber waits for events that it has already seen on another server: the log may have lost them.
+ * The longest time, in ms, that a subscriber waits for events that it has already seen on another server: the log may
+ * have lost them.
  */
 const reachMs = 10_000;
 const settledMax = 20;
@@ -114,7 +115,10 @@ export class FollowedSession {
     if (isNew && !wasShown) this.subscribers.resync({ fromBeginning: true });
   }
 
-  /** A followed run usually reaches its end. If the log has lost the end, subscribers get the rest from history. */
+  /**
+   * Waits a while, because a followed run usually reaches its end in the log. If the log has lost the end,
+   * subscribers get the rest from history.
+   */
   async #leaveSoon(runId: string): Promise<void> {
     const following = this.#followed.get(runId);
     await delay(leaveMs, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {});
@@ -130,7 +134,7 @@ export class FollowedSession {
 
   /** Reads state and runs again, because postings may have been missed. */
   async refresh(postedState: PostedState | undefined): Promise<void> {
-    // First, because a later run must not move the cursors past runs that subscribers never saw.
+    // Resync first: a later run must not move the cursors past runs that subscribers never saw.
     this.subscribers.resync();
     if (postedState) this.posted(postedState);
     for (const runId of await this.#openRuns()) this.#follow(runId);
@@ -159,9 +163,9 @@ export class FollowedSession {
   /** Called before there are subscribers, so that the first one gets the newest state at once. */
   async #catchUp(runId: string): Promise<void> {
     const response = await readRun(this.#options.storage, runId);
-    // A posting may have started following this run in the meantime; do not go back.
+    // A posting may have started the following of this run in the meantime; the run must not begin again.
     if (this.subscribers.progress(runId)) return;
-    // Skips a run that has come into history in the meantime: that is posted only once.
+    // A run that has come into history in the meantime is skipped: no second posting would end it here.
     if (response.started && !this.#settled.includes(runId))
       this.subscribers.restart(runId, response);
   }
@@ -180,7 +184,7 @@ export class FollowedSession {
 
   async #readToEnd(runId: string, left: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([this.#closing.signal, left]);
-    // Otherwise cursors would be past the ends of those runs when the ends arrive.
+    // Wait for the runs that are still ending: this run would move the cursors past their ends.
     await Promise.all(this.#ending.values());
     const { onTrouble } = this.#options;
     await retry(async () => this.#read(runId, signal), {
@@ -207,8 +211,8 @@ export class FollowedSession {
     }
     if (signal.aborted || this.subscribers.progress(runId)?.hasEnded) return;
     const wasShown = this.subscribers.progress(runId) !== undefined;
-    // The run was settled before it was read completely: history has the rest. Subscribers get the rest at once, before
-    // more of a later run.
+    // The run was settled before it was read completely: history has the rest. Subscribers get the rest now, before
+    // they get more of a later run.
     this.subscribers.forget(runId);
     this.settled(runId);
     this.subscribers.resync({ fromBeginning: true });
@@ -216,7 +220,10 @@ export class FollowedSession {
     this.#ending.set(runId, shown);
   }
 
-  /** If the log has lost the run instead of dropping it, its end is written to history only now. */
+  /**
+   * Shows a run's end from history; if the log has lost the run instead of dropping it, the end is written to history
+   * only now.
+   */
   async #showEnd(runId: string, wasShown: boolean): Promise<void> {
     const { signal } = this.#closing;
     if (!wasShown && (await hasEnd(this.#options, runId))) return;
@@ -234,9 +241,9 @@ export class FollowedSession {
   }
 
   /**
-   * A run usually begins after the previous run has ended in history. Subscribers get the runs that they have not seen
-   * from history, before an event of this run moves their cursors past them. The same holds for this run if history
-   * already has its end: a subscriber that got the run from history must not see it begin again.
+   * Shows, from history, the runs that subscribers have not seen, before an event of this run moves the cursors past
+   * those runs; usually there are none. Also shows this run from history if history already has the run's end: a
+   * subscriber that got the run from history must not see it begin again.
    */
   async #showFromHistory(runId: string, signal: AbortSignal): Promise<void> {
     const { sessionId, storage } = this.#options;
@@ -266,7 +273,7 @@ export class FollowedSession {
     await this.#waitWhile(AbortSignal.any([signal, AbortSignal.timeout(reachMs)]), isAnyOpen);
   }
 
-  /** Resolves when `condition` is false or the signal aborts. Checks `condition` whenever a followed run moves. */
+  /** Resolves when `condition` is false or the signal aborts. Checks `condition` whenever `moved` is emitted. */
   async #waitWhile(patience: AbortSignal, condition: () => boolean): Promise<void> {
     while (condition() && !patience.aborted) {
       await once(this.#progress, 'moved', { signal: patience }).catch(() => undefined);
@@ -279,11 +286,15 @@ export class FollowedSession {
     return run ? run.hasEnded : runId === this.#newestShown && !this.#followed.has(runId);
   }
 
-  /** Whether this server shows a run up to a place that another server has shown; waits for that if needed. */
+  /**
+   * Whether this server shows a run up to a place that another server has shown; waits until it does, at most
+   * `reachMs`.
+   */
   async #reach(place: Position): Promise<boolean> {
     if (!this.#isBehind(place)) await this.#followIfOpen(place);
     await this.#waitWhile(AbortSignal.timeout(reachMs), () => this.#isBehind(place));
-    // The view is closed and will not advance: the subscriber is about to lose this server, and continues at another.
+    // This server is closing, so its view will not advance: never answer, because the subscriber will soon continue
+    // at another server.
     if (this.#closing.signal.aborted) await new Promise(() => {});
     return !this.#isBehind(place);
   }
@@ -294,7 +305,7 @@ export class FollowedSession {
     return run ? run.lastSeq < seq && !run.hasEnded : this.#followed.has(runId);
   }
 
-  /** Follows a run of which other servers were notified first. */
+  /** Follows an open run that this server was not notified of yet. */
   async #followIfOpen({ runId }: Position): Promise<void> {
     if (this.subscribers.progress(runId) || (await hasEnd(this.#options, runId))) return;
     if ((await this.#openRuns()).includes(runId)) this.#follow(runId);

@@ -21,7 +21,7 @@ async function openSessions() {
   const { board } = storage.coordination;
   const troubles: unknown[] = [];
   const emitted: string[] = [];
-  /** The title of each session where its state is read, or why it cannot be read. */
+  /** The title with which each session's state is read, or the error of reading the state. */
   const titles = new Map<string, string | Error>();
   const reads: string[] = [];
   const gaps = new Map<string, () => void>();
@@ -82,7 +82,7 @@ test('readers of a session share it until the last one has left', async () => {
   expect(reads).toHaveLength(4);
 });
 
-test('a session that cannot be found is not remembered', async () => {
+test('a session that was not found is looked up again at its next use', async () => {
   const { sessions, titles, titleOf } = await openSessions();
   const missing = new LiminalError('SESSION_NOT_FOUND', 'There is no session one.');
   titles.set('one', missing);
@@ -109,7 +109,7 @@ test('what a session’s owner posts reaches its readers, and is emitted for eve
   expect(emitted).toEqual(['posted posted', 'posted other']);
 });
 
-test('what a former owner posts is ignored, and what the same owner posts again is not', async () => {
+test('a state posted by a former owner is ignored; a further state posted by the same owner is not', async () => {
   const { board, emitted } = await openSessions();
   await postSession(board, postedState('one', 'second', 2));
   await postSession(board, postedState('one', 'first', 1));
@@ -134,7 +134,7 @@ test('the fences of ten thousand sessions are remembered, those of the sessions 
   expect(emitted).toEqual(['posted former']);
 }, 20_000);
 
-test('a posting that is damaged is reported, and the state of a deleted session is not one', async () => {
+test('a damaged posting is reported; the empty posting of a deleted session is not', async () => {
   const { board, emitted, troubles } = await openSessions();
   await board.post('session:one', '{', 1_000);
   expect(troubles).toHaveLength(1);
@@ -145,7 +145,7 @@ test('a posting that is damaged is reported, and the state of a deleted session 
   expect(emitted).toEqual([]);
 });
 
-test('a problem that is posted is reported to the session’s readers, and a settled run noted there', async () => {
+test('a posted problem is reported to the session’s subscribers, and a posted settled run is passed to the session', async () => {
   const { sessions, board } = await openSessions();
   const { followed } = await sessions.use('one');
   const other = await sessions.use('two');
@@ -159,7 +159,7 @@ test('a problem that is posted is reported to the session’s readers, and a set
   expect(settled).toHaveBeenCalledWith('run');
 });
 
-test('a deleted session ends for its readers, and later readers look for it anew', async () => {
+test('a deleted session ends for its subscribers, and its next subscriber looks it up again', async () => {
   const { sessions, board, emitted, reads } = await openSessions();
   const { followed, done } = await sessions.use('one');
   const deleted = vi.spyOn(followed.subscribers, 'deleted');
@@ -174,14 +174,14 @@ test('a deleted session ends for its readers, and later readers look for it anew
   const anew = await sessions.use('one');
   expect(anew.followed).not.toBe(followed);
   expect(reads.length).toBe(before + 2);
-  // The reader of the deleted session leaves without harm to the new one.
+  // The subscriber of the deleted session leaves; that must not affect the new session.
   done();
   await vi.advanceTimersByTimeAsync(0);
   expect((await sessions.use('one')).followed).toBe(anew.followed);
   expect(sessions.subscriberCounts).toHaveLength(1);
 });
 
-test('INV-7: after a gap every session is read again, and only the gap of states counts', async () => {
+test('INV-7: after a gap in the messages about states every session is read again; other gaps have no effect', async () => {
   const { sessions, titles, gaps, gap, emitted, reads } = await openSessions();
   const { followed } = await sessions.use('one');
   await sessions.use('two');
@@ -219,7 +219,7 @@ test('INV-7: sessions that cannot be read after a gap are read again every secon
   expect(reads.slice(before + 5)).toEqual(['three']);
 });
 
-test('a session that has left while it could not be read after a gap is read no more', async () => {
+test('a session that could not be read after a gap is not read again once its last user has left', async () => {
   const { sessions, titles, gap, reads } = await openSessions();
   const { done } = await sessions.use('one');
   titles.set('one', new Error('The database is away.'));
@@ -231,7 +231,7 @@ test('a session that has left while it could not be read after a gap is read no 
   expect(reads).toHaveLength(before);
 });
 
-test('a session that is gone after a gap is deleted for its readers, and the others are read', async () => {
+test('a session that is gone after a gap is deleted for its subscribers, and the other sessions are read', async () => {
   const { sessions, titles, gap, emitted, troubles } = await openSessions();
   await sessions.use('one');
   const { followed } = await sessions.use('two');
@@ -244,7 +244,7 @@ test('a session that is gone after a gap is deleted for its readers, and the oth
   expect(sessions.subscriberCounts).toHaveLength(1);
 });
 
-test('read waits for the runs under way of these sessions', async () => {
+test('read waits for the running runs of the given sessions', async () => {
   const { sessions } = await openSessions();
   const one = await sessions.use('one');
   const two = await sessions.use('two');
@@ -260,7 +260,7 @@ test('read waits for the runs under way of these sessions', async () => {
   expect(other).not.toHaveBeenCalled();
 });
 
-test('closing closes every session, and ends the watching and the mending', async () => {
+test('closing closes every session, and ends watching the board and retrying failed reads', async () => {
   const { sessions, board, titles, gap, reads, emitted } = await openSessions();
   const { followed } = await sessions.use('one');
   const close = vi.spyOn(followed, 'close');

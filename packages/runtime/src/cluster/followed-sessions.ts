@@ -83,7 +83,7 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
     ]);
   }
 
-  /** Follows a session until `done` is called, which must happen once. Throws `SESSION_NOT_FOUND`. */
+  /** Follows a session until the caller calls `done`, which it must do exactly once. Throws `SESSION_NOT_FOUND`. */
   async use(sessionId: string): Promise<{ followed: FollowedSession; done: () => void }> {
     const entry = this.#inUse.get(sessionId) ?? this.#begin(sessionId);
     entry.users += 1;
@@ -127,7 +127,7 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
     const { sessionStates, storage, now, onTrouble } = this.#options;
     const postedState = await sessionStates.of(sessionId);
     const followed = new FollowedSession({ sessionId, storage, postedState, now, onTrouble });
-    // From here on the session receives postings; its state is read again, in case a posting came just before.
+    // The session receives postings from here on.
     this.#open.set(sessionId, followed);
     try {
       await followed.open();

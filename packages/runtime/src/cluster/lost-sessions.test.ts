@@ -6,8 +6,8 @@ import { type Ownership, ttlShare } from './ownership.ts';
 import { useFakeDelays } from './testing/fake-delays.ts';
 
 /**
- * What happens to an open turn, given at each look whether its session has an owner, or an error; the last entry
- * repeats.
+ * Runs the checks of one open turn, given for each check whether the session has an owner, or an error; the last
+ * entry repeats.
  */
 async function lookedAt(looks: readonly (boolean | Error)[], troubles: unknown[] = []) {
   const { log } = openMemoryStorage();
@@ -39,22 +39,22 @@ test('a session whose owner regains its lease after a Redis outage keeps its tur
   expect(await lookedAt([true, false, false, true, false, false, true])).toEqual([]);
 });
 
-test('a look that fails is reported, and the count of looks starts again', async () => {
+test('if a check fails, the error is reported, and the checks without an owner are counted from 0 again', async () => {
   const troubles: unknown[] = [];
   const error = new Error('Redis is away.');
   expect(await lookedAt([false, false, error, false, false, true], troubles)).toEqual([]);
   expect(troubles).toEqual([error]);
 });
 
-test('a session without an owner at three looks in a row is lost', async () => {
+test('a session that has no owner at three checks in a row is lost', async () => {
   expect((await lookedAt([true, false, false, false]))[0]).toBe(4);
 });
 
-test('an expiring lease and three looks take three quarters of the time within which a dead server’s turns must end', () => {
+test('an expiring lease and three checks take less than three quarters of the time within which a dead server’s turns must end', () => {
   expect(ttlShare + 3 * lookShare).toBeLessThan(0.75);
 });
 
-/** Looks every second for sessions whose turn is under way, none of which has an owner. */
+/** Starts LostSessions, which looks every second for sessions that have a running turn and no owner. */
 async function lookEverySecond() {
   useFakeDelays();
   const { log } = openMemoryStorage();
@@ -75,7 +75,7 @@ async function lookEverySecond() {
   return { lost, log, asked, recovered };
 }
 
-test('a session whose turns have all ended is not looked for, and one with two open turns once', async () => {
+test('a session whose turns have all ended is not looked up, and a session with two open turns is looked up once', async () => {
   const { lost, log, asked, recovered } = await lookEverySecond();
   const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
   const end = { type: 'response_done', status: 'completed' } as const;
@@ -89,7 +89,7 @@ test('a session whose turns have all ended is not looked for, and one with two o
   await lost.close();
 });
 
-test('closing ends the looks at once', async () => {
+test('closing ends the checks at once', async () => {
   const { lost, asked } = await lookEverySecond();
   expect(asked).toHaveLength(1);
   let isClosed = false;

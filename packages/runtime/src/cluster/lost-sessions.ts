@@ -11,21 +11,21 @@ interface LostSessionsOptions {
   onTrouble: (error: unknown) => void;
 }
 
-/** How often to look, as a share of the time within which a dead server's turns must end. */
+/** The time between two checks, as a share of the time within which a dead server's turns must end. */
 export const lookShare = 0.1;
-/** This many looks take longer than a live owner takes to renew its lease. */
+/** So many checks take longer than a live owner takes to renew its lease. */
 const maxLooks = 3;
 
 /**
  * Finds sessions with an open turn whose owner is gone, so that no turn hangs. A session counts as lost only after
- * several looks in a row without an owner: if the lease store was unreachable, a live owner takes its lease again in
- * between.
+ * several checks in a row without an owner: if the lease store was unreachable, a live owner gets its lease again
+ * between the checks.
  */
 export class LostSessions {
   readonly #options: LostSessionsOptions;
   readonly #closing = new AbortController();
   readonly #looking: Promise<void>;
-  /** How many times in a row each session was found without an owner. */
+  /** How many checks in a row have found each session without an owner. */
   #suspected = new Map<string, number>();
 
   constructor(options: LostSessionsOptions) {

@@ -7,12 +7,12 @@ import { useFakeDelays } from './testing/fake-delays.ts';
 
 beforeEach(useFakeDelays);
 
-/** The server `a` asks; `b` answers as `answers` says. All messages between them are recorded. */
+/** Server `a` asks, and server `b` answers with the result of `answers`. All messages between them are recorded. */
 async function openMessengers(answers: (question: unknown) => Promise<unknown>) {
   const { inboxes } = openSharedMemoryStorage().coordination;
   const sent: { to: string; message: Record<string, unknown> }[] = [];
   const troubles: unknown[] = [];
-  /** What sending does instead, by the messages’ receiver. */
+  /** Functions that replace sending, by the receiver. */
   const faults = new Map<string, () => Promise<boolean>>();
   const send: Inboxes['send'] = async (to, text) => {
     sent.push({ to, message: JSON.parse(text) });
@@ -32,7 +32,7 @@ async function openMessengers(answers: (question: unknown) => Promise<unknown>) 
 
 const patient = new AbortController().signal;
 
-test('a question goes to the inbox of the asked server, and the answer to that of the asker', async () => {
+test('a question goes to the inbox of the asked server, and the answer to the inbox of the asking server', async () => {
   const { asker, sent, troubles } = await openMessengers(async (question) => ({ question }));
   expect(await asker.request('b', { is: 'it' }, patient)).toEqual({ question: { is: 'it' } });
   const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
@@ -43,12 +43,12 @@ test('a question goes to the inbox of the asked server, and the answer to that o
   expect(troubles).toEqual([]);
 });
 
-test('an answer without a value is an answer', async () => {
+test('an answer may have no value', async () => {
   const { asker } = await openMessengers(async () => undefined);
   await expect(asker.request('b', 'Is it?', patient)).resolves.toBeUndefined();
 });
 
-test('a refusal comes back with its code and its sentence', async () => {
+test('an error of the asked server arrives with its code and its message', async () => {
   const { asker } = await openMessengers(async () => {
     throw new LiminalError('INVALID_OPTION', 'There is no such option.');
   });
@@ -60,21 +60,21 @@ test('a refusal comes back with its code and its sentence', async () => {
   });
 });
 
-test('a question to a server that does not listen is not heard', async () => {
+test('a question to a server that is not listening is rejected', async () => {
   const { asker } = await openMessengers(async () => 'Yes.');
   const asked = asker.request('c', 'Is it?', patient);
   await expect(asked).rejects.toBeInstanceOf(NotListeningError);
   await expect(asked).rejects.toThrow('Server c is not listening.');
 });
 
-test('a question whose asker has given up before is not sent', async () => {
+test('a question whose signal has already aborted is not sent', async () => {
   const { asker, sent } = await openMessengers(async () => 'Yes.');
   const reason = new Error('It took too long.');
   await expect(asker.request('b', 'Is it?', AbortSignal.abort(reason))).rejects.toBe(reason);
   expect(sent).toEqual([]);
 });
 
-test('a question without an answer is sent every five seconds, until its asker gives up', async () => {
+test('an unanswered question is sent again every five seconds, until the asker gives up', async () => {
   const { asker, kinds, faults } = await openMessengers(async () => 'Yes.');
   faults.set('instance:b', async () => true);
   const abort = new AbortController();
@@ -88,7 +88,7 @@ test('a question without an answer is sent every five seconds, until its asker g
   expect(kinds()).toHaveLength(3);
 });
 
-test('a question that cannot be sent again is waited for all the same', async () => {
+test('if sending a question again fails, the asker keeps waiting and sending', async () => {
   const { asker, owner, kinds, faults, troubles } = await openMessengers(async () => 'Yes.');
   faults.set('instance:b', async () => true);
   const asked = asker.request('b', 'Is it?', patient);
@@ -105,7 +105,7 @@ test('a question that cannot be sent again is waited for all the same', async ()
   await owner.close();
 });
 
-test('a question that is answered is not sent again, and leaves no listener', async () => {
+test('an answered question is not sent again, and its listener on the signal is removed', async () => {
   const { asker, kinds } = await openMessengers(async () => 'Yes.');
   const { signal } = new AbortController();
   const removed = vi.spyOn(signal, 'removeEventListener');
@@ -115,7 +115,7 @@ test('a question that is answered is not sent again, and leaves no listener', as
   expect(removed).toHaveBeenCalledWith('abort', expect.any(Function));
 });
 
-test('the same question is worked on once within half a minute of its answer, and again after that', async () => {
+test('the same question is computed only once within half a minute of its answer, and again after that', async () => {
   let count = 0;
   const { inboxes, kinds } = await openMessengers(async () => ++count);
   const ask = JSON.stringify({ kind: 'ask', id: 'question', from: 'a', question: 'Is it?' });
@@ -133,7 +133,7 @@ test('the same question is worked on once within half a minute of its answer, an
   expect(count).toBe(2);
 });
 
-test('an answer without an open question does nothing', async () => {
+test('an answer to a question that is not open is ignored', async () => {
   const { inboxes, troubles } = await openMessengers(async () => 'Yes.');
   await inboxes.send('instance:a', JSON.stringify({ kind: 'answer', id: 'none', value: 1 }));
   const refusal = { kind: 'refusal', id: 'none', code: 'A', message: 'B' };
@@ -143,7 +143,7 @@ test('an answer without an open question does nothing', async () => {
 });
 
 test.each(['{', '{}', '{"kind":"ask"}', '{"kind":"refusal","id":"1"}'])(
-  'a message that is not one of a server is reported: %s',
+  'a message in an unknown form is reported: %s',
   async (text) => {
     const { inboxes, troubles, sent } = await openMessengers(async () => 'Yes.');
     await inboxes.send('instance:b', text);
@@ -153,7 +153,7 @@ test.each(['{', '{}', '{"kind":"ask"}', '{"kind":"refusal","id":"1"}'])(
   },
 );
 
-test('an answer that cannot be sent is tried five times a second for a minute, then reported', async () => {
+test('an answer that cannot be sent is retried five times a second for a minute, then the failure is reported', async () => {
   const { inboxes, kinds, troubles, faults } = await openMessengers(async () => 'Yes.');
   const error = new Error('Redis is away.');
   faults.set('instance:a', async () => {

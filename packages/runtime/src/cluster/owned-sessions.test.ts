@@ -11,10 +11,10 @@ import { sessionRecord } from './testing/session-record.ts';
 beforeEach(useFakeDelays);
 
 const { sessionId } = sessionRecord;
-/** From one look for idle sessions to the next, in ms. */
+/** The time between two checks for idle sessions, in ms. */
 const sweepMs = 1_000;
 
-/** What a server does with a session in memory. */
+/** A session in a server's memory, as the owner of sessions sees it. */
 interface FakeSession {
   sessionId: string;
   isInUse: boolean;
@@ -35,7 +35,7 @@ function openOwned() {
   const inMemory: FakeSession[] = [];
   const steps: string[] = [];
   const troubles: unknown[] = [];
-  /** What fails in the next call. */
+  /** Errors that the next call rejects with. */
   const faults: { inMemory?: Error; takeSession?: Error } = {};
   /** Recoveries wait for this. */
   const recovering: { held?: Promise<void> } = {};
@@ -84,7 +84,7 @@ function openOwned() {
   return { owned, ownership, leases, store, load, steps, troubles, faults, recovering };
 }
 
-test('a session without an owner is taken and recovered before the step, once', async () => {
+test('a session without an owner is taken and recovered once, before the first step', async () => {
   const { owned, ownership, store, steps } = openOwned();
   await store.saveSession(sessionRecord);
   const step = async ({ token }: Lease) => {
@@ -98,14 +98,14 @@ test('a session without an owner is taken and recovered before the step, once', 
   expect(await store.getSession(sessionId)).toMatchObject({ fence: 1 });
 });
 
-test('commands that come at once take the session once', async () => {
+test('simultaneous commands take the session only once', async () => {
   const { owned, steps } = openOwned();
   const acts = [1, 2, 3].map(async (value) => owned.act(sessionId, async () => value));
   expect(await Promise.all(acts)).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
   expect(steps).toEqual([`recover ${sessionId}`]);
 });
 
-test('a session of another server is neither recovered nor acted on', async () => {
+test('a session that another server owns is not recovered, and steps do not run', async () => {
   const { owned, leases, steps } = openOwned();
   await leases.acquire(`session:${sessionId}`, 'b', 60_000);
   const step = async () => void steps.push('step');
@@ -114,7 +114,7 @@ test('a session of another server is neither recovered nor acted on', async () =
   expect(steps).toEqual([]);
 });
 
-test('a session that cannot be recovered is released, and the next command tries again', async () => {
+test('if a session cannot be recovered, it is released, and the next command tries again', async () => {
   const { owned, leases, faults } = openOwned();
   faults.takeSession = new Error('The database is away.');
   const first = owned.act(sessionId, async () => 1);
@@ -162,7 +162,7 @@ test('INV-8: a lost session ends its turn and its agent, and leaves memory', asy
   expect(steps).toHaveLength(3);
 });
 
-test('a session that is not in use is released at the next look, and its agent ended', async () => {
+test('an unused session is released at the next check, and its agent is ended', async () => {
   const { ownership, load, steps } = openOwned();
   await ownership.take(sessionId);
   await ownership.take('two');
@@ -179,7 +179,7 @@ test('a session that is not in use is released at the next look, and its agent e
   expect(ownership.owned).toEqual([]);
 });
 
-test('an owned session that is not in memory is released, too', async () => {
+test('an owned session that is not in memory is released', async () => {
   const { ownership } = openOwned();
   await ownership.take(sessionId);
   await vi.advanceTimersByTimeAsync(sweepMs);
@@ -199,12 +199,12 @@ test('a session is not released during a command, even if the command fails late
   expect(ownership.owned).toEqual([]);
 });
 
-test('a session whose use begins during the look is not released', async () => {
+test('a session that comes into use during the check for idle sessions is not released', async () => {
   const { owned, ownership, load } = openOwned();
   await ownership.take(sessionId);
   const session = load(false);
   await vi.advanceTimersByTimeAsync(sweepMs - 1);
-  // Another change of the session holds the release up.
+  // A running change of the same session delays the release.
   const change = owned.lost('none').then(() => owned.releaseIdle(sessionId));
   session.isIdle = false;
   session.isInUse = true;
@@ -213,7 +213,7 @@ test('a session whose use begins during the look is not released', async () => {
   expect(ownership.owned).toEqual([sessionId]);
 });
 
-test('a look that fails is reported, and the next look happens', async () => {
+test('a failed check for idle sessions is reported, and the next check happens', async () => {
   const { ownership, faults, troubles } = openOwned();
   await ownership.take(sessionId);
   const error = new Error('Memory is away.');
@@ -233,7 +233,7 @@ test('closing ends the looks', async () => {
   expect(ownership.owned).toEqual([sessionId]);
 });
 
-test('releaseIdle releases a session without a turn, though clients use it, and no other', async () => {
+test('releaseIdle releases a session without a turn even if clients use it, and does not release a session with a turn', async () => {
   const { owned, ownership, load, steps } = openOwned();
   await ownership.take(sessionId);
   const session = load(true, false);

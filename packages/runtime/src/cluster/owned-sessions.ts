@@ -14,7 +14,7 @@ interface OwnedSessionsOptions {
   onTrouble: (error: unknown) => void;
 }
 
-/** How often to look for owned sessions that are idle, in ms. */
+/** The time between two checks for owned sessions that are idle, in ms. */
 const sweepMs = 1_000;
 
 /** The sessions that this server owns. Idle sessions are released, so that any server can take them. */

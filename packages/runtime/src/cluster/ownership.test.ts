@@ -9,7 +9,7 @@ import { useFakeDelays } from './testing/fake-delays.ts';
 beforeEach(useFakeDelays);
 
 const leaseTtlMs = 1_000;
-/** From one renewal to the next. */
+/** The time between two renewals of a lease, in ms. */
 const renewMs = 200;
 
 /** Two servers on the same leases, of which the second one can only take sessions. */
@@ -17,7 +17,7 @@ function openOwnership() {
   const { coordination, store } = openSharedMemoryStorage();
   const { leases } = coordination;
   const calls = { renew: 0, getSession: 0 };
-  /** What the first server's next calls do instead. */
+  /** Functions that replace the first server's next calls. */
   const faults: {
     renew?: (lease: Lease) => Promise<boolean>;
     getSession?: ResponseStore['getSession'];
@@ -53,15 +53,15 @@ function openOwnership() {
   return { own, store, leases, calls, faults, troubles, lost, ends, takeByOther };
 }
 
-/** Redis answers nothing from now on but errors. */
+/** Every call to Redis fails from now on. */
 const away = async (): Promise<never> => {
   throw new Error('Redis is away.');
 };
 
-/** Lets the reports of one moment go out. */
+/** Waits until the reports of this moment are out. */
 const reported = async (): Promise<void> => setImmediate();
 
-test('a session that is taken has a lease under its name, and one owner', async () => {
+test('a session that is taken has a lease named after it, and one owner', async () => {
   const { own, takeByOther } = openOwnership();
   const lease = await own.take('one');
   expect(lease).toEqual({ name: 'session:one', holder: 'a', token: 1 });
@@ -91,7 +91,7 @@ test('leases are listed by session, without the sessions that have no owner', as
   ]);
 });
 
-test('a lease is renewed five times in its life, until the session is released', async () => {
+test('a lease is renewed five times in its lifetime, until the session is released', async () => {
   const { own, calls, takeByOther } = openOwnership();
   await own.take('one');
   await vi.advanceTimersByTimeAsync(10 * leaseTtlMs);
@@ -104,7 +104,7 @@ test('a lease is renewed five times in its life, until the session is released',
   expect(calls.renew).toBe(50);
 });
 
-test('releasing a session that this server does not own releases no lease', async () => {
+test('releasing a session of another server does not release that server’s lease', async () => {
   const { own, takeByOther } = openOwnership();
   await takeByOther('one');
   await own.release('one');
@@ -149,7 +149,7 @@ test('confirm renews the lease, and is false for a session that this server does
   expect(await own.confirm('one')).toBe(false);
 });
 
-test('holds asks for the lease only once nine tenths of its life have passed since the last renewal', async () => {
+test('holds asks Redis for the lease only when nine tenths of its lifetime have passed since the last renewal', async () => {
   const { own, calls, faults } = openOwnership();
   await own.take('one');
   faults.renew = away;
@@ -163,7 +163,7 @@ test('holds asks for the lease only once nine tenths of its life have passed sin
   expect(await own.holds('one')).toBe(false);
 });
 
-test('a lease counts from when its renewal was sent, not from the answer', async () => {
+test('a lease counts from the time at which its renewal was sent, not from the answer', async () => {
   const { own, faults } = openOwnership();
   await own.take('one');
   const answer = Promise.withResolvers<boolean>();
@@ -183,7 +183,7 @@ test('a server that does not own a session does not hold it', async () => {
   expect(await own.holds('one')).toBe(false);
 });
 
-test('INV-8: agents end when the oldest lease is not sure any more, and never without a lease', async () => {
+test('INV-8: the server’s agents end when its oldest lease is no longer certain; without leases, no end is set', async () => {
   const { own, ends, faults } = openOwnership();
   await own.take('one');
   await vi.advanceTimersByTimeAsync(50);
@@ -205,7 +205,7 @@ test('INV-8: agents end when the oldest lease is not sure any more, and never wi
   expect(ends).toHaveLength(4);
 });
 
-test('INV-8: while leases cannot be renewed, agents work on for as long as the store knows no other owner', async () => {
+test('INV-8: while leases cannot be renewed, agents continue as long as the store has no other owner', async () => {
   const { own, ends, store, faults, troubles, lost } = openOwnership();
   await store.saveSession(sessionRecord);
   const { sessionId } = sessionRecord;
@@ -215,7 +215,7 @@ test('INV-8: while leases cannot be renewed, agents work on for as long as the s
   await reported();
   expect(ends).toEqual([900, renewMs + 900]);
   expect(troubles).toEqual([new Error('Redis is away.')]);
-  // The store has the token of this server, which is not a later owner's.
+  // The store has this server's own token, which is no sign of a later owner.
   await store.takeSession(sessionId, lease?.token ?? 0);
   await vi.advanceTimersByTimeAsync(10 * leaseTtlMs);
   expect(lost).toEqual([]);
@@ -226,7 +226,7 @@ test('INV-8: while leases cannot be renewed, agents work on for as long as the s
   expect(ends.at(-1)).toBeUndefined();
 });
 
-test('while leases cannot be renewed, a deleted session is lost, and one that is not stored yet is kept', async () => {
+test('while leases cannot be renewed, a deleted session is lost, and a session that is not stored yet is kept', async () => {
   const { own, store, faults, lost } = openOwnership();
   await store.saveSession(sessionRecord);
   await store.deleteSession(sessionRecord.sessionId);
@@ -238,7 +238,7 @@ test('while leases cannot be renewed, a deleted session is lost, and one that is
   expect(own.owned).toEqual(['new']);
 });
 
-test('INV-8: a server that can ask neither leases nor store lets the last moment for its agents stand', async () => {
+test('INV-8: if neither leases nor store can be reached, the time at which agents end stays as it was', async () => {
   const { own, ends, faults, troubles } = openOwnership();
   await own.take('one');
   await reported();
@@ -253,7 +253,7 @@ test('INV-8: a server that can ask neither leases nor store lets the last moment
   expect(troubles).toEqual([new Error('Redis is away.'), error]);
 });
 
-test('a renewal that hangs is not sent again, and the store is asked instead, once at a time', async () => {
+test('a renewal that hangs is not sent again; the store is asked instead, with one request at a time', async () => {
   const { own, calls, faults, lost, ends } = openOwnership();
   await own.take('one');
   const renewed = Promise.withResolvers<boolean>();
@@ -275,7 +275,7 @@ test('a renewal that hangs is not sent again, and the store is asked instead, on
   expect(lost).toEqual([]);
 });
 
-test('closing waits for renewals under way, releases all sessions, and renews nothing any more', async () => {
+test('closing waits for running renewals, releases all sessions, and then renews nothing', async () => {
   const { own, calls, faults, takeByOther } = openOwnership();
   await own.take('one');
   await own.take('two');
@@ -295,7 +295,7 @@ test('closing waits for renewals under way, releases all sessions, and renews no
   expect(calls.renew).toBe(2);
 });
 
-test('a server that is closed reports no trouble of a store that it was still asking', async () => {
+test('a closed server does not report the error of a store request that was still running', async () => {
   const { own, faults, troubles } = openOwnership();
   await own.take('one');
   faults.renew = away;

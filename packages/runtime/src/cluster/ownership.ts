@@ -2,20 +2,20 @@ import { uptime } from 'node:os';
 import type { Lease, Leases, ResponseStore } from '@liminal/storage';
 
 /**
- * The lifetime of a lease, as a share of the time within which a dead server's turns must end. The rest is for noticing
- * the death and for ending the turns.
+ * The lifetime of a lease, as a share of the time within which a dead server's turns must end. The remaining time is
+ * for noticing the death and for ending the turns.
  */
 export const ttlShare = 0.4;
 /**
- * The share of a lease's lifetime during which its holder relies on it. Then its agents end, before another server can
- * take the lease.
+ * The share of a lease's lifetime during which its holder relies on it. After that share, the holder's agents end,
+ * before another server can take the lease.
  */
 const sureShare = 0.9;
 const renewalsPerTtl = 5;
 
 interface OwnershipOptions {
   leases: Leases;
-  /** The next owner of a session is recorded there: the store is asked while leases cannot be renewed. */
+  /** The store, which records a session's next owner: the server asks it while leases cannot be renewed. */
   store: Pick<ResponseStore, 'getSession' | 'findDeleted'>;
   /** This server's name among the servers. */
   instanceId: string;
@@ -29,7 +29,7 @@ interface OwnershipOptions {
   endAgentsAt?: ((atMs: number | undefined) => void) | undefined;
 }
 
-/** In ms, on a clock that cannot be set and that also runs while the machine is suspended. */
+/** Ms on a clock that cannot be set, and that also runs while the machine is suspended. */
 const upMs = (): number => uptime() * 1000;
 
 /** The name of a session's lease. */
@@ -39,8 +39,9 @@ function leaseName(sessionId: string): string {
 
 /**
  * The sessions that this server owns, each by a lease that is renewed while the session is owned. While leases cannot
- * be renewed, the store is asked whether another server has taken a session. The agents of a server that reaches
- * neither, or is suspended, are ended; the log and the store reject its writes if another server has taken over.
+ * be renewed, the store is asked whether another server has taken a session. If this server reaches neither leases
+ * nor store, or is suspended, its agents are ended; if another server has taken over, the log and the store reject
+ * this server's writes.
  */
 export class Ownership {
   readonly #options: OwnershipOptions;
@@ -48,11 +49,11 @@ export class Ownership {
   /** The time until which no other server can take a lease, on the clock of `upMs`. */
   readonly #sureUntil = new WeakMap<Lease, number>();
   /**
-   * The time until which the session's agent may run. Later than `#sureUntil` if the store had no other owner when last
-   * asked.
+   * The time until which the session's agent may run. Later than `#sureUntil` if the store, when last asked, had no
+   * other owner.
    */
   readonly #agentUntil = new WeakMap<Lease, number>();
-  /** The last argument of `endAgentsAt`. */
+  /** The time that was last passed to `endAgentsAt`. */
   #agentsEndAt: number | undefined;
   #isReporting = false;
   readonly #timer: NodeJS.Timeout;
@@ -75,15 +76,18 @@ export class Ownership {
     return [...this.#leases.keys()];
   }
 
-  /** Renews the lease. Returns false if another server may have taken the session; otherwise none can for `ttlMs`. */
+  /**
+   * Renews the lease. Returns false if another server may have taken the session; if true, none can take it for
+   * `ttlMs`.
+   */
   async confirm(sessionId: string): Promise<boolean> {
     const lease = this.#leases.get(sessionId);
     return lease !== undefined && this.#renewLease(lease);
   }
 
   /**
-   * Returns false if another server may have taken the session, for example after this server was suspended. Renews the
-   * lease only if the last renewal was too long ago; rejects if the answer is unknown now.
+   * Returns false if another server may have taken the session, for example after this server was suspended. Renews
+   * the lease only if the last renewal is too old; rejects if Redis cannot answer now.
    */
   async holds(sessionId: string): Promise<boolean> {
     const lease = this.#leases.get(sessionId);
@@ -154,8 +158,8 @@ export class Ownership {
   }
 
   /**
-   * Lets the agent run on if the store has no other owner. If Redis is down for all servers, none can take the session;
-   * if it is unreachable only from here, another server can.
+   * Lets the session's agent continue if the store has no other owner. If Redis is down for all servers, no server
+   * can take the session; if only this server cannot reach Redis, another server can.
    */
   async #askStore(sessionId: string, lease: Lease): Promise<void> {
     if (this.#askingStore.has(lease)) return;

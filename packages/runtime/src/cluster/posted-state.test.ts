@@ -8,7 +8,7 @@ import { sessionInfo } from './testing/session-info.ts';
 
 beforeEach(useFakeDelays);
 
-/** A session whose postings, with the ms at which they came and for which they stay, are recorded. */
+/** A session whose postings are recorded, each with its time and its lifetime, in ms. */
 function openPosted() {
   const began = Date.now();
   const posted: { at: number; name: string; text: string; ttlMs: number }[] = [];
@@ -52,7 +52,7 @@ test('a change is posted at once, with the fence and for a day', async () => {
   expect(last()).toEqual({ info: info(), fence: 7 });
 });
 
-test('changes within a moment are posted once, in the last state', async () => {
+test('changes within 33 ms are posted once, with the last state', async () => {
   const { reader, times, last, session } = openPosted();
   reader.infoChanged();
   await vi.advanceTimersByTimeAsync(0);
@@ -68,7 +68,7 @@ test('changes within a moment are posted once, in the last state', async () => {
   expect(times()).toHaveLength(3);
 });
 
-test('a run that begins or ends is posted at once, instead of the posting that was due', async () => {
+test('a run that begins or ends is posted at once, in place of the posting that was due', async () => {
   const { reader, posted, last, session } = openPosted();
   reader.infoChanged();
   await vi.advanceTimersByTimeAsync(0);
@@ -85,7 +85,7 @@ test('a run that begins or ends is posted at once, instead of the posting that w
   expect(last()).not.toHaveProperty('runId');
 });
 
-test('a server that does not own the session any more posts nothing', async () => {
+test('a server that no longer owns the session posts nothing', async () => {
   const { reader, posted, owner } = openPosted();
   owner.fence = undefined;
   reader.infoChanged();
@@ -93,7 +93,7 @@ test('a server that does not own the session any more posts nothing', async () =
   expect(posted).toEqual([]);
 });
 
-test('a posting that fails is reported, and tried again after half a second until it succeeds', async () => {
+test('a failed posting is reported, and retried every half second until it succeeds', async () => {
   const { reader, times, faults, troubles } = openPosted();
   faults.postings = 2;
   reader.infoChanged();
@@ -102,7 +102,7 @@ test('a posting that fails is reported, and tried again after half a second unti
   expect(troubles).toEqual([new Error('Redis is away.'), new Error('Redis is away.')]);
 });
 
-test('a session that is closed tries a failed posting no more', async () => {
+test('a closed session does not retry a failed posting', async () => {
   const { reader, times, faults } = openPosted();
   faults.postings = 1;
   reader.infoChanged();
@@ -111,7 +111,7 @@ test('a session that is closed tries a failed posting no more', async () => {
   expect(times()).toEqual([0]);
 });
 
-test('closing posts a change that is due, and nothing without a change', async () => {
+test('closing posts a change that is due, and posts nothing if there is none', async () => {
   const { reader, posted, last, session } = openPosted();
   reader.infoChanged();
   await vi.advanceTimersByTimeAsync(0);
@@ -150,7 +150,7 @@ test('a deletion that cannot be posted is reported', async () => {
   expect(troubles).toEqual([new Error('Redis is away.')]);
 });
 
-test('a problem is posted for a second, and reported if that fails', async () => {
+test('a problem is posted for a second; if posting fails, the failure is reported', async () => {
   const { reader, posted, faults, troubles } = openPosted();
   reader.report('AGENT_UNAVAILABLE', 'It does not start.');
   const text = JSON.stringify({ code: 'AGENT_UNAVAILABLE', message: 'It does not start.' });
@@ -202,7 +202,7 @@ test('events of the session, which other servers read from the log, post nothing
   expect(posted).toEqual([]);
 });
 
-test('a posted state is read as it was written, and that of a deleted session as none', () => {
+test('a posted state is parsed as it was written; the posting of a deleted session is parsed as undefined', () => {
   const state = { info: sessionInfo, runId: 'run', fence: 1 };
   expect(parsePostedState(JSON.stringify(state))).toEqual(state);
   expect(readPostedState(JSON.stringify({ info: sessionInfo }))).toEqual({ info: sessionInfo });

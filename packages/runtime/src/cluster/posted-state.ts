@@ -13,8 +13,8 @@ export const PostedState = z.object({
   /** The run that is running, or on its way into history. */
   runId: z.string().optional(),
   /**
-   * The fencing token of the lease under which the state was posted; a smaller token is from a former owner. Undefined
-   * for the stored state.
+   * The fencing token of the lease under which the state was posted; a smaller token is from a former owner.
+   * Undefined if the state was stored, not posted.
    */
   fence: z.number().optional(),
 });
@@ -31,17 +31,20 @@ export const deletedPrefix = 'deleted:';
 const postEveryMs = 33;
 /** Delay before a posting is retried while the board is unreachable, in ms. */
 const retryMs = 500;
-/** Far longer than a lease: readers of a posting check the leases to know whether it still counts. */
+/** Far longer than a lease: readers of a posting check the lease to know whether the posting still counts. */
 const postingTtlMs = 24 * 60 * 60_000;
 const reportTtlMs = 1_000;
 const deletedTtlMs = 60_000;
 
-/** Undefined for the state of a deleted session. Throws if the posting is damaged. */
+/** Returns undefined for the empty posting of a deleted session. Throws if the posting is damaged. */
 export function parsePostedState(text: string): PostedState | undefined {
   return text === '' ? undefined : PostedState.parse(JSON.parse(text));
 }
 
-/** As `parsePostedState`, but undefined for a damaged posting: its owner soon posts another. */
+/**
+ * Parses a posting like `parsePostedState`, but returns undefined for a damaged posting, because the owner soon posts
+ * another.
+ */
 export function readPostedState(text: string | undefined): PostedState | undefined {
   try {
     return text === undefined ? undefined : parsePostedState(text);

@@ -45,7 +45,7 @@ interface Staging {
   follow?: (log: EventLog) => EventLog['follow'];
 }
 
-/** A projector that has claimed the run; what it does with its claim and the store is recorded. */
+/** A projector that has claimed the run; its calls to the claim and to the store are recorded. */
 async function project({ storage = {}, others = [], publish, tracing, follow }: Staging = {}) {
   const { log, store, coordination, eventArchive: archive } = openSharedMemoryStorage();
   const { board } = coordination;
@@ -102,14 +102,14 @@ async function project({ storage = {}, others = [], publish, tracing, follow }: 
   return { start, log, store, board, steps, warnings, archive };
 }
 
-/** Lets all happen that is at hand, and what is due within these ms. */
+/** Runs everything that is ready, and the timers that are due within `ms`. */
 const advance = async (ms = 0) => {
   await setImmediate();
   await vi.advanceTimersByTimeAsync(ms);
   await setImmediate();
 };
 
-test('a whole run is saved at its first event and at its end, settled, posted and done, in this order', async () => {
+test('a whole run is saved at its first event and at its end, then settled, posted and released', async () => {
   const { start, log, steps, board, warnings } = await project();
   await log.append('run', events);
   start();
@@ -158,7 +158,7 @@ test('a run under way is saved once a second, and counted in between', async () 
   expect(projector.unsaved).toBe(0);
 });
 
-test('a run that another projector has stored whole is only settled', async () => {
+test('a run that another projector has stored completely is only settled', async () => {
   const { start, log, store, steps } = await project();
   await log.append('run', events);
   const run = toResponse(events.reduce(foldResponse, emptyResponse()));
@@ -169,7 +169,7 @@ test('a run that another projector has stored whole is only settled', async () =
   expect(steps).toEqual(['settle run', 'done']);
 });
 
-test('a projector that closes leaves a run under way as it was saved last', async () => {
+test('a projector that closes leaves a running run as it was last saved', async () => {
   const { start, log, steps, board } = await project();
   await log.append('run', events.slice(0, 1));
   const projector = start();
@@ -218,7 +218,7 @@ test('a failure while the projector closes is not logged, and not tried again', 
   expect(steps).toEqual(['others']);
 });
 
-test('a log that lacks a part of the run is logged as that, and followed again', async () => {
+test('if the log lacks a part of the run, that is logged, and the log is followed again', async () => {
   let isLate = true;
   const { start, log, steps, warnings } = await project({
     follow: (whole) => (runId, options) => {
@@ -237,7 +237,7 @@ test('a log that lacks a part of the run is logged as that, and followed again',
   expect(steps.at(-1)).toBe('done');
 });
 
-test('a log that gives only a part of a run that it has is followed again', async () => {
+test('if the log returns only a part of a run, although it has more, the log is followed again', async () => {
   let isCut = true;
   const { start, log, steps, warnings } = await project({
     follow: (whole) =>
@@ -263,7 +263,7 @@ test('a log that gives only a part of a run that it has is followed again', asyn
   expect(steps.slice(-2)).toEqual(['settle run', 'done']);
 });
 
-test('INV-2: if the log has lost the end of a run, the run is marked as ended in history', async () => {
+test('INV-2: a run whose end the log has lost is marked as ended in history', async () => {
   const { start, log, store, steps } = await project({
     follow: () =>
       async function* follow() {
@@ -281,7 +281,7 @@ test('INV-2: if the log has lost the end of a run, the run is marked as ended in
   expect(await log.unsettled()).toEqual([]);
 });
 
-test('a run of which the log gives nothing more, since another projector has settled it, stays as it is', async () => {
+test('a run that another projector has settled, so that the log returns nothing, stays unchanged', async () => {
   const { start, store, steps } = await project({
     follow: () =>
       async function* follow() {
@@ -297,7 +297,7 @@ test('a run of which the log gives nothing more, since another projector has set
   expect(steps.at(-1)).toBe('done');
 });
 
-test('an earlier run of the session that history has is not saved for it again', async () => {
+test('an earlier run that history already has is not saved again when the session’s next run is saved', async () => {
   const named = { runId: 'first', turnId: 'first', sessionId: 'one' };
   const first = runOf([{ type: 'response_start', modelId: 'm', providerId: 'p' }], named);
   const { start, log, store, steps } = await project({ others: ['first', 'none'] });
@@ -311,7 +311,7 @@ test('an earlier run of the session that history has is not saved for it again',
   expect(steps).not.toContain('save first 0');
 });
 
-test('upserts that cannot be published are logged once for a run, which comes into history', async () => {
+test('upserts that cannot be published are logged once per run, and the run still comes into history', async () => {
   const publish = vi.fn<() => Promise<void>>(async () => {
     throw new Error('Redis is away.');
   });
@@ -338,7 +338,7 @@ test('FR-003-05: text that is buffered when the projector closes is published', 
   expect(published.at(-1)).toBe('One two three');
 });
 
-test('the projector’s part of a traced run is one span, with the number of events', async () => {
+test('the projector’s work on a traced run is one span, with the number of events', async () => {
   const spans: Parameters<Tracing['add']>[0][number][] = [];
   const tracing: Tracing = {
     captureContent: false,
@@ -355,7 +355,7 @@ test('the projector’s part of a traced run is one span, with the number of eve
   expect(spans.filter(({ name }) => name === 'projector')).toHaveLength(1);
 });
 
-test('events are kept once, before the store has the run as far', async () => {
+test('events are archived once, before the store has the run up to them', async () => {
   const kept: string[] = [];
   const { start, log, steps } = await project({
     storage: {

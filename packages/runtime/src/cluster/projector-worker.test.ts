@@ -78,7 +78,7 @@ test('INV-2: a turn whose server is dead ends as lost, and all servers are notif
   expect((await leases.holders([`session:${sessionId}`])).size).toBe(0);
 });
 
-test('a turn whose server lives continues', async () => {
+test('a turn whose server is alive continues', async () => {
   const { log, store, leases, recovered } = startWorker();
   await leases.acquire(`session:${sessionId}`, 'b', 100 * leaseMs);
   await log.append('run', begun);
@@ -87,7 +87,7 @@ test('a turn whose server lives continues', async () => {
   expect(recovered).toEqual([]);
 });
 
-test('a lost session that another server takes just before is left to that server', async () => {
+test('a lost session that another server takes first is left to that server', async () => {
   const { log, leases, recovered, store, warnings } = startWorker();
   vi.spyOn(leases, 'acquire').mockResolvedValue(undefined);
   await log.append('run', begun);
@@ -98,7 +98,7 @@ test('a lost session that another server takes just before is left to that serve
   expect(await store.getResponse('run')).toMatchObject({ status: 'in_progress' });
 });
 
-test('the end of a lost turn is posted as soon as that is possible, by the worker that holds the session', async () => {
+test('the end of a lost turn is posted as soon as posting succeeds; until then the worker holds the session', async () => {
   const { log, store, leases, posted, recovered, faults, warnings } = startWorker({
     projects: false,
   });
@@ -114,7 +114,7 @@ test('the end of a lost turn is posted as soon as that is possible, by the worke
   expect(await posted(`session:${sessionId}`)).toBeDefined();
 });
 
-test('the state of a lost session that was deleted is not posted', async () => {
+test('if a lost session was deleted, its state is not posted', async () => {
   const { log, posted, recovered } = startWorker();
   await log.append('run', begun);
   await advance(leaseMs);
@@ -134,7 +134,7 @@ test('a lost session that cannot be recovered is released, reported and tried ag
   expect(recovered).toEqual([sessionId]);
 });
 
-test('a run comes into history, and the events that history lacks are counted', async () => {
+test('a worker brings a run into history, and counts the events that history lacks', async () => {
   const { log, store, worker } = startWorker();
   expect(worker.lagEvents).toBe(0);
   await log.append('run', begun);
@@ -240,7 +240,7 @@ test('a closed worker ends no turn and projects no run', async () => {
   expect(await store.getResponse('run')).toBeUndefined();
 });
 
-test('closing does not wait for a posting that cannot be made', async () => {
+test('closing does not wait for a posting that keeps failing', async () => {
   const { log, store, worker, faults, recovered } = startWorker({ projects: false });
   await store.saveSession(sessionRecord);
   await log.append('run', begun);

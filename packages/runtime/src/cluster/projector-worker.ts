@@ -75,7 +75,7 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
         if (!(await storage.store.getSession(sessionId))) return;
         await postSession(board, { ...(await sessionStates.stored(sessionId)), fence });
       };
-      // Retried until posted: no other server would report that the turn is over.
+      // The posting is retried until it succeeds: no other server would report that the turn is over.
       await retry(post, { signal: closing.signal, everyMs: retryMs, onTrouble });
     } finally {
       await ownership.release(sessionId);

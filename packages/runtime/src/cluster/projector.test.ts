@@ -16,7 +16,7 @@ const done: EventPayload = { type: 'response_done', status: 'completed', finishR
 const sessionId = 'session';
 const logger = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** A turn of a few milliseconds. */
+/** A run of a few milliseconds. */
 function eventsOf(runId: string, at: number, said: readonly EventPayload[] = []): StreamEvent[] {
   const traceContext = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
   return [start, ...said, done].map((payload, seq) => {
@@ -50,7 +50,8 @@ test('a session’s runs stay in order in history even if the projector of an ea
   };
   project(lateStore);
   onTestFinished(() => isStored.resolve());
-  // Not in order: a run that its projector has released is at the end of the registry.
+  // The runs do not end in the order in which they began: a run that its projector has released is at the end of the
+  // registry.
   await logTurn(log, 'later', 5_000);
   await logTurn(log, 'first', 1_000);
   await logTurn(log, 'third', 3_000);

@@ -20,9 +20,9 @@ function openRouter() {
   const { coordination, store } = openSharedMemoryStorage();
   const { leases } = coordination;
   const steps: string[] = [];
-  /** What other servers do with a question; the owner there answers by default. */
+  /** The outcomes of messages to other servers; without an entry, the owner answers. */
   const fates: ((signal: AbortSignal) => Promise<unknown>)[] = [];
-  /** Results of the commands that run here. */
+  /** The outcomes of the commands that run here. */
   const results: (() => Promise<unknown>)[] = [];
   const ownership = new Ownership({
     leases,
@@ -59,20 +59,20 @@ function openRouter() {
     leases.acquire(`session:${sessionId}`, holder, 1_000_000);
   const breakLeases = (renew: () => Promise<boolean>) => {
     vi.spyOn(leases, 'renew').mockImplementation(renew);
-    // From now on, holding the session must be asked for.
+    // Waits until the leases are so old that the server must ask for them.
     return vi.advanceTimersByTimeAsync(950_000);
   };
   return { router, ownership, leases, steps, fates, results, takeByOther, breakLeases };
 }
 
-/** Waits for the answer of an owner that never gives it. */
+/** Waits for an owner that never answers. */
 const hang = async (signal: AbortSignal): Promise<never> => {
   const { promise, reject } = Promise.withResolvers<never>();
   signal.addEventListener('abort', () => reject(signal.reason));
   return promise;
 };
 
-/** Lets the time pass that a command may take. */
+/** Advances the clock by `ms`, and returns the command's result. */
 async function advanced<T>(ms: number, running: Promise<T>): Promise<T> {
   running.catch(() => undefined);
   await vi.advanceTimersByTimeAsync(ms);
@@ -87,7 +87,7 @@ test('a command for a session without an owner runs here', async () => {
   expect(ownership.owned).toEqual([sessionId]);
 });
 
-test('a command for a session of another server goes there, and its answer comes back', async () => {
+test('a command for a session of another server is sent to that server, and its answer is returned', async () => {
   const { router, takeByOther, steps } = openRouter();
   await takeByOther();
   expect(await router.run(rename)).toBe('answer');
@@ -104,7 +104,7 @@ test('a command that fails here fails with its error', async () => {
   expect(steps).toHaveLength(1);
 });
 
-test('a command that the owner refuses fails with the owner’s error', async () => {
+test('a command that the owner rejects fails with the owner’s error', async () => {
   const { router, takeByOther, fates, steps } = openRouter();
   await takeByOther();
   const error = new LiminalError('INVALID_OPTION', 'No.');
@@ -117,7 +117,7 @@ test('a command that the owner refuses fails with the owner’s error', async ()
 
 test.each([
   ['is gone', () => new NotListeningError()],
-  ['does not own the session any more', () => new LiminalError(notOwner, 'It is not the owner.')],
+  ['no longer owns the session', () => new LiminalError(notOwner, 'It is not the owner.')],
 ])('if the asked server %s, the next owner is asked', async (_, refusal) => {
   const { router, takeByOther, fates, steps, leases } = openRouter();
   const lease = await takeByOther();
@@ -130,7 +130,7 @@ test.each([
   expect(steps).toEqual(['ask b rename', 'ask c rename']);
 });
 
-test('a command whose owner changes before the answer goes to the next owner', async () => {
+test('if the owner changes before it has answered a command, the command goes to the next owner', async () => {
   const { router, takeByOther, fates, steps, leases } = openRouter();
   const lease = await takeByOther();
   fates.push(hang);
@@ -143,7 +143,7 @@ test('a command whose owner changes before the answer goes to the next owner', a
   expect(steps).toEqual(['ask b rename', 'ask c rename']);
 });
 
-test('an owner that cannot be looked up is taken for unchanged', async () => {
+test('while the owner cannot be looked up, it counts as unchanged', async () => {
   const { router, ownership, takeByOther, fates, steps } = openRouter();
   await takeByOther();
   const answer = Promise.withResolvers<string>();
@@ -157,7 +157,7 @@ test('an owner that cannot be looked up is taken for unchanged', async () => {
   expect(steps).toHaveLength(1);
 });
 
-test('the owner is looked up no more once it has answered', async () => {
+test('once the owner has answered, it is no longer looked up', async () => {
   const { router, ownership, takeByOther } = openRouter();
   await takeByOther();
   await router.run(rename);
@@ -225,7 +225,7 @@ test('a command from another server is not run if a third server has taken the s
   expect(steps).toEqual([]);
 });
 
-test('while Redis is away a command that only ends something runs, and others fail', async () => {
+test('while Redis is unreachable, a command that only ends something runs, and other commands fail', async () => {
   const { router, ownership, steps, breakLeases } = openRouter();
   await ownership.take(sessionId);
   await breakLeases(async () => {

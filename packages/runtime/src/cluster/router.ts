@@ -36,7 +36,7 @@ export class Router {
     this.#options = options;
   }
 
-  /** Rejects as the command does, or with `OWNER_UNREACHABLE`. */
+  /** Rejects with the command's error, or with `OWNER_UNREACHABLE`. */
   async run(request: CommandRequest): Promise<unknown> {
     const { sessionId } = request;
     const giveUp = AbortSignal.timeout(commandMs);
@@ -55,8 +55,9 @@ export class Router {
   }
 
   /**
-   * Runs a command from another server; undefined if this server no longer owns the session. This server does not take
-   * the session for it: the command may be old, and the other server may have run it itself by now.
+   * Runs a command from another server; undefined if this server no longer owns the session. This server does not
+   * take a session without an owner for such a command: the command may be old, and the asking server may have run it
+   * itself by now.
    */
   async answer(request: CommandRequest): Promise<{ value: unknown } | undefined> {
     const { owned } = this.#options;

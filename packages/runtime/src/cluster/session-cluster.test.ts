@@ -44,7 +44,7 @@ test('the end of a run is counted by the first server only, for an hour', async 
   expect(await cluster.claimEndCount('run')).toBe(true);
 });
 
-test('while it is unknown whether another server counts the end of a run, no server does', async () => {
+test('while leases cannot show whether another server counts the end of a run, no server counts it', async () => {
   const { cluster, leases, troubles } = openCluster();
   const error = new Error('Redis is away.');
   vi.spyOn(leases, 'acquire').mockRejectedValueOnce(error);
@@ -52,7 +52,7 @@ test('while it is unknown whether another server counts the end of a run, no ser
   expect(troubles).toEqual([error]);
 });
 
-test('an end in history is posted, and a failure of that is only reported', async () => {
+test('a run’s end in history is posted; if posting fails, the failure is only reported', async () => {
   const { cluster, board, troubles } = openCluster();
   await cluster.notifyEndInHistory({ runId: 'run', sessionId: 'one' });
   expect(await board.read(['settled:run'])).toEqual(new Map([['settled:run', 'one']]));
@@ -75,7 +75,7 @@ test('a session has the fence of its lease while this server owns it', async () 
   await ownership.close();
 });
 
-test('owns renews the lease, which holds does not need soon after', async () => {
+test('owns renews the lease; holds relies on a recent renewal', async () => {
   const { cluster, leases, ownership } = openCluster();
   await ownership.take('one');
   const renew = vi.spyOn(leases, 'renew').mockResolvedValue(false);
@@ -98,7 +98,7 @@ test('a session’s changes are posted under its fence', async () => {
   await ownership.close();
 });
 
-test('waiting for a run, and the summaries of sessions, are left to the parts that know', async () => {
+test('waiting for a run is left to SettledRuns, and summaries of sessions to SessionStates', async () => {
   const { cluster, settled, sessionStates } = openCluster();
   const wait = vi.spyOn(settled, 'wait').mockResolvedValue();
   const { signal } = new AbortController();

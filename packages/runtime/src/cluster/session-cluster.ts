@@ -38,7 +38,7 @@ export class PostedEnds implements RunEndNotifier {
   async claimEndCount(runId: string): Promise<boolean> {
     const { leases, onTrouble } = this.#ends;
     try {
-      // A new holder each time, because one server may also end a run twice.
+      // Each claim has a new holder, because one server may also end a run twice.
       return (await leases.acquire(`counted:${runId}`, randomUUID(), countedMs)) !== undefined;
     } catch (error) {
       onTrouble(error);

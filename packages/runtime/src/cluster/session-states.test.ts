@@ -7,7 +7,7 @@ import { sessionInfo } from './testing/session-info.ts';
 import { sessionRecord } from './testing/session-record.ts';
 
 test.each(['{', '7', '{"infx": {}}'])(
-  'SAFE: a session whose posted state is damaged is shown as stored: %s',
+  'SAFE: if a session’s posted state is damaged, the stored state is shown: %s',
   async (posting) => {
     const { store, blobs, coordination, close } = openSharedMemoryStorage();
     const { board, leases } = coordination;
@@ -85,7 +85,7 @@ test('a session that was never posted is shown as stored, without settings', asy
   });
 });
 
-test('a stored session has the settings that its agent had last, marked as that', async () => {
+test('a stored session has the settings that its agent last reported, marked as last known', async () => {
   const { states, store } = await openStates();
   const lastKnown = { usage: { inputTokens: 7, outputTokens: 1 } };
   await store.saveSession({ ...sessionRecord, lastKnown });

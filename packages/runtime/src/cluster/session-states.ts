@@ -26,7 +26,7 @@ export class SessionStates {
     return posted.get(sessionId) ?? this.stored(sessionId);
   }
 
-  /** The summaries of those of the given sessions that a server owns. */
+  /** The summaries of the given sessions that have an owner; the others are left out. */
   async summaries(sessionIds: readonly string[]): Promise<Map<string, SessionSummary>> {
     const posted = await this.#postedStates(sessionIds);
     return new Map([...posted].map(([sessionId, { info }]) => [sessionId, info.session]));
@@ -59,7 +59,7 @@ export class SessionStates {
     return new Map(
       owned.flatMap((sessionId) => {
         const posted = readPostedState(texts.get(postedStatePrefix + sessionId));
-        // True if the owner has posted nothing yet, and the posting is from a former owner.
+        // True if the posting is from a former owner, and the present owner has posted nothing yet.
         const isFormer = (posted?.fence ?? 0) < (leases.get(sessionId)?.token ?? 0);
         return posted && !isFormer ? [[sessionId, posted] as const] : [];
       }),

@@ -8,7 +8,7 @@ import { useFakeDelays } from './testing/fake-delays.ts';
 
 beforeEach(useFakeDelays);
 
-/** From one look into history to the next, in ms. */
+/** The time between two checks of history, in ms. */
 const lookMs = 2_000;
 const events = runOf([
   { type: 'response_start', modelId: 'm', providerId: 'p' },
@@ -41,7 +41,7 @@ async function openSettled() {
   return { settled, wait, log, store, board, ends };
 }
 
-test('a wait ends when a posting says that history has this run', async () => {
+test('a wait ends when a posting reports that history has the run', async () => {
   const { wait, board } = await openSettled();
   const state = wait();
   await postSettled(board, { runId: 'other', sessionId: run.sessionId });
@@ -52,7 +52,7 @@ test('a wait ends when a posting says that history has this run', async () => {
   expect(state.isOver).toBe(true);
 });
 
-test('a run whose posting was missed is found in history', async () => {
+test('a run whose posting was missed is found by checking history', async () => {
   const { wait, log, store, ends } = await openSettled();
   await log.append(run.id, events);
   const state = wait();
@@ -66,7 +66,7 @@ test('a run whose posting was missed is found in history', async () => {
   expect(ends).toEqual([]);
 });
 
-test('a run of which history has only a part is waited for', async () => {
+test('a run of which history has only a part is still waited for', async () => {
   const { wait, log, store } = await openSettled();
   await log.append(run.id, events);
   await store.saveResponse(upTo(1));
@@ -88,7 +88,7 @@ test('INV-2: a run whose end the log has lost is stored from here, and settled',
   expect(ends).toEqual([{ runId: run.id, sessionId: run.sessionId }]);
 });
 
-test('a look that fails is tried again', async () => {
+test('a check of history that fails is repeated', async () => {
   const { wait, log, store } = await openSettled();
   await log.append(run.id, events);
   await store.saveResponse(run);
@@ -100,7 +100,7 @@ test('a look that fails is tried again', async () => {
   expect(state.isOver).toBe(true);
 });
 
-test('a wait that is over looks no more, and one that is aborted ends at once', async () => {
+test('a wait that has ended no longer checks history, and an aborted wait ends at once', async () => {
   const { wait, log, board } = await openSettled();
   const read = vi.spyOn(log, 'read');
   const state = wait();
@@ -131,7 +131,7 @@ test('closing before opening does nothing', async () => {
   await expect(new SettledRuns({ log, store }).close()).resolves.toBeUndefined();
 });
 
-test('INV-2: a single server stores a run whose end the log has lost, too', async () => {
+test('INV-2: a single server, too, stores a run whose end is lost from the log', async () => {
   const { log, store } = openSharedMemoryStorage();
   const settled = new SettledRuns({ log, store });
   const waiting = settled.wait(run, new AbortController().signal);

@@ -9,7 +9,7 @@ const lookMs = 2_000;
 
 /**
  * Waits until a projector has brought a run into history. If the log has lost the run's end (a Redis failover can do
- * that), no projector will, and the run is stored from here.
+ * that), no projector will store the run, so this server does.
  */
 export class SettledRuns {
   readonly #storage: Storage;

@@ -4,7 +4,7 @@ import { TroubleLog } from './trouble-log.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('a repeated error is logged when it first occurs and when it is over', () => {
+test('a repeated error is logged when it begins and when it is over', () => {
   const lines: [object, string][] = [];
   const warn = (details: object, text: string): void => void lines.push([details, text]);
   const log = new TroubleLog({ info: () => {}, error: () => {}, warn });
@@ -21,7 +21,7 @@ test('a repeated error is logged when it first occurs and when it is over', () =
   ]);
 });
 
-test('an error that occurred once is not logged as over, and other errors are logged separately', () => {
+test('an error that occurred only once is not logged as over, and a different error is logged separately', () => {
   const texts: string[] = [];
   const warn = (_: object, text: string): void => void texts.push(text);
   const log = new TroubleLog({ info: () => {}, error: () => {}, warn });

@@ -86,7 +86,7 @@ test('FR-003-01: a turn is published as upserts and turn events in seed 003’s 
   expect(new Set(published.map(({ eventId }) => eventId)).size).toBe(4);
 });
 
-test('messages published again from the same events have the same ids', async () => {
+test('publishing the same events again gives messages with the same ids', async () => {
   const [once, twice] = [stage(), stage()];
   for (const { publisher } of [once, twice])
     for (const event of runOf(start, item, done, end)) await publisher.process(event);
@@ -94,7 +94,7 @@ test('messages published again from the same events have the same ids', async ()
   expect(ids(twice)).toEqual(ids(once));
 });
 
-/** Published messages in short: an item's state and content, or the payload's type. */
+/** Published messages in short: for an item its state and content, otherwise the payload's type. */
 const summaries = (published: readonly UpsertMessage[]): string[] =>
   published.map(({ payload }) => {
     const { type, status, content } = JSON.parse(payload);
@@ -144,7 +144,7 @@ describe('how a growing text is paced', () => {
     expect(summaries(published).at(-1)).toBe('update Hello you');
   });
 
-  test('each upsert carries the date of its publication, also after the clock was set', async () => {
+  test('each upsert has the date of its own publication, even if the clock was set back', async () => {
     const { publisher, published } = stage();
     const events = runOf(start, item, delta('Hello'), done);
     const dates = ['2031-05-04T09:30:00.000Z', '2031-05-03T08:00:00.000Z'];
@@ -245,7 +245,7 @@ describe('a message that cannot be published', () => {
     expect(triedAt).toEqual([0, 10, 25]);
   });
 
-  test('delays later messages once: they are tried without retries, and after a success the newest states follow', async () => {
+  test('later messages are tried once without retries; after a success the latest states are published', async () => {
     const { publisher, published, triedAt } = stage({ failures: 5 });
     const [first, second, third, fourth] = runOf(start, item, delta('Hello'), done);
     const failure = failureOf(publisher.process(first!));
@@ -258,7 +258,7 @@ describe('a message that cannot be published', () => {
     expect(summaries(published)).toEqual(['complete Hi', 'turn_started']);
   });
 
-  test('a message that can never be published does not block others, nor the turn’s end', async () => {
+  test('a message that can never be published blocks neither later messages nor the turn’s end', async () => {
     const refuses = ({ payload }: UpsertMessage) => JSON.parse(payload).status === 'complete';
     const { publisher, published } = stage({ refuses, settings: { retryAttempts: 0 } });
     const [, , , ...ended] = runOf(start, item, delta('Hello'), done, end);
@@ -268,7 +268,7 @@ describe('a message that cannot be published', () => {
     expect(summaries(published)).toEqual(['turn_started', 'create Hello', 'turn_complete']);
   });
 
-  test('a last item state that fails does not hold back the turn’s end from the same event', async () => {
+  test('if an item’s last state cannot be published, the turn’s end from the same event is still published', async () => {
     const refuses = ({ payload }: UpsertMessage) => JSON.parse(payload).status === 'error';
     const { publisher, published } = stage({ refuses, settings: { retryAttempts: 0 } });
     const error = { code: 'MODEL_AWAY', message: 'The model is away.' };
@@ -281,7 +281,7 @@ describe('a message that cannot be published', () => {
     expect(summaries(published).at(-1)).toBe('turn_error');
   });
 
-  test('the end of a turn has all its retries again, after the failed messages', async () => {
+  test('the turn’s end gets all its retries, after the failed messages', async () => {
     const { publisher, published } = stage({ failures: 6 });
     const [first, , , last] = runOf(start, item, done, end);
     const failure = failureOf(publisher.process(first!));
@@ -293,7 +293,7 @@ describe('a message that cannot be published', () => {
     expect(summaries(published)).toEqual(['turn_started', 'turn_complete']);
   });
 
-  test('the end of a turn has its retries even if a failed message is rejected again', async () => {
+  test('the turn’s end gets its retries even if an earlier failed message is rejected again', async () => {
     let ends = 0;
     const refuses = ({ payload }: UpsertMessage): boolean => {
       const { type } = JSON.parse(payload);
@@ -325,7 +325,7 @@ describe('a message that cannot be published', () => {
   });
 });
 
-test('the id of a message is made of its run, its event and its place, and stays the same for ever', async () => {
+test('a message’s id is computed from its run, its event and its place in the event, and never changes', async () => {
   const { publisher, published } = stage();
   const error = { code: 'MODEL_AWAY', message: 'The model is away.' };
   for (const event of runOf(start, item, delta('Hello'), { type: 'response_error', error })) {
@@ -353,7 +353,7 @@ test('FR-003-03: with words as tokens, long words are not published before short
   expect(summaries(published)).toEqual(['turn_started', `create ${long} ${long} a`]);
 });
 
-test('a message that fails after one that was published has its retries again', async () => {
+test('a message that fails after a published message gets its retries again', async () => {
   const failing = new Set([1, 2, 5]);
   let tries = 0;
   const { publisher, published, triedAt } = stage({
@@ -373,7 +373,7 @@ test('a message that fails after one that was published has its retries again', 
   expect(summaries(published)).toEqual(['create Hello', 'turn_started', 'complete Hi']);
 });
 
-test('of several missed messages only the first has retries before the turn’s end', async () => {
+test('of several failed messages before the turn’s end, only the first is retried', async () => {
   const { publisher, triedAt } = stage({
     refuses: ({ payload }) => JSON.parse(payload).type !== 'turn_complete',
     settings: { retryAttempts: 2, retryBaseMs: 10, retryMaxMs: 10 },

@@ -26,11 +26,11 @@ interface UpsertPublisherOptions {
   now: () => number;
   /** Called when buffered text could not be published. */
   onTrouble: (error: unknown) => void;
-  /** The run's state up to which another projector has published; without it, the run is published from the start. */
+  /** The run's state up to which another projector has published; undefined to publish the run from its start. */
   from?: ResponseState;
 }
 
-/** A message and its subject: the item or the turn whose latest state it is. */
+/** A message, and its subject: the item or the turn whose latest state it contains. */
 interface Publication {
   subject: string;
   message: UpsertMessage;
@@ -107,8 +107,8 @@ export class UpsertPublisher {
   }
 
   /**
-   * Publishes one message after the other, even if a flush comes in between. A failed message does not hold back the
-   * others.
+   * Publishes one message after the other, even if a flush begins in the meantime. A failed message does not hold
+   * back the others.
    */
   async #publishAll(outputs: readonly FoldOutput[]): Promise<void> {
     const publications = outputs.flatMap((output) => this.#toPublication(output) ?? []);
@@ -166,7 +166,7 @@ export class UpsertPublisher {
     }
   }
 
-  /** Waits so long, or until the publisher closes. */
+  /** Waits `ms`, or until the publisher closes. */
   async #wait(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { signal } = this.#closing;
@@ -195,7 +195,7 @@ export class UpsertPublisher {
   }
 }
 
-/** An output's part of the envelope. Seed 003 has no payload type for a withdrawn item. */
+/** The part of the envelope that depends on the fold's output. Seed 003 has no payload type for a withdrawn item. */
 function toEnvelope(output: FoldOutput) {
   switch (output.kind) {
     case 'upsert': {
@@ -220,7 +220,7 @@ function toEnvelope(output: FoldOutput) {
 function foldConfig(settings: UpsertSettings): Partial<UpsertFoldConfig> {
   const { batchGradientTokens, batchTimeoutMs, tokenCounter, firstEmission } = settings;
   const paced = { batchGradientTokens, batchTimeoutMs, firstEmission };
-  // The fold counts words by itself.
+  // Words need no counter: the fold counts words by default.
   return tokenCounter === 'words' ? paced : { ...paced, tokenCounter: quarterOfLength };
 }
 

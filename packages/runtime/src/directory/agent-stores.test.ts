@@ -11,7 +11,7 @@ const stored = (sessionId: string): StoredSession => ({
   updatedAt: '2026-01-01T00:00:00.000Z',
 });
 
-/** An agent whose store is read when `told` resolves. */
+/** An agent whose store is read once `told` resolves. */
 const agent = (cliType: string, told: Promise<StoredSession[]>): CliProvider =>
   ({ cliType, listStoredSessions: () => told }) as Partial<CliProvider> as CliProvider;
 
@@ -47,7 +47,7 @@ function program(cliType: string, ...sessionIds: string[]) {
   return { state, provider: provider as CliProvider };
 }
 
-/** A store that outlives a server. */
+/** A stored list that outlives a server. */
 function keep(content?: unknown): SessionListStorage & { content: unknown } {
   return {
     content,
@@ -63,7 +63,7 @@ function keep(content?: unknown): SessionListStorage & { content: unknown } {
 const idsOf = (found: readonly { sessionId: string }[]): string[] =>
   found.map(({ sessionId }) => sessionId);
 
-test('a store that is slow to read delays no other list, and is listed once it has been read', async () => {
+test('a slow store delays no other list, and is listed once it has been read', async () => {
   const slow = Promise.withResolvers<StoredSession[]>();
   const { stores: agentStores } = stores(
     agent('quick', Promise.resolve([stored('a')])),
@@ -157,7 +157,7 @@ test('stored lists that cannot be read are reported and ignored', async () => {
   expect(troubles).toEqual(['agents']);
 });
 
-test('an agent without a store of its own is not asked for sessions', async () => {
+test('an agent without a store cannot be asked for sessions', async () => {
   const { stores: agentStores } = stores();
   await expect(
     agentStores.requestSessions({ cliType: 'demo' } as Partial<CliProvider> as CliProvider),

@@ -14,7 +14,7 @@ const freshMs = 100;
 /** How long a request for a list, or for one session, waits for a running agent, in ms. */
 const patienceMs = 1_000;
 
-/** The minimum time between two requests to a running agent, in ms. */
+/** The minimum time between two requests to the same running agent, in ms. */
 const refreshMs = 60_000;
 
 interface AgentStoresOptions {
@@ -29,9 +29,9 @@ interface AgentStoresOptions {
 }
 
 /**
- * A store that can be read directly is read. A store that only its agent can read is shown as the agent last listed it:
- * while a session of that agent ran, or when a user asked; sessions found on disk are added. Showing a list starts no
- * program.
+ * Lists the sessions in the agents' own stores. A store that can be read directly is read. A store that only its
+ * agent can read is shown as the agent last listed it: while a session of that agent ran, or when a user asked;
+ * sessions found on disk are added. Showing a list starts no program.
  */
 export class AgentStores {
   readonly #options: AgentStoresOptions;

@@ -37,7 +37,7 @@ export class Directory {
   /** Sessions in memory; a promise while a session is being opened, so that two callers share it. */
   readonly #open = new Map<string, Promise<Session>>();
   readonly #places: SessionPlaces;
-  /** Running forks, by the new session's id. */
+  /** Forks in progress, by the new session's id. */
   readonly #forking = new Map<string, Promise<SessionRecord>>();
   /**
    * Ids of sessions that were deleted while this server runs, Liminal's and the agents' own: lists that were read
@@ -86,8 +86,8 @@ export class Directory {
   }
 
   /**
-   * Creates a session from another session's conversation up to the end of a turn, by default the last finished turn. A
-   * repeated call with the same id creates it once. Throws `TURN_…`, `SESSION_ID_TAKEN`, `NOT_SUPPORTED`,
+   * Creates a session from another session's conversation up to the end of a turn, by default the last finished turn.
+   * Repeated calls with the same id create one session. Throws `TURN_…`, `SESSION_ID_TAKEN`, `NOT_SUPPORTED`,
    * `TOO_MANY_SESSIONS`, `PROJECT_DIR_…`.
    */
   async fork(
@@ -187,8 +187,8 @@ export class Directory {
   }
 
   /**
-   * Deletes a session and its stored data. A repeated call deletes what may be left. Throws `SESSION_NOT_FOUND`,
-   * `STALE_OWNER`.
+   * Deletes a session and its stored data. A repeated call deletes any data that the first call left. Throws
+   * `SESSION_NOT_FOUND`, `STALE_OWNER`.
    */
   async delete(sessionId: string, fence: number): Promise<void> {
     const { log, store, listSubscribers } = this.#options;
@@ -201,7 +201,7 @@ export class Directory {
     listSubscribers.publish([], [sessionId]);
   }
 
-  /** Ends a session here that another server has deleted. */
+  /** Removes a session here that another server has deleted. */
   async dropDeleted(sessionId: string): Promise<void> {
     this.#deleted.add(sessionId);
     const session = await this.#open.get(sessionId)?.catch(() => undefined);
@@ -310,14 +310,14 @@ export class Directory {
     return this.#options.store;
   }
 
-  /** Throws if another owner has stored the session since: this server has lost the session without being notified. */
+  /** Throws if another owner has stored the session since: this server lost the session and was not notified. */
   #assertOwned({ sessionId, fence }: SessionRecord): void {
     const { cluster } = this.#options;
     if (!cluster || cluster.fenceOf(sessionId) === fence) return;
     throw staleOwner(sessionId);
   }
 
-  /** The session adds its listeners before its agent starts, so that no event of the start is missed. */
+  /** Adds the session's listeners before its agent starts, so that no event of the start is missed. */
   async #start(
     session: Session,
     provider: CliProvider,
@@ -393,8 +393,8 @@ export class Directory {
   }
 
   /**
-   * Ends the session's agent, then deletes the session. If the store rejects that, the session stays, without its
-   * agent.
+   * Ends the session's agent, then deletes the session. If the store rejects the deletion, the session stays, without
+   * its agent.
    */
   async #delete(session: Session): Promise<void> {
     const { sessionId } = session;

@@ -106,7 +106,10 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   }
 }
 
-/** Returns the original's settings and commands as its agent last reported them: the fork shows them before its agent starts. */
+/**
+ * Returns the original's settings and commands as its agent last reported them: the fork shows them before its agent
+ * starts.
+ */
 async function settingsFor({
   original,
   sessionId,
@@ -118,7 +121,7 @@ async function settingsFor({
   return missing.length > 0 ? undefined : { offers, ...(values && { values }) };
 }
 
-/** Returns the fork if only the result of its last write was lost; otherwise removes its parts. */
+/** If only the result of the fork's last write was lost, returns the fork; otherwise removes what was written of it. */
 async function madeAnyway(forking: Forking): Promise<SessionRecord | undefined> {
   const { sessionId, store, confirmOwned } = forking;
   const made = await store.getSession(sessionId);
@@ -155,13 +158,13 @@ async function readUpTo({
   const all = [...known, ...others].filter(({ id }) => !id.endsWith(positionSuffix));
   const gone = takenBack(all);
   if (turnId !== undefined && gone.has(turnId)) throw turnTakenBack();
-  // A copy has neither turns that were taken back, nor the notices about that.
+  // A copy has neither the turns that were taken back, nor the notices about taking turns back.
   const runs = all.filter((run) => !gone.has(run.turnId) && run.rewoundTo === undefined);
   let at = runs.findLastIndex((run) =>
     turnId === undefined ? run.hasEnded : run.turnId === turnId,
   );
   const last = runs[at];
-  // Includes rewinds of files, since the files are now in that state.
+  // The copy includes the following rewinds of files, since the files are now in that state.
   while (runs[at + 1]?.isRewind === true) at += 1;
   if (last?.hasEnded === true) {
     const copied = runs.slice(0, at + 1).filter(({ hasEnded }) => hasEnded);
@@ -178,8 +181,8 @@ async function readUpTo({
 }
 
 /**
- * The agent's id of the last of these turns. A turn that the agent began by itself has another id in the agent's store,
- * where it follows the same turn.
+ * The id that the last of these turns has in the agent's store. A turn that the agent began by itself has another id
+ * in the agent's store, where it follows the same turn.
  */
 async function storedIdOf(
   runs: readonly ForkedRun[],
@@ -225,7 +228,7 @@ async function copyRuns(
   }
 }
 
-/** A run under new ids, without a notice about branches that the new session does not have. */
+/** A run under new ids; notices about branches, which the new session does not have, are left out. */
 function copyOf(run: Response, sessionId: string, id: string): Response {
   const outputItems = run.outputItems.filter((item) => item.id !== noticeId(run.id));
   return { ...run, id, turnId: id, sessionId, outputItems };

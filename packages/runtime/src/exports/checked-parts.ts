@@ -11,8 +11,8 @@ export type CheckedPart =
 const fileMax = 4 * 1024 ** 3;
 
 /**
- * As `readExport`, for the bytes of a file that may be compressed with gzip; also checks each blob's hash. Throws
- * `EXPORT_UNREADABLE`.
+ * Reads an export like `readExport`, from bytes that may be compressed with gzip; also checks each blob's hash.
+ * Throws `EXPORT_UNREADABLE`.
  * @param maxBytes - The most bytes of the uncompressed file.
  */
 export async function* checkedParts(

@@ -115,8 +115,8 @@ class Import {
   }
 
   /**
-   * Archives the events whatever the settings say for runs that are made here, because the file has them and nothing of
-   * it may be lost.
+   * Archives the events even if this server's settings archive none, because the file contains them and nothing of it
+   * may be lost.
    */
   async #archiveEvents(run: Response, events: readonly StreamEvent[]): Promise<void> {
     const { id: runId, sessionId, turnId, rewoundTo } = run;

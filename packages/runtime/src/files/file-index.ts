@@ -61,7 +61,7 @@ function foldersOf(files: readonly string[]): string[] {
   for (const file of files) {
     for (let cut = file.lastIndexOf('/'); cut > 0; cut = file.lastIndexOf('/', cut - 1)) {
       const folder = file.slice(0, cut + 1);
-      // The folders above it are already known.
+      // The folders above this folder are then already known.
       if (folders.has(folder)) break;
       if (folder !== file) folders.add(folder);
     }
@@ -86,7 +86,10 @@ function scoreWord(word: string, path: string, lower: string, nameAt: number): n
   return scoreSpread(word, path, lower, nameAt, 30) ?? scoreSpread(word, path, lower, 0, 10);
 }
 
-/** The score of letters that occur in this order with other letters between them: the fewer others, the better. */
+/**
+ * Scores a word whose letters occur in the path in order, with other letters between them: the fewer other letters,
+ * the higher the score.
+ */
 function scoreSpread(
   word: string,
   path: string,
@@ -120,7 +123,7 @@ function isStart(path: string, at: number): boolean {
   return here !== here.toLowerCase() && before === before.toLowerCase();
 }
 
-/** The few best of many. */
+/** Keeps the few best of many found paths. */
 class Best {
   readonly #limit: number;
   readonly #found: { score: number; path: string }[] = [];

@@ -10,7 +10,7 @@ const reuseMaxMs = 30_000;
 /** An index and the time until which it is used. */
 interface TimedIndex {
   index: Promise<FileIndex>;
-  /** In ms; infinite while the folder is scanned. */
+  /** The time until which the index is used, in ms; infinite while the folder is scanned. */
   until: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The files of a folder in a git work tree, according to git. A repository may come from a stranger: no program that its
- * configuration names is run.
+ * The files of a folder in a git work tree, according to git. A repository may come from a stranger: no program that
+ * its configuration names is run.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -247,7 +247,7 @@ describe('SAFE: programs that the repository names are not started', () => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  test('a filter in an included file that is written at that moment', async () => {
+  test('a filter is not run even if an included file that names it is written at that moment', async () => {
     person(
       'git config include.path ../shared.gitconfig; echo "* filter=x" > .gitattributes; git add .gitattributes',
     );
@@ -308,7 +308,7 @@ describe('without git', () => {
     expect((await list()).files).toContain('a.ts');
   });
 
-  test('the same holds if git is not installed', async () => {
+  test('the folder is walked as well if git is not installed', async () => {
     git('init', '-q');
     await write({ 'a.ts': '' });
     vi.stubEnv('PATH', '/nowhere');

@@ -126,16 +126,16 @@ describe('a file outside', () => {
 });
 
 describe('a path without content to show', () => {
-  test('is a folder: not listed', async () => {
+  test('is a folder: the folder is not listed', async () => {
     expect(await refusal('src')).toBe('FILE_UNREADABLE');
   });
 
-  test('is a pipe: does not block', async () => {
+  test('is a pipe: reading does not block', async () => {
     execFileSync('mkfifo', [join(shop, 'pipe')]);
     expect(await refusal('pipe')).toBe('FILE_UNREADABLE');
   });
 
-  test('does not exist: reported as missing', async () => {
+  test('does not exist: the file is reported as missing', async () => {
     for (const path of ['src/none.ts', 'none/none.ts', 'src/a b.ts/none', 'a\0b', 'x'.repeat(300)])
       expect(await refusal(path)).toBe('FILE_NOT_FOUND');
   });

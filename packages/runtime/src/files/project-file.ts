@@ -40,7 +40,7 @@ export async function readProjectFile(path: string, scope: FileScope): Promise<F
   }
 }
 
-/** The real path that a path would have, if only its first part exists. */
+/** The real path that a path would have if it existed, for a path of which only the first part exists. */
 async function wouldBe(path: string): Promise<string> {
   const parent = dirname(path);
   if (parent === path) return path;

@@ -50,5 +50,5 @@ async function catFile(
   return answer.kind === 'done' ? answer.output : Buffer.alloc(0);
 }
 
-/** Bytes; `all` and a line for each blob are less. */
+/** The most output of git, in bytes: more than `all` and a line for each blob. */
 const outputMax = 64 * 1024 * 1024;

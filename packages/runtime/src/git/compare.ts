@@ -14,7 +14,7 @@ import { blobId, contentMax, readWorkFile, type WorkFile } from './work-file.ts'
 export interface DiffBounds {
   /** The most files that are listed. */
   files: number;
-  /** The most bytes of all their content, on each side. */
+  /** The most bytes of content, of all files together, on each side. */
   content: number;
 }
 
@@ -103,7 +103,7 @@ async function inspect(
   if (candidate.isOddName) {
     return { candidate, mode: old === undefined ? '100644' : mode, unshown: 'name' };
   }
-  // Git lists a nested repository by such a path, and does not read it.
+  // Git lists a nested repository by a path that ends with a slash, and does not read the nested repository.
   if (path.endsWith('/')) {
     return mayBeShown(join(top, path.slice(0, -1)), place)
       ? { candidate, mode: '160000', unshown: 'repository' }
@@ -148,7 +148,7 @@ const asText = (commit: string): Buffer => Buffer.from(`Subproject commit ${comm
 
 function lookAtFile(candidate: Candidate, seen: WorkFile): WorkTreeChange | 'same' {
   const { old } = candidate;
-  // The executable bit counts only if it counts in this repository, which git reports.
+  // The executable bit counts only if git reports that it counts in this repository.
   const expected = candidate.mode ?? old?.mode;
   const mode = fileTypeOf(expected) === fileTypeOf(seen.mode) ? expected : seen.mode;
   if (old !== undefined && seen.id === old.id && mode === old.mode) return 'same';

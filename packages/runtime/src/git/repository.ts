@@ -10,7 +10,7 @@ import { type GitAnswer, gitOutput } from './run-git.ts';
 export interface Repository {
   /** The real path of the work tree's top. */
   top: string;
-  /** The path of its index. */
+  /** The path of the repository's index. */
   index: string;
   /** The hash of object ids: `sha1` or `sha256`. */
   algorithm: string;
@@ -23,8 +23,8 @@ export interface Repository {
 }
 
 /**
- * Finds the work tree that the project folder lies in. The repository must lie in a folder whose files may be shown, because a
- * project could point to any other repository on the machine.
+ * Finds the work tree that the project folder lies in. The repository must lie in a folder whose files may be shown,
+ * because a project could point to any other repository on the machine.
  * @throws `DIFF_UNAVAILABLE`.
  */
 export async function openRepository(scope: FileScope, signal: AbortSignal): Promise<Repository> {
@@ -80,7 +80,7 @@ async function objectPlaces(objects: string, scope: FileScope): Promise<string[]
       for (const { name } of links) places.add(join(below, name));
     }
     for (const line of (await readAlternates(folder, scope)).split('\n')) {
-      // Git would decode this form.
+      // Git would decode a quoted path.
       if (line.startsWith('"'))
         throw unavailable('has a git repository in a folder of an odd name');
       if (line !== '' && !line.startsWith('#')) places.add(resolve(folder, line));

@@ -1,7 +1,7 @@
 /**
- * Runs git's reading commands in a folder. A repository may come from a stranger, and its configuration can name programs
- * that git runs: none of them is run here, nothing is written, and nothing is fetched. Commands that compare the content
- * of a work tree run filters with any options: see `copyIndex`.
+ * Runs git's reading commands in a folder. A repository may come from a stranger, and its configuration can name
+ * programs that git runs: none of them is run here, nothing is written, and nothing is fetched. Commands that compare
+ * the content of a work tree run filters with any options: see `copyIndex`.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { constants, createWriteStream } from 'node:fs';
@@ -27,9 +27,9 @@ export interface GitOptions {
 }
 
 /**
- * Runs git, and calls `take` with each zero-terminated part of its output, until `take` returns false; the last part may
- * lack its zero byte. Resolves to true if that was all; false if git was ended early, by `take`, the signal or the
- * output's length; undefined if git failed.
+ * Runs git, and calls `take` with each zero-terminated part of its output, until `take` returns false; the last part
+ * may lack its zero byte. Resolves to true if all output was read; false if git was ended early, by `take`, the
+ * signal or the output's length; undefined if git failed.
  */
 export async function gitParts(
   folder: string,
@@ -66,7 +66,9 @@ export async function gitParts(
   return promise;
 }
 
-/** The outcome of a git command: `missing` if git is not installed, `cut` if the signal or a bound ended the command. */
+/**
+ * The outcome of a git command: `missing` if git is not installed, `cut` if the signal or a bound ended the command.
+ */
 export type GitAnswer =
   | { kind: 'done'; output: Buffer }
   | { kind: 'failed'; complaint: string }
@@ -115,7 +117,7 @@ function spawnGit(
   env: NodeJS.ProcessEnv = {},
   input: string | Buffer = '',
 ): ChildProcessByStdio<Writable, Readable, Readable> {
-  // Not started in the folder: PATH may contain ".".
+  // Git is not started in the folder, because PATH may contain ".", so that a program of the folder would run.
   const child = spawn('git', ['-C', folder, ...safe, ...args], {
     cwd: '/',
     env: { ...environment(), ...env },
@@ -168,7 +170,10 @@ export async function copyIndex(path: string, to: string, signal: AbortSignal): 
 /** Prevents git from running programs that the repository names for watching the work tree or as hooks. */
 const safe = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
 
-/** Only the variables by which git and its user's settings are found; git writes nothing and fetches nothing. */
+/**
+ * The variables by which git finds its programs and the user's settings, and variables that keep git from writing and
+ * fetching.
+ */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
   return {

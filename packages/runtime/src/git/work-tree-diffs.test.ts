@@ -145,7 +145,7 @@ describe('what differs', () => {
     });
   });
 
-  test('a file that is only touched, or ignored, does not differ', async () => {
+  test('a file of which only the time was changed, or that is ignored, does not differ', async () => {
     await begin({ 'a.ts': 'a\n', '.gitignore': 'dist\n' });
     await write({ 'dist/a.js': 'built', 'a.ts': 'a\n' });
     await utimes(join(project, 'a.ts'), 1_000, 1_000);
@@ -164,7 +164,7 @@ describe('what differs', () => {
     expect(await lines()).toEqual({ 'a.ts': ['modified', '-aaa', '+bbb'] });
   });
 
-  test('what is staged and then changed again is shown as it is in the work tree', async () => {
+  test('a file that was changed again after staging is shown as it is in the work tree', async () => {
     await begin();
     await write({ 'a.ts': 'b\n' });
     git('add', 'a.ts');
@@ -174,14 +174,14 @@ describe('what differs', () => {
     expect(await lines()).toEqual({});
   });
 
-  test('a file that git has forgotten and the work tree still has is compared', async () => {
+  test('a file that was removed from the index but is still in the work tree is compared', async () => {
     await begin({ 'a.ts': 'a\n', 'b.ts': 'b\n' });
     git('rm', '-q', '--cached', 'a.ts', 'b.ts');
     await write({ 'b.ts': 'bb\n' });
     expect(await lines()).toEqual({ 'b.ts': ['modified', '-b', '+bb'] });
   });
 
-  test('a file that is meant to be added later is added', async () => {
+  test('a file added with git add -N is shown as added', async () => {
     await begin();
     await write({ 'later.ts': 'l\n' });
     git('add', '-N', 'later.ts');
@@ -236,7 +236,7 @@ describe('what differs', () => {
     });
   });
 
-  test('an emptied file and an empty new one have no lines but the change', async () => {
+  test('an emptied file is shown with its removed lines, a new empty file without lines', async () => {
     await begin({ 'a.ts': 'a\n' });
     await write({ 'a.ts': '', 'new.ts': '' });
     expect(await lines()).toEqual({ 'a.ts': ['modified', '-a'], 'new.ts': ['untracked'] });
@@ -244,7 +244,7 @@ describe('what differs', () => {
 });
 
 describe('line ends', () => {
-  test('carriage returns that git would not store do not count as a change, unless the commit has them', async () => {
+  test('carriage returns that git would not store are not a change, unless the commit has carriage returns', async () => {
     await begin({ 'a.ts': 'a\nb\n', 'b.ts': 'a\r\nb\r\n', 'c.bin.txt': 'a\n' });
     git('config', 'core.autocrlf', 'true');
     await write({ 'a.ts': 'a\r\nB\r\n', 'b.ts': 'a\r\nB\r\n' });
@@ -256,7 +256,7 @@ describe('line ends', () => {
     expect(await lines()).toEqual({});
   });
 
-  test('attributes of the project count', async () => {
+  test('the project’s git attributes are applied', async () => {
     await begin({ '.gitattributes': '*.txt text\n*.raw -text\n*.win eol=crlf\n' });
     await write({ 'a.txt': 'a\n', 'a.raw': 'a\n', 'a.win': 'a\n' });
     commit();
@@ -264,7 +264,7 @@ describe('line ends', () => {
     expect(await lines()).toEqual({ 'a.raw': ['modified', '-a', '+a\r'] });
   });
 
-  test('without such a setting they are a change', async () => {
+  test('without a setting for line ends, carriage returns are a change', async () => {
     await begin();
     await write({ 'a.ts': 'a\r\n' });
     expect(await lines()).toEqual({ 'a.ts': ['modified', '-a', '+a\r'] });
@@ -283,7 +283,7 @@ describe('what is not shown', () => {
     });
   });
 
-  test('a file of a filter that git takes for unchanged is not listed', async () => {
+  test('a file with a filter that git considers unchanged is not listed', async () => {
     git('init', '-q', '-b', 'main');
     git('config', 'filter.x.clean', 'tr a-z A-Z');
     await write({ '.gitattributes': '*.up filter=x\n', 'a.up': 'aaa\n' });
@@ -325,7 +325,7 @@ describe('what is not shown', () => {
     expect(await lines()).toEqual({ 'a.ts': ['modified', 'unreadable'] });
   });
 
-  test('a folder in the place of a file is a deletion, and its files are new', async () => {
+  test('if a folder replaces a file, the file is shown as deleted, and the folder’s files as new', async () => {
     await begin();
     await rm(join(project, 'a.ts'));
     await mkdir(join(project, 'a.ts'));
@@ -338,7 +338,7 @@ describe('what is not shown', () => {
 });
 
 describe('bounds', () => {
-  test('more files than are listed are counted; tracked ones come first', async () => {
+  test('files beyond the listed ones are counted; tracked files are listed first', async () => {
     await begin(Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`t${n}`, 'x\n'])));
     for (let n = 0; n < 30; n++) await write({ [`t${n}`]: 'changed\n', [`a${n}`]: 'new\n' });
     const few = new WorkTreeDiffs(await Roots.open([base]), { ...diffBounds, files: 16 });
@@ -348,7 +348,7 @@ describe('bounds', () => {
     expect(unlisted).toBe(44);
   });
 
-  test('beyond the content of all files, files are listed without theirs', async () => {
+  test('files beyond the limit for the content of all files are listed without content', async () => {
     await begin({ 'a.ts': 'a\n', 'b.ts': 'b\n' });
     await write({ 'a.ts': `${'a'.repeat(90)}\n`, 'b.ts': `${'b'.repeat(90)}\n` });
     const few = new WorkTreeDiffs(await Roots.open([base]), { ...diffBounds, content: 100 });
@@ -384,7 +384,7 @@ describe('repositories of each shape', () => {
     expect(found).toMatchObject({ commit: expect.any(String), files: [{ path: 'a.ts' }] });
   });
 
-  test('from a folder in the work tree the whole work tree is compared', async () => {
+  test('for a folder in the work tree, the whole work tree is compared', async () => {
     await begin({ 'web/a.ts': 'a\n', 'b.ts': 'b\n' });
     await write({ 'web/a.ts': 'aa\n', 'b.ts': 'bb\n' });
     const found = await read(join(project, 'web'));
@@ -392,7 +392,7 @@ describe('repositories of each shape', () => {
     expect(found.files.map(({ path }) => path)).toEqual(['b.ts', 'web/a.ts']);
   });
 
-  test('of a repository in a parent folder outside the roots, only what may be shown is', async () => {
+  test('if the work tree’s top lies outside the roots, only files in the roots are shown', async () => {
     const inner = join(project, 'open');
     await begin({ 'open/a.ts': 'a\n', 'secret.ts': 's\n' });
     await write({ 'open/a.ts': 'aa\n', 'secret.ts': 'SECRET\n' });
@@ -412,7 +412,7 @@ describe('repositories of each shape', () => {
     expect(found.files.map(({ path }) => path)).toEqual(['a.ts']);
   });
 
-  test('a submodule is its commit, and a repository within is not looked into', async () => {
+  test('a submodule is compared by its commit, and the files in it are not read', async () => {
     const made = join(base, 'code/made');
     await mkdir(made);
     gitIn(made, 'init', '-q', '-b', 'main');
@@ -436,7 +436,7 @@ describe('repositories of each shape', () => {
     });
   });
 
-  test('what a sparse checkout leaves out does not differ, unless it is staged', async () => {
+  test('a file that a sparse checkout leaves out does not differ, unless a change of it is staged', async () => {
     await begin({ 'a.ts': 'a\n', 'out/b.ts': 'b\n', 'out/c.ts': 'c\n' });
     await write({ 'out/c.ts': 'cc\n' });
     git('add', '-A');
@@ -493,7 +493,7 @@ describe('repositories of each shape', () => {
     expect(existsSync(ran)).toBe(false);
   });
 
-  test('without an index the files are compared all the same', async () => {
+  test('without an index, the files are still compared', async () => {
     await begin({ 'a.ts': 'a\n', 'b.ts': 'b\n' });
     await rm(join(project, '.git/index'));
     await write({ 'b.ts': 'bb\n' });
@@ -574,7 +574,7 @@ describe('refusals', () => {
     });
   });
 
-  test('SAFE: nor one whose objects, or whose alternates, are a link to there', async () => {
+  test('SAFE: a repository whose objects, or whose alternates, are a link to a folder outside the roots is rejected', async () => {
     const secret = join(base, 'secret');
     await mkdir(secret);
     gitIn(secret, 'init', '-q', '-b', 'main');
@@ -654,7 +654,8 @@ describe('SAFE: no program starts that the repository names, and nothing is writ
 
   test.each(Object.entries(repositoryPrograms))('%s', async (_name, { setup }) => {
     shell(...setup);
-    // Git takes each file for one that may have changed in the second of its last look.
+    // The index gets an old date, because git checks each file that may have changed in the second in which the index
+    // was written.
     shell('find . -name index -type f -exec touch -d "1970-01-02" {} +', `rm -f '${marker}'`);
     const before = await snapshot();
     const found = await refusal();
@@ -712,7 +713,7 @@ describe('SAFE: no program starts that the repository names, and nothing is writ
     );
     expect(existsSync(marker)).toBe(false);
     expect(await snapshot()).toEqual(before);
-    // The repository does run them: what is proved here is not vain.
+    // Git itself does run the repository's programs, so this test can fail.
     await rm(join(project, '.git/index.lock'));
     expect(existsSync(marker)).toBe(false);
     shell('git diff >/dev/null 2>&1 || true');

@@ -41,13 +41,13 @@ type StoredPosition = Pick<StoredItem, 'runId' | 'index'>;
 interface StoredRuns {
   runs: readonly Response[];
   page?: ItemPage;
-  /** Items before the page that the first run shows. */
+  /** The places of the first run's calls and answers that come from before the page. */
   earlier?: RunPage['earlier'];
   /** Whether the store has more of the first run. */
   isCut?: boolean;
 }
 
-/** Stored runs, and the stored heads of open runs that come before those runs. */
+/** Stored runs, and the stored heads of the open runs that are earlier than these runs. */
 interface ReadRuns extends StoredRuns {
   runsBefore: readonly ResponseHead[];
 }
@@ -58,9 +58,9 @@ export interface PageOptions {
 }
 
 export interface LiveRuns {
-  /** Runs whose final state the store may lack, oldest first; they replace their stored states. */
+  /** Runs whose final state the store may lack, oldest first; the store may have older states of them. */
   readonly openRuns: Response[];
-  /** How many runs have left `openRuns` for the store. */
+  /** Counts the runs that have moved from `openRuns` to the store. */
   readonly version: number;
 }
 
@@ -76,11 +76,11 @@ interface ResumingSubscriber {
 interface HistoryOptions {
   sessionId: string;
   store: ResponseStore;
-  /** A function because the live runs are created later. */
+  /** A function, because the live runs are created after the history. */
   live: () => LiveRuns;
   /**
-   * Set if other servers write the runs: waits for a limited time until the open runs have reached a place that a
-   * subscriber has seen; returns false if they have not.
+   * Set if other servers write the runs: waits, for a limited time, until the open runs have reached a place that a
+   * subscriber has seen; returns false if they have not reached it.
    */
   reach?: Reach;
   /** The current time, ISO 8601 UTC. */
@@ -112,7 +112,7 @@ export class HistoryReader {
     );
   }
 
-  /** A page of the runs in memory; if these have no items before the place, a page from the store. */
+  /** A page of the runs in memory; if the runs in memory have no items before the place, a page from the store. */
   async #pageBefore(open: readonly Response[], wanted: number): Promise<HistoryPage> {
     const [first] = open;
     const start = first && { runId: first.id, seq: 0 };
@@ -136,16 +136,16 @@ export class HistoryReader {
     const open = this.#live.openRuns;
     const { before, ...fitting } = newestPage(all, open, roomFor(wanted));
     if (before !== undefined) return withMore(this.#render(fitting), before);
-    // A run in memory is complete, so the items before the stored page are in their places.
+    // A run in memory is complete, so the places in `earlier` are not needed for it.
     const isWhole = open.some(({ id }) => id === all[0]?.id);
     const shownEarlier = !isWhole && earlier !== undefined && { earlier };
     return this.#render({ runs: all, ...(page && { page }), ...shownEarlier });
   }
 
   /**
-   * Loads what a subscriber lacks, when its turn comes: the turns from its cursor on, or a snapshot. `take` is called
-   * synchronously with the newest state, so that it lacks only events logged later. For a subscriber that has left,
-   * nothing is read.
+   * Loads what a subscriber lacks, when its turn comes: the turns from its cursor on, or a snapshot. `take` is
+   * called synchronously with the newest state, so its argument lacks only events that are logged later. For a
+   * subscriber that has left, nothing is read.
    */
   async resume(
     cursor: () => string | undefined,
@@ -205,10 +205,10 @@ export class HistoryReader {
   }
 
   /**
-   * Reads, and calls `use` at once, so that the open runs match the stored ones. Reads again if a run moved from the
-   * open runs to the store in the meantime, because it might then be in neither. With `reach`, for a subscriber that
-   * continues with the open runs, waits first until the open runs have the ends that the store has; the earlier read is
-   * not kept in memory meanwhile.
+   * Reads, and calls `use` immediately after, so that the open runs match the stored runs. Reads again if a run moved
+   * from the open runs to the store during the read, because the read might then lack that run. If `reach` is given,
+   * the subscriber continues with the open runs: waits first until the open runs have the ends that the store has;
+   * the earlier read is not kept in memory during the wait.
    */
   async #readConsistently<T>(
     read: () => Promise<StoredRuns>,
@@ -243,8 +243,8 @@ export class HistoryReader {
   }
 
   /**
-   * Adds the heads of open runs that come earlier. An open run is earlier if the store lists the first run after it; a
-   * run that begins now is later.
+   * Adds the heads of the open runs that are earlier than the stored runs. An open run is earlier if the store lists
+   * the first stored run after it; a run that begins during the read is later.
    */
   async #withEarlier(stored: StoredRuns): Promise<ReadRuns> {
     const { store, sessionId } = this.#options;
@@ -268,7 +268,7 @@ export class HistoryReader {
     return this.#options.live();
   }
 
-  /** Each run in its newest known state. */
+  /** The runs, each in its newest known state. */
   #withNewestStates(read: ReadRuns): Response[] {
     const open = this.#live.openRuns;
     return this.#withOpen(
@@ -277,7 +277,10 @@ export class HistoryReader {
     );
   }
 
-  /** Replaces stored runs with their open states. An open run need not be the newest, nor one of these runs. */
+  /**
+   * Replaces stored runs with their open states. An open run may be older than the newest stored run, or missing
+   * among the stored runs.
+   */
   #withOpen({ runs, runsBefore: before }: ReadRuns, openRuns = this.#live.openRuns): Response[] {
     const open = new Map(openRuns.map((run) => [run.id, run]));
     const known = new Set([...before, ...runs].map(({ id }) => id));
@@ -285,7 +288,7 @@ export class HistoryReader {
     return [...runs.map((run) => open.get(run.id) ?? run), ...unknown];
   }
 
-  /** Stored runs from a cursor's run on; none if that run is unknown or too far back. */
+  /** The stored runs from the cursor's run on; none if the cursor's run is unknown or too far back. */
   async #readFrom(runId: string): Promise<StoredRuns> {
     const { store, sessionId } = this.#options;
     const wanted = { limit: tailItemsMax, size: pageBytes };
@@ -315,7 +318,7 @@ export class HistoryReader {
     });
     const cut = new Map((await Promise.all(ends)).filter((end) => end !== undefined));
     const size = [...cut.values()].reduce((sum, end) => sum + end.size, 0);
-    // Fewer items have fewer calls and answers beyond the edges.
+    // Read a smaller page: fewer items have fewer calls and answers beyond the edges.
     if (size > pageBytes && items.length > 1) {
       return this.#readPage(before, Math.ceil(items.length / 2));
     }
@@ -333,7 +336,7 @@ export class HistoryReader {
     const asked = { before: new Set<string>(), from: new Set<string>() };
     for (;;) {
       const beyond = keysBeyond(known, edges);
-      // Nothing can be before a run's first item.
+      // No item can come before a run's first item.
       const before = edges.from > 0 ? beyond.before.difference(asked.before) : new Set<string>();
       const from = beyond.from.difference(asked.from);
       if (before.size + from.size === 0) break;
@@ -376,12 +379,12 @@ export class HistoryReader {
 
 const roomFor = (items: number): PageRoom => ({ items, size: pageBytes });
 
-/** Marks that items precede the page. */
+/** Marks that there are items before the page. */
 function withMore(page: HistoryPage, before: Position): HistoryPage {
   return { ...page, hasMore: true, before: encodeCursor(before) };
 }
 
-/** Whether the store has the end of a run that the open run has not reached. */
+/** Whether the store has the end of the run, and the open run has not reached that end. */
 function isPast(stored: ResponseHead, open: Response): boolean {
   const hasEnd = stored.id === open.id && stored.status !== 'in_progress';
   return hasEnd && stored.lastSeq > open.lastSeq;

@@ -2,7 +2,9 @@ import type { StoredTurn } from '@liminal/agents';
 import type { Response } from '@liminal/protocol';
 import { emptyResponse, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
 
-/** Converts turns from an agent's own store to history. They were never in the log, so they have no trace. */
+/**
+ * Converts turns from an agent's own store to history. Such turns have no trace, because they were never in the log.
+ */
 export function importTurns(sessionId: string, turns: readonly StoredTurn[]): Response[] {
   return turns.flatMap(({ turnId, events }) => {
     const run = { sessionId, runId: turnId, traceContext: { traceparent: noTrace } };

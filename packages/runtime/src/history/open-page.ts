@@ -18,7 +18,7 @@ export interface OpenPage {
 
 /**
  * The newest items of runs, oldest first, that fit on one page. `inMemory` are the complete runs in memory: the last of
- * `runs` may have only its first items. Runs that are not in memory are taken completely.
+ * `runs` may have only its first items. Runs from the store (not in `inMemory`) are always taken completely.
  */
 export function newestPage(
   runs: readonly Response[],
@@ -54,7 +54,10 @@ export function newestPage(
   return { runs: newer };
 }
 
-/** The items before a place in runs in memory, oldest first; empty if the place's run is not among them. */
+/**
+ * Returns the runs in memory up to a position, with the items before the position, oldest first; empty if the
+ * position's run is not in memory.
+ */
 export function runsBefore(runs: readonly Response[], { runId, seq }: Position): Response[] {
   const at = runs.findIndex(({ id }) => id === runId);
   const own = runs[at];

@@ -29,9 +29,9 @@ export interface PageEdges {
 export interface RunPage {
   /** The items of the run that the page shows, in order. */
   items: OutputItem[];
-  /** Those of `items` that come from before the page, in order. */
+  /** The places of the `items` that come from before the page, in order. */
   earlier: { itemId: string; index: number }[];
-  /** The approximate number of characters of JSON of the calls and answers from beyond the edges. */
+  /** The approximate number of characters of JSON of the calls and answers that were added from beyond the edges. */
   size: number;
 }
 
@@ -42,8 +42,8 @@ export interface OutsideCallKeys {
 }
 
 /**
- * The keys to look up beyond the edges, given the items known so far: those of the page, and those already found. A
- * found call may belong to another call, so the caller repeats this until no new keys appear.
+ * The keys to look up beyond the edges, for the items known so far: the items of the page, and the items found beyond
+ * its edges. A found call may belong to another call, so the caller looks up keys until no new keys appear.
  */
 export function keysBeyond(known: readonly PlacedItem[], { from, to }: PageEdges): OutsideCallKeys {
   const beyond: OutsideCallKeys = { before: new Set(), from: new Set() };

@@ -5,7 +5,7 @@ import type { Meter } from '../meter.ts';
 
 /** The other servers that show a run. */
 export interface RunEndNotifier {
-  /** Notifies the other servers that history has the run's end, which the log will not report. */
+  /** Notifies the other servers that history has the run's end; the log will not report this end. */
   notifyEndInHistory(run: { runId: string; sessionId: string }): Promise<void>;
   /**
    * Whether this server must count the end of a run. Several servers may end the same run: only the first call returns
@@ -34,7 +34,7 @@ export async function readRun({ log, store }: Storage, runId: string): Promise<R
   return logged.filter(({ seq }) => seq > begun.lastSeq).reduce(foldResponse, begun);
 }
 
-/** Archives the events of a run that the log has, if events are archived. Call it before the log drops them. */
+/** Archives the events of a run that the log has, if events are archived. Call it before the log drops the events. */
 export async function archiveEvents(
   { log, enabledArchive }: Storage,
   runId: string,

@@ -55,14 +55,14 @@ export async function recover(storage: Storage, now: () => string): Promise<stri
     const { awaits } = await repairSession(storage, record, bySession.get(sessionId) ?? []);
     if (awaits === true) waiting.push(sessionId);
   }
-  // Settled last: if recovery fails before this, the next try finds the remaining runs in the log.
+  // Settle the runs last: if recovery fails before this, the next try finds the remaining runs in the log.
   for (const run of runs) await storage.log.settle(run.runId);
   return waiting;
 }
 
 /**
- * Recovers one session whose owner is lost; settling its runs is left to the projector. Call it under the session's
- * lease, whose fencing token is `fence`.
+ * Recovers one session whose owner is lost; settling its runs is left to the projector. Call it while holding the
+ * session's lease, whose fencing token is `fence`.
  */
 export async function recoverSession(
   storage: Storage,
@@ -70,7 +70,8 @@ export async function recoverSession(
   fence: number,
   now: () => string,
 ): Promise<void> {
-  // First, so that the record has everything that the lost owner stored, and rejects further writes from it.
+  // Take the session first: its record then has everything that the lost owner stored, and rejects further writes of
+  // that owner.
   const record = await storage.store.takeSession(sessionId, fence);
   const shown = await shownAsOpen(storage, sessionId);
   const all = await storage.log.unsettled();
@@ -90,8 +91,8 @@ export async function recoverSession(
 }
 
 /**
- * The newest runs that history shows as running. Call it before reading the log: then a run that the next owner begins
- * in between is in neither result, and a run that the log lacks was lost by the log.
+ * The newest runs that history shows as running. Call this function before reading the log. Then a run that the next
+ * owner begins in between is in neither result; and if the log lacks a run of this result, the log has lost that run.
  */
 async function shownAsOpen({ store }: Storage, sessionId: string): Promise<string[]> {
   const { heads } = await store.readItems(sessionId, { limit: 1 });
@@ -109,7 +110,7 @@ export async function sessionOfTurn(
 }
 
 async function saveSoFar(storage: Storage, runId: string): Promise<void> {
-  // A projector resumes from history, and does not see the earlier events.
+  // Archive first: a projector that resumes from history does not see the earlier events.
   await archiveEvents(storage, runId);
   const response = toResponse(await readRun(storage, runId));
   if (response) await storage.store.saveResponse(response);
@@ -135,7 +136,7 @@ async function repairSession(
   const queue = await undelivered([...unknown, ...record.queue], storage, runs);
   const awaits = asked.some(Boolean);
   const failed = record.failed || lost;
-  // A turn that waited for a user resumes by itself; a turn that a user stopped was over.
+  // A turn that waited for a user will resume, and a turn that a user stopped had ended: neither counts as interrupted.
   const isInterrupted = lost && !awaits && record.queuePaused !== true;
   const usage = await usageAfter(storage, record, runs);
   const repaired = {
@@ -194,8 +195,7 @@ async function leftoverMessages({ log }: Storage, runId: string): Promise<Queued
 }
 
 /**
- * The messages that still wait. A message whose turn has begun, or that was steered into another turn, has reached its
- * agent.
+ * The messages that still wait. The queued messages that have not reached their agent.
  */
 async function undelivered(
   queue: readonly QueuedMessage[],
@@ -213,7 +213,7 @@ async function undelivered(
     .map((entry) => ({ ...entry, state: 'queued' }));
 }
 
-/** Whether a user stopped a run: the session's record may have the stop before the log. */
+/** Whether a user stopped a run: the session's record may show the stop before the log has it. */
 async function wasStopped(
   { log, store }: Storage,
   { runId, sessionId }: Pick<LoggedRun, 'runId' | 'sessionId'>,
@@ -222,7 +222,7 @@ async function wasStopped(
   return (await log.read(runId)).some(({ payload }) => payload.type === 'turn_aborted_by_user');
 }
 
-/** Appends an open run's terminal event (invariant 2), after ending its open items (invariant 3). */
+/** Closes an open run's items (invariant 3), and appends its terminal event (invariant 2). */
 async function endRun(
   storage: Storage,
   run: LoggedRun,
@@ -233,7 +233,7 @@ async function endRun(
   let tried: number | undefined;
   for (let open = !run.ended; open;) {
     const state = await readRun(storage, run.runId);
-    // Only this server adds to the run, and yet the append is rejected: the log has lost events that history has.
+    // No other server adds to the run, and still the append was rejected: the log has lost events that history has.
     if (state.lastSeq === tried) return endInHistory(storage, state, now);
     tried = state.lastSeq;
     try {
@@ -242,8 +242,7 @@ async function endRun(
       open = false;
       await count(storage, end.reduce(foldResponse, state));
     } catch (error) {
-      // The run's writer is alive and was faster, but stops soon because the run has ended; or another server has ended
-      // the run.
+      // Either the run's writer is alive, ended the run first and will stop soon, or another server ended the run.
       if (errorCode(error) === 'RUN_ENDED') return;
       if (errorCode(error) !== 'SEQ_CONFLICT') throw error;
     }
@@ -270,7 +269,7 @@ export async function endLostRun(
   }
 }
 
-/** Ends a run in history; the state may contain more of the run than a log that has lost events. */
+/** Ends a run in history; `state` may contain events that the log has lost. */
 export async function endInHistory(
   storage: Storage,
   state: ResponseState,
@@ -291,8 +290,8 @@ export async function endInHistory(
 }
 
 /**
- * Counts a run that was ended here, at only one of the servers that end it. Counts no cost: agents report the session's
- * cost only with a turn's regular end.
+ * Counts a run that was ended here; if several servers end the run, only one of them counts it. Counts no cost:
+ * agents report the session's cost only with a turn's regular end.
  */
 async function count({ meter, store, cluster }: Storage, ended: ResponseState): Promise<void> {
   const run = toResponse(ended);

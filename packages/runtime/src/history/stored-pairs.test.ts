@@ -54,7 +54,7 @@ test('turns that history has get history’s ids, and later turns are new', () =
   expect(turns[1]?.events.every(({ turnId }) => turnId === 'r2')).toBe(true);
 });
 
-test('a turn whose prompt is stored differently is matched by its answer, and a different answer by its prompt', () => {
+test('a turn is matched by its answer if its prompt is stored differently, and by its prompt if its answer differs', () => {
   const turns = pair(stored(['/init expanded', 'Here it is'], ['Go', 'Go']), [
     run('r1', '/init', 'Here it is'),
     run('r2', 'Go', ''),
@@ -72,7 +72,7 @@ test('if all turns are the same, the last ones are new', () => {
   expect(ids(pair(stored(...many, same), tail, 10)).at(-1)).toBe('agent:41');
 });
 
-test('if an agent lacks the first turns, its remaining turns are matched', () => {
+test('turns are matched even if the agent no longer has the first turns', () => {
   const tail = [run('r98', 'x', '1'), run('r99', 'y', '2')];
   expect(ids(pair(stored(['y', '2'], ['z', '3']), tail, 97))).toEqual(['r99', 'agent:2']);
 });
@@ -82,13 +82,13 @@ test('turns that have nothing in common with history are left out', () => {
   expect(ids(pair(stored(['First', 'one']), []))).toEqual(['agent:1']);
 });
 
-test('a turn between two turns that history has is left out', () => {
+test('an unmatched turn between two matched turns is left out', () => {
   const turns = stored(['Hi', 'Hello'], ['odd', 'thing'], ['Go', 'Gone']);
   const known = [run('r1', 'Hi', 'Hello'), run('r2', 'Go', 'Gone')];
   expect(ids(pair(turns, known))).toEqual(['r1', 'r2']);
 });
 
-test('answered turns that the agent no longer has count as left; cut-off turns may never have been stored', () => {
+test('turns with an answer that the agent no longer has are marked as left; turns that were cut off are not', () => {
   const known = [
     run('r1', 'Hi', 'Hello'),
     run('r2', 'Go', 'Gone'),

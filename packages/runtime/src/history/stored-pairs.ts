@@ -14,9 +14,9 @@ type KnownTurn = Pick<Response, 'id' | 'outputItems' | 'status' | 'trigger'>;
 
 /**
  * Returns stored turns with the ids of the turns in history that they match by prompt and answer, in order; for agents
- * whose own ids are only numbers. `known` are the last of `all` that history has. An unmatched turn before a matched
- * turn is left out, because it does not prove that it is new. Turns of history that the agent no longer has (the
- * conversation was forked) come last, with `isLeft`.
+ * whose own ids are only numbers. `known` are the newest of `all` runs in history. An unmatched turn before a matched
+ * turn is left out, because it may not be new. Turns of history that the agent no longer has, because the
+ * conversation was forked, come last and have `isLeft`.
  */
 export function withKnownIds(
   stored: readonly StoredTurn[],
@@ -35,7 +35,7 @@ export function withKnownIds(
   for (const [index, turn] of stored.entries()) {
     const run = runs.get(index);
     if (run === undefined && index <= lastStored) continue;
-    // The agent's own ids have started over.
+    // If the agent has started its ids over, this id is taken by an earlier turn.
     const own = taken.has(turn.turnId) ? `${turn.turnId}:${randomUUID()}` : turn.turnId;
     const turnId = run ?? own;
     const after = turns.at(-1)?.turnId;
@@ -56,7 +56,7 @@ interface Pair {
 
 /** The best pairing of two lists, in order: as many pairs as possible; among equals, the first. */
 function align(stored: readonly TurnSignature[], known: readonly TurnSignature[]): Pair[] {
-  // The value of the best pairing up to each place.
+  // The number of matches of the best pairing up to each place.
   const worth = [Array.from({ length: known.length + 1 }, () => 0)];
   for (const [row, one] of stored.entries()) {
     const above = worth[row] ?? [];
@@ -84,7 +84,10 @@ function align(stored: readonly TurnSignature[], known: readonly TurnSignature[]
   return pairs.toReversed();
 }
 
-/** 2 if prompt and answer are the same, 1 if only one is the same: agents store some prompts differently. */
+/**
+ * 2 if both prompt and answer are the same, 1 if only the prompt or only the answer is: agents store some prompts
+ * differently.
+ */
 function similarity(one: TurnSignature, other: TurnSignature): number {
   const prompts = one.prompt !== '' && one.prompt === other.prompt ? 1 : 0;
   return prompts + (one.answer !== '' && one.answer === other.answer ? 1 : 0);
@@ -104,7 +107,7 @@ function runSignature({ outputItems }: KnownTurn): TurnSignature {
   return signature;
 }
 
-/** Adds an item to a turn's identity: the user's first message and the agent's last. */
+/** Adds an item to a turn's signature, which consists of the user's first message and the agent's last message. */
 function addToSignature(signature: TurnSignature, item: KnownTurn['outputItems'][number]): void {
   if (item.type !== 'message') return;
   const content = item.content.trim();

@@ -18,7 +18,7 @@ const contextWith = (approvals: ApprovalPolicy) => ({
   warn: () => {},
 });
 
-test('the newest hundred finished requests are remembered, older ones are forgotten', async () => {
+test('the newest hundred finished requests are remembered, and older finished requests are forgotten', async () => {
   const context = contextWith(defaultSettings.approvals);
   const asking = { answerApproval: async () => {}, wasAsked: async () => false };
   const approvals = new Approvals(context, asking, async () => {});
@@ -60,7 +60,7 @@ describe('an answer to a request that this server does not have', () => {
     expect(await codeOf(approvals)).toBe('APPROVAL_ALREADY_ANSWERED');
   });
 
-  test('does not reach the agent if another server may own the session, even when the deadline sends it', async () => {
+  test('is not sent to the agent if another server may own the session, even at the deadline', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const given: unknown[] = [];
@@ -124,7 +124,7 @@ describe('a request without an answer at its deadline', () => {
     expect(deadline).toBe(expected === 'nothing' ? undefined : '2026-01-01T00:00:01.000Z');
   });
 
-  test('is not allowed by default if it has a form to fill in', async () => {
+  test('is not allowed at the deadline if the request has a form', async () => {
     const form = { properties: { name: { type: 'string' } }, required: ['name'] };
     ask('allow', 'allow_once reject_once', form);
     await vi.advanceTimersByTimeAsync(deadlineMs * 2);
@@ -134,7 +134,7 @@ describe('a request without an answer at its deadline', () => {
     expect(given).toEqual([{ optionId: 'reject_once' }]);
   });
 
-  test('is left alone if a user has just answered it', async () => {
+  test('is not answered at the deadline if a user has just answered it', async () => {
     const { approvals } = ask('reject', 'allow_once allow_always');
     await approvals.answer('a', { optionId: 'allow_once' });
     await vi.advanceTimersByTimeAsync(deadlineMs * 2);

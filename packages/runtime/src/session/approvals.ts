@@ -36,8 +36,8 @@ export class Approvals {
   readonly #stopTurn: () => Promise<void>;
   readonly #pending = new Map<string, PendingApproval>();
   /**
-   * The newest finished requests: a late answer is rejected with `APPROVAL_ALREADY_ANSWERED` instead of
-   * `APPROVAL_NOT_FOUND`.
+   * The ids of the newest finished requests: an answer to one of them is rejected with `APPROVAL_ALREADY_ANSWERED`
+   * instead of `APPROVAL_NOT_FOUND`.
    */
   readonly #finished = new Set<string>();
 
@@ -51,7 +51,7 @@ export class Approvals {
     return this.waitingSince !== undefined;
   }
 
-  /** How many requests wait for an answer. */
+  /** The number of requests that wait for an answer. */
   get count(): number {
     return [...this.#pending.values()].filter(({ answered }) => !answered).length;
   }
@@ -92,7 +92,7 @@ export class Approvals {
       await this.#source.answerApproval(approvalId, answer);
     } catch (error) {
       pending.answered = false;
-      // The agent has just withdrawn the request.
+      // The agent has withdrawn the request a moment ago.
       throw errorCode(error) === 'APPROVAL_NOT_FOUND' ? alreadyAnswered() : error;
     } finally {
       this.#context.changed();

@@ -52,12 +52,12 @@ test('only clients of this session are asked, and only for features that they ha
   const { files, attached } = attach(client('unreadable', log, { readText: undefined }));
   attached.add('other', client('other', log, { text: 'theirs' }));
   expect(await files.read('/a')).toBeUndefined();
-  // The client's unsaved text is unknown, and a write would lose it.
+  // The client's unsaved text cannot be read, and a write would overwrite it.
   expect(await files.write('/a', 'x')).toBe(false);
   expect(log).toEqual([]);
 });
 
-test('a client’s refusal to write is passed on; without an answer, the outcome of a write is unknown', async () => {
+test('if a client refuses a write, the agent gets that error; if a client does not answer, the write’s outcome is unknown', async () => {
   const failing = (error: Error) => ({
     text: '',
     writeText: async () => {

@@ -3,7 +3,7 @@ import { LiminalError } from '@liminal/protocol';
 import type { AttachedClient } from '../api.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 
-/** The code with which a client reports that it has done nothing. */
+/** The error code with which a client refuses a request, without having done any part of it. */
 const refusalCode = 'CLIENT_REFUSED';
 
 /** How long a client may take to read or to write, in ms. */
@@ -12,7 +12,7 @@ const writeMs = 30_000;
 /** How long a client may take to start a program, in ms. */
 const startMs = 30_000;
 
-/** The clients of this server that are attached to its sessions. They attach and detach while agents run. */
+/** The clients of this server that are attached to its sessions. Clients attach and detach while agents run. */
 export class AttachedClients {
   readonly #clients = new Map<string, AttachedClient[]>();
 
@@ -28,8 +28,8 @@ export class AttachedClients {
 
   /**
    * The files of a session's clients, for its agent: first from the client that began the running turn, then from the
-   * client that attached last. If one client does not answer a read, the next is asked; a write is not repeated. A
-   * client that cannot read files gets no writes: a write would lose its unsaved text.
+   * client that attached last. If a client does not answer a read, the next client is asked; a write is not repeated
+   * at another client. A client that cannot read files gets no writes: a write would lose its unsaved text.
    */
   files(sessionId: string, turnId: () => string | undefined): ClientFiles {
     const inOrder = (): AttachedClient[] => {
@@ -56,7 +56,10 @@ export class AttachedClients {
     };
   }
 
-  /** A program runs only with the client that began the turn: other users do not expect programs on their machines. */
+  /**
+   * The terminals of a session's clients, for its agent: only the client that began the turn runs programs, because
+   * other users do not expect programs on their machines.
+   */
   terminals(sessionId: string, turnId: () => string | undefined): ClientTerminals {
     return {
       create: async (request) => {

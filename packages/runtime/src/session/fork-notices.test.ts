@@ -45,7 +45,7 @@ const words = (stored: StoredTurn[]): string[] =>
 const notice = (start: string, named: string): string =>
   `${start} taken back here in the terminal: not shown, and not known to the agent: ${named}`;
 
-test('a notice names the turns that were taken back, at the place where the conversation continues', () => {
+test('the place where the conversation continues has a notice that names the turns that were taken back', () => {
   const left = { isLeft: true };
   const stored = [
     turn('a', 'One'),
@@ -56,7 +56,7 @@ test('a notice names the turns that were taken back, at the place where the conv
   expect(words(stored)).toEqual(['One', notice('2 turns were', '“Two”, “Three”'), 'Four']);
 });
 
-test('the last turn, if taken back, is named at the end; the first, at the start', () => {
+test('if the last turn was taken back, the notice is at the end; if the first, at the start', () => {
   const left = { isLeft: true };
   const stored = [
     turn('a', 'One', left),

@@ -11,7 +11,7 @@ export function forkNotice(
   stored: readonly StoredTurn[],
   known: readonly ResponseHead[],
 ): string | undefined {
-  // The turn continues from a turn that already has a notice.
+  // A second notice is not needed: the turn continues from a turn that already has a notice.
   if (before.some(({ turnId }) => turnId === turn.after)) return undefined;
   if (turn.isLeft === true) return unknownBranchNotice;
   const left = new Set(stored.filter(({ isLeft }) => isLeft).map(({ turnId }) => turnId));
@@ -34,7 +34,7 @@ export function continuationNotice(prompt: string): string {
 
 /**
  * Converts a conversation from an agent's own store to history. Turns that were taken back in the terminal are left
- * out; a notice at the place where the conversation continues names them.
+ * out; a notice names them where the conversation continues.
  */
 export function importConversation(sessionId: string, stored: readonly StoredTurn[]): Response[] {
   const kept = stored.filter(({ isLeft }) => isLeft !== true);
@@ -57,7 +57,10 @@ export function importConversation(sessionId: string, stored: readonly StoredTur
   });
 }
 
-/** The turn of the conversation after which a branch begins; undefined at its start. */
+/**
+ * The turn of the conversation after which a branch begins; undefined if the branch begins at the conversation's
+ * start.
+ */
 function forkOf(turn: StoredTurn, stored: readonly StoredTurn[]): string | undefined {
   const turns = new Map(stored.map((one) => [one.turnId, one]));
   let after = turn.after;
@@ -74,12 +77,12 @@ function takenBack(turns: readonly StoredTurn[]): string {
   return `${count} taken back here in the terminal: not shown, and not known to the agent${which}${more}`;
 }
 
-/** How many of the turns that were taken back a notice names. */
+/** The most turns that a notice about taken-back turns names. */
 const mostNamed = 5;
 
 /**
- * The notice at the end of a fork that lacks later turns: the project folder is shared, so its files include their
- * changes.
+ * The notice at the end of a fork that lacks later turns: the project folder is shared, so its files include the
+ * changes of the later turns.
  */
 export function newerFilesNotice(title: string): string {
   return `The fork begins here. The files in the project folder include changes by later turns of “${quoted(title)}”, which the agent does not know: tell it what it needs.`;

@@ -3,10 +3,10 @@ import type { BlobStore, SessionRecord } from '@liminal/storage';
 import { z } from 'zod';
 import type { SessionRecordHolder } from './session-record.ts';
 
-/** The most characters of setting values that a record holds: session lists read whole records. */
+/** The most characters of setting values in a record: listing sessions reads whole records, so they must stay small. */
 const valuesMax = 20_000;
 
-/** Settings and commands without the current values, so that many sessions share one blob. */
+/** Settings and commands without the settings' current values: sessions with the same settings share one blob. */
 const Offers = z.object({
   configOptions: z.array(ConfigOption),
   commands: z.array(AgentCommand),
@@ -26,7 +26,7 @@ export async function readLastKnown(
   if (known === undefined) return undefined;
   const { offers: hash, values = {}, usage } = known;
   const offers = hash === undefined ? undefined : await readOffers(blobs, hash);
-  // A limit whose window has been reset since then is unknown.
+  // The use of a limit is unknown if its window has been reset since the report.
   const limits = known.limits?.filter(
     ({ resetsAt }) => resetsAt === undefined || Date.parse(resetsAt) > now,
   );
@@ -46,7 +46,7 @@ async function readOffers(blobs: BlobStore, hash: string): Promise<Offers | unde
     const blob = await blobs.get(hash);
     return blob && Offers.parse(JSON.parse(new TextDecoder().decode(blob.bytes)));
   } catch {
-    // The agent reports settings and commands again when it starts.
+    // The agent will report its settings and commands again when it starts.
     return undefined;
   }
 }
@@ -74,7 +74,7 @@ export class LastKnownStore {
     this.#context = context;
   }
 
-  /** If several reports arrive during one write, only the last one is stored. */
+  /** Stores a report; if several reports arrive during one write, only the last of them is stored. */
   store(offers: Offers): void {
     this.#next = offers;
     this.#storing ??= this.#storeAll().finally(() => {
@@ -123,7 +123,10 @@ export class LastKnownStore {
     });
   }
 
-  /** Returns the settings that changed since the last report, for example by Claude Code's `/effort`: forks copy them. */
+  /**
+   * Returns the settings whose values changed since the last report, for example by Claude Code's `/effort`: forks
+   * copy these settings.
+   */
   #changed(values: Record<string, string>): [id: string, value: string][] {
     return Object.entries(values).filter(([id, value]) => (this.#values[id] ?? value) !== value);
   }

@@ -26,7 +26,7 @@ let logged: PromiseWithResolvers<void>;
 /** Whether the turn of the delivered message has ended. */
 let isOver: boolean;
 let delivered: string[];
-/** When a message was to be delivered, ms since the epoch. */
+/** The times at which delivery was tried, in ms since the epoch. */
 let tries: number[];
 /** Whether another program has the session open. */
 let isInUse: boolean;
@@ -78,7 +78,7 @@ function warn(error: unknown): void {
   warnings.push(String(error));
 }
 
-test('a message is given to the agent once, even if the queue is sent at the same time', async () => {
+test('a message is sent to the agent only once, even if the queue is sent at the same time', async () => {
   const sending = outbox.send({ message: 'Hello' }, 't1');
   outbox.next();
   storing.resolve();
@@ -86,7 +86,7 @@ test('a message is given to the agent once, even if the queue is sent at the sam
   expect(delivered).toEqual(['Hello']);
 });
 
-test('a message for a session that another program has open is tried ever more rarely', async () => {
+test('while another program has the session open, the delays between tries to send a message grow', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
   isInUse = true;
@@ -102,7 +102,7 @@ test('a message for a session that another program has open is tried ever more r
   expect(delivered).toEqual(['Hello']);
 });
 
-test('a message that could not be stored is not given to the agent, but the next message is', async () => {
+test('a message that could not be stored is not sent to the agent, and the next message is sent', async () => {
   const sending = outbox.send({ message: 'Hello' }, 't1');
   const next = outbox.send({ message: 'And?' }, 't2');
   outbox.next();
@@ -135,7 +135,7 @@ test('if a message that is sent twice cannot be stored, both calls reject', asyn
   expect(delivered).toEqual([]);
 });
 
-test('a stop while the message is being stored stops its turn', async () => {
+test('a stop during the storing of a message stops the message’s turn', async () => {
   const sending = outbox.send({ message: 'Hello' }, 't1');
   outbox.stopWhenSent();
   storing.resolve();
@@ -175,7 +175,7 @@ test('SAFE: a message, or a change of a message, is rejected once the queued mes
   await outbox.edit('t4', { message: large });
 });
 
-test('a new order that could not be stored is undone, and the queue continues in the earlier order', async () => {
+test('if a new order of the queue cannot be stored, the earlier order is restored', async () => {
   storing.resolve();
   await outbox.send({ message: 'Go.' }, 't0');
   for (const turnId of ['t1', 't2', 't3']) await outbox.send({ message: turnId }, turnId);
@@ -185,7 +185,7 @@ test('a new order that could not be stored is undone, and the queue continues in
   expect(queue.map(({ turnId }) => turnId)).toEqual(['t0', 't1', 't2', 't3']);
 });
 
-test('a message that is being steered into the running turn is neither sent nor changed', async () => {
+test('a message that is being steered into the running turn cannot be sent, changed, moved or removed', async () => {
   storing.resolve();
   await outbox.send({ message: 'Go.' }, 't0');
   await outbox.send({ message: 'one' }, 't1');

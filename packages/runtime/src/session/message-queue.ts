@@ -33,11 +33,11 @@ import type { SessionTurns } from './session-turns.ts';
 
 interface MessageQueueOptions {
   /**
-   * Resolves to true when the agent has the message, which it gets after the message is stored. Resolves to false if
-   * another turn had to begin first: the message is delivered after that turn.
+   * Waits until the message is stored, then sends it to the agent, and resolves to true when the agent has it.
+   * Resolves to false if another turn had to begin first: the message must be delivered again after that turn.
    */
   deliver: (message: UserMessage, turnId: string, stored: Promise<void>) => Promise<boolean>;
-  /** Stops the turn that has just begun, because a stop was requested while its message was being sent. */
+  /** Stops a turn that has just begun, because a user requested the stop while the turn's message was being sent. */
   stop: () => Promise<void>;
   /** Called when a queued message could not be sent; it stays in the queue. */
   onTrouble: (error: unknown) => void;
@@ -69,20 +69,21 @@ export class MessageQueue {
   readonly #record: SessionRecordHolder;
   /** Whether a message is between the queue's head and the agent's `response_start`. */
   #sending = false;
-  /** The turn of the last message given to the agent, which must not be given again. */
+  /** The turn of the message that the agent got last: this message must not be sent to the agent again. */
   #delivered: string | undefined;
   #stopWhenSent = false;
-  /** Messages that are being steered into the running turn; they are not sent as turns. */
+  /** The ids of messages that are being steered into the running turn; these messages are not sent as turns. */
   readonly #steering = new Set<string>();
   /** Messages that were steered into the running turn, by item. */
   readonly #steered = new Map<string, Omit<QueuedMessage, 'state'>>();
   /**
-   * Steered messages that the agent will handle in a turn of their own, by that turn's id. They stay in the queue until
-   * that turn is logged, since agent or server may end before that.
+   * Steered messages that the agent will handle in a turn of their own, by that turn's id. These messages stay in the
+   * queue until that turn is logged, because the agent or the server may end before.
    */
   readonly #leftOver = new Set<string>();
   /**
-   * Messages of the last turn that came back to the queue because the turn was stopped before its agent had read them.
+   * Messages of the last turn that were returned to the queue, because the turn was stopped before its agent had read
+   * them.
    */
   readonly #cameBack = new Set<string>();
   /** Sends in progress, by turn. */
@@ -112,8 +113,8 @@ export class MessageQueue {
   }
 
   /**
-   * Resolves when the message is bound to its turn or queued; if sending fails, rejects and removes the message. Calls
-   * for the same turn send once and get the same result.
+   * Resolves when the message has begun its turn or is queued; if sending fails, removes the message and rejects.
+   * Several calls for the same turn send the message once, and get the same result.
    */
   async send(message: UserMessage, turnId: string): Promise<SendResult> {
     const sending = this.#sends.get(turnId) ?? this.#send(message, turnId);
@@ -168,8 +169,8 @@ export class MessageQueue {
   }
 
   /**
-   * Steers a queued message into the running turn, or makes it the next message. `steer` resolves with that turn when
-   * the log has the message. Throws `MESSAGE_NOT_QUEUED`.
+   * Steers a queued message into the running turn, or makes it the next message. `steer` resolves with the running
+   * turn when the log has the message. Throws `MESSAGE_NOT_QUEUED`.
    */
   async sendNow(turnId: string, steer: Steer): Promise<SendNowResult> {
     const entry = getWaiting(this.#record.value.queue, turnId);
@@ -192,7 +193,7 @@ export class MessageQueue {
       this.next();
     }
     const { queue } = this.#record.value;
-    // The message may have been the next one, and may already be on its way.
+    // The message may have become the next message, and may already be on its way to the agent.
     const isWaiting = queue.some((one) => one.turnId === turnId && one.state === 'queued');
     if (isWaiting) await this.#reorder(move(queue, turnId, queue[0]?.turnId), this.#resumed);
     return { turnId, steered: false };
@@ -207,7 +208,7 @@ export class MessageQueue {
     this.#sendWaiting();
   }
 
-  /** The changes to the record that resume a paused queue. */
+  /** The changes that resume the queue in the record, if it is paused. */
   get #resumed(): Partial<SessionRecord> {
     return this.#record.value.queuePaused === true ? { queuePaused: false, active: true } : {};
   }
@@ -222,7 +223,10 @@ export class MessageQueue {
     await this.#record.change({ queue, ...resumed }, undo).finally(() => this.next());
   }
 
-  /** Stops the turn of the message that is being sent, or a question before it, as soon as it begins. */
+  /**
+   * Stops the turn of the message that is being sent, or of the question that comes before it, as soon as that turn
+   * begins.
+   */
   stopWhenSent(): void {
     this.#stopWhenSent = this.isSending;
   }
@@ -233,8 +237,8 @@ export class MessageQueue {
   }
 
   /**
-   * Updates the queue when the agent's events show what it does with steered messages. Call it after the turn has the
-   * event.
+   * Updates the queue when the agent's events show that a steered message was read or will get its own turn. Call it
+   * after the turn has processed the event.
    */
   onDraft({ turnId, payload }: EventDraft): void {
     if (payload.type === 'response_start') return this.#onTurnStart(turnId);
@@ -246,12 +250,12 @@ export class MessageQueue {
       this.#record.tryUpdate({
         queue: withFirst(this.#record.value.queue, { ...steered, state: 'sending' }),
       });
-      // The turn was stopped, but its agent begins another turn.
+      // A user stopped the turn, but its agent will begin a turn for this message: stop that turn too.
       if (this.#record.value.queuePaused === true) this.#stopWhenSent = true;
     }
   }
 
-  /** Returns a steered message to the queue: its turn was stopped before the agent had read it. */
+  /** Returns a steered message to the queue, because its turn was stopped before the agent had read the message. */
   returnUnread({ id, content, blocks }: SteeredMessage, turnId: string): void {
     const messageId = id.slice(steeredItemId(turnId, '').length);
     const shown = { message: content, ...(blocks && { blocks }) };
@@ -267,7 +271,7 @@ export class MessageQueue {
     this.#cameBack.add(messageId);
   }
 
-  /** The agent has ended, so it begins no turn by itself. */
+  /** An agent that has ended will not begin turns for steered messages: queues these messages again. */
   onAgentExit(): void {
     for (const turnId of this.#leftOver) {
       this.#record.tryUpdate({ queue: withState(this.#record.value.queue, turnId, 'queued') });
@@ -276,7 +280,7 @@ export class MessageQueue {
     this.next();
   }
 
-  /** Sends the queue's head if nothing is in its way; on failure it stays queued. */
+  /** Sends the queue's head if nothing prevents that; if sending fails, the head stays queued. */
   next(): void {
     const { active, queue, queuePaused } = this.#record.value;
     if (this.#isClosed || this.#context.serverEnds() || queuePaused === true) return;
@@ -313,7 +317,7 @@ export class MessageQueue {
     this.#again = setTimeout(() => this.next(), wait).unref();
   }
 
-  /** Stops sending queued messages, because the server closes. */
+  /** Stops sending queued messages; called when the server closes. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#again);
@@ -350,7 +354,7 @@ export class MessageQueue {
     const now = this.#context.iso();
     const entry = { turnId, ...message, queuedAt: now, state };
     const all = enqueue(queue, entry, this.#context.settings.maxQueue);
-    // A user who sends a message after a stop wants it answered next.
+    // A user who sends a message after a stop wants an answer to this message first.
     const longer = isPaused ? move(all, turnId, queue[0]?.turnId) : all;
     const named = title === '' ? titleFromMessage(message) : title;
     const open = {
@@ -364,9 +368,9 @@ export class MessageQueue {
     await this.#record.change(change, (now) => ({ ...before, queue: remove(now.queue, turnId) }));
   }
 
-  /** Returns whether the agent has the message; if not, the message waits in the queue. */
+  /** Returns true if the agent has the message; false if the message waits in the queue. */
   async #sendNow(turnId: string, message: UserMessage): Promise<boolean> {
-    // Set before storing: otherwise a call of `next` would also send the message.
+    // Set before the message is stored: otherwise `next` could send the message a second time.
     this.#sending = true;
     const stored = this.#enqueue(turnId, message, 'sending');
     try {
@@ -387,7 +391,7 @@ export class MessageQueue {
     return false;
   }
 
-  /** Returns whether the agent has the queue's head. */
+  /** Sends the queue's head; returns whether the agent has it. */
   async #dispatch(stored?: Promise<void>): Promise<boolean> {
     const [entry] = this.#record.value.queue;
     if (!entry) {
@@ -417,7 +421,7 @@ export class MessageQueue {
     } finally {
       this.#doneSending();
     }
-    // The turn may have ended while the queue was being stored.
+    // The turn may have ended while the message was being stored: then the turn's end has sent no queued message.
     this.next();
     return isDelivered;
   }
@@ -432,7 +436,7 @@ export class MessageQueue {
     this.#doneSending();
   }
 
-  /** The agent has the message even if the stop fails: users see the turn running, and can stop it again. */
+  /** Stops the turn that has begun. If that fails, the turn continues: users see it, and can stop it again. */
   async #stopTurn(): Promise<void> {
     try {
       await this.#options.stop();
@@ -448,8 +452,8 @@ export class MessageQueue {
   }
 
   /**
-   * Removes a message from the queue once the log has its turn. If this server dies before, the next one finds the
-   * message in the queue.
+   * Removes a message from the queue once the log has its turn. If this server dies before that, the next server
+   * finds the message in the queue.
    */
   async #removeWhenLogged(turnId: string): Promise<void> {
     await this.#turns.logged(turnId);

@@ -12,7 +12,7 @@ const message = (traceparent?: string): QueuedMessage => ({
   ...(traceparent !== undefined && { traceContext: { traceparent, tracestate: 'a=1' } }),
 });
 
-/** A session with a clock that the test sets. */
+/** A session whose clock the test sets. */
 function begun(samples = true) {
   const spans: Span[] = [];
   const clock = { now: 1_000 };

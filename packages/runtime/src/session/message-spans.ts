@@ -47,8 +47,8 @@ export class MessageSpans {
   }
 
   /**
-   * Records the spans that precede a message's turn, and returns the trace context for the turn, whose parent is
-   * `session`. A message without a trace starts a new trace.
+   * Records the spans that precede a message's turn, and returns the turn's trace context; the turn's parent is the
+   * span `session`. A message without a trace starts a new trace.
    */
   recordTurnStart({ turnId, queuedAt, traceContext }: QueuedMessage): TraceContext {
     const request = readTraceparent(traceContext?.traceparent);

@@ -1,8 +1,8 @@
 import type { McpServer, McpServers, SessionNotice } from '@liminal/protocol';
 
 /**
- * The MCP servers that clients have added to a session. They may contain secrets, so they are kept only in memory.
- * Servers from several clients are merged; for the same name, the newest counts.
+ * The MCP servers that clients have added to a session. They are kept only in memory, because they may contain
+ * secrets. Servers from several clients are merged; for the same name, the newest counts.
  */
 export class NamedMcpServers {
   #servers: McpServers = {};
@@ -24,7 +24,7 @@ export class NamedMcpServers {
     this.#servers = {};
   }
 
-  /** A notice that names the servers that the running agent lacks; undefined if it has all. */
+  /** A notice that names the added servers that the running agent does not have; undefined if it has all of them. */
   get late(): SessionNotice | undefined {
     const late = Object.entries(this.#servers).filter(
       ([name, server]) => !isSame(server, this.#taken[name]),

@@ -18,20 +18,24 @@ import type { SessionContext } from './session-context.ts';
 /** How many of history's last runs are compared with the agent's stored turns. */
 const compared = 30;
 
-/** How far the times of a turn and of its stored copy may differ, in ms. */
+/** How far the times of a turn in history and of the agent's stored copy may differ, in ms. */
 const clocksMs = 2_000;
 
-/** How long after a change by Liminal a mark counts as Liminal's own: agents date their stores late. In ms. */
+/**
+ * For how long, in ms, a mark of the store counts as Liminal's own after a change by Liminal: agents store their
+ * changes late.
+ */
 const initialOwnMs = 2_000;
 
 /**
- * How long a message waits for turns that a running agent may not know, in ms: a busy machine starts a program slowly.
+ * How long a message waits until the agent's store is read again for outside turns, in ms: a busy machine starts the
+ * reading program slowly.
  */
 const readMs = 20_000;
 
 interface OutsideRuns {
   runs: Response[];
-  /** Whether all runs come after the runs that history had. */
+  /** Whether all these runs are later than every run in history. */
   isAtEnd: boolean;
 }
 
@@ -39,21 +43,24 @@ const nothing: OutsideRuns = { runs: [], isAtEnd: true };
 
 /**
  * Turns made outside Liminal in the same session, for example in a terminal. They are read from the agent's own store,
- * or reported by the agent as it starts, and appended to history. No process is started only for that.
+ * or reported by the agent as it starts, and appended to history. No agent is started only to read these turns.
  */
 export class OutsideTurns {
   readonly #context: SessionContext;
-  /** A running agent knows only its own turns; the next process reads all stored turns. */
+  /**
+   * The session's agent: while it runs, it knows only its own turns; after a restart, it also knows the turns made
+   * outside.
+   */
   readonly #agent: SessionAgent;
-  /** Whether a turn is running: the agent's stored copy of that turn is incomplete. */
+  /** Whether a turn is running, so that the agent's stored copy of that turn is incomplete. */
   readonly #isInTurn: () => boolean;
   /** The store's mark when the store was last read. */
   #mark: string | undefined;
   /** When Liminal last changed the session in a way that its agent may store, in ms since the epoch. */
   #changedAt = 0;
   /**
-   * How long after `#changedAt` a mark counts as Liminal's own, in ms. Doubled each time a later mark brought no new
-   * turns.
+   * For how long after `#changedAt` a mark counts as Liminal's own, in ms. Doubled each time a later mark of the
+   * store brought no new turns.
    */
   #ownMs = initialOwnMs;
   /** Settles when the last lookup is done. */
@@ -66,8 +73,8 @@ export class OutsideTurns {
   }
 
   /**
-   * Imports turns that history lacks, or has only in part; one lookup at a time, and none while a turn runs. `reported` are
-   * the turns that an agent reported as it started; without `reported`, the store is read.
+   * Imports turns that history lacks or has only in part; does one import at a time, and none while a turn runs.
+   * `reported` are the turns that an agent reported as it started; without `reported`, the store is read.
    */
   async importNew(reported?: Promise<StoredTurn[]>): Promise<OutsideRuns> {
     return this.#next(async () => {
@@ -79,7 +86,7 @@ export class OutsideTurns {
     });
   }
 
-  /** Records that Liminal has changed something other than a turn that the agent may store. */
+  /** Records that Liminal has changed something that the agent may store and that is not a turn. */
   recordChange(): void {
     this.#changedAt = Date.now();
   }
@@ -91,7 +98,7 @@ export class OutsideTurns {
     const noting = this.#next(async () => {
       if (!this.#isInTurn()) this.#storeMark(await this.#readMark());
     });
-    // After a failure, the next message looks again.
+    // If that fails, the next message looks for outside turns again.
     await noting.catch(() => undefined);
   }
 
@@ -108,15 +115,16 @@ export class OutsideTurns {
   }
 
   /**
-   * Asks a running agent whether its store has changed since Liminal's last change. If so, another process reads the
-   * store: the running agent has work and permissions in its memory, and is stopped only if it lacks turns. If the
-   * store cannot be read, the agent continues.
+   * Asks a running agent for its store's mark, and compares the mark with the last known mark. If the mark has
+   * changed by more than Liminal's own changes, another process reads the store: the running agent has work and
+   * permissions in its memory, and is stopped only if it lacks turns. If the store cannot be read, the agent
+   * continues.
    */
   async #importIfChanged(): Promise<OutsideRuns> {
     const { record } = this.#context;
     const agent = this.#agent;
     const known = record.value.storedMark;
-    // Before Liminal's first turn there is nothing to compare with, and asking takes time.
+    // Before Liminal's first turn no mark is known, and asking for the mark takes time.
     if (!agent.isAlive || known === undefined) return nothing;
     const mark = await this.#readMark();
     if (mark === undefined || mark === known) return nothing;
@@ -124,7 +132,7 @@ export class OutsideTurns {
       this.#storeMark(mark);
       return nothing;
     }
-    // Restored if something new is found: a later mark is then not Liminal's own.
+    // `#ownMs` is restored if new turns are found: later marks then do not come from Liminal's changes.
     const ownMs = this.#ownMs;
     this.#ownMs *= 2;
     const stored = await Promise.race([
@@ -133,7 +141,7 @@ export class OutsideTurns {
     ]);
     if (stored === undefined) return nothing;
     const found = await this.#compare(stored);
-    // Reading a session may change its mark.
+    // Reading a session may change its mark, so the mark is read again.
     this.#storeMark(await this.#readMark());
     if (found.runs.length === 0) return nothing;
     this.#ownMs = ownMs;
@@ -141,13 +149,13 @@ export class OutsideTurns {
     return found;
   }
 
-  /** Whether a mark, which is a time, comes from a change by Liminal. */
+  /** Whether a mark comes from a change by Liminal; a mark is a time. */
   #isOurs(mark: string): boolean {
     return Date.parse(mark) <= this.#changedAt + this.#ownMs;
   }
 
   async #importReported(stored: readonly StoredTurn[]): Promise<OutsideRuns> {
-    // Opening a session may change its mark, even after the answer.
+    // Starting an agent with a session may change the session's mark, even after the agent has answered.
     this.recordChange();
     const mark = await this.#readMark();
     const found = stored.length === 0 ? nothing : await this.#compare(stored);
@@ -190,8 +198,8 @@ export class OutsideTurns {
     let stored = await this.#read();
     let found = await this.#withoutKnown(outsideTurns(stored, known), known);
     if (found.length > 0 && agent.isInUse) {
-      // The running agent does not know the new turns. When it ends, it stores its own place; the next process
-      // continues from there.
+      // The running agent does not know the new turns, so it is stopped. When the agent ends, it stores its own place
+      // in the conversation; the agent's next process continues from that place.
       await agent.stop();
       mark = await this.#readMark();
       stored = await this.#read();
@@ -218,7 +226,7 @@ export class OutsideTurns {
     return (await provider.readStoredHistory?.(agentSessionId, projectDir)) ?? [];
   }
 
-  /** Converts turns to runs; the first run of each branch gets a notice that the conversation has forked there. */
+  /** Converts turns to runs; the first run of each branch gets a notice that the conversation forks there. */
   async #withForks(
     sessionId: string,
     found: readonly StoredTurn[],
@@ -240,8 +248,8 @@ export class OutsideTurns {
   }
 
   /**
-   * A run with only a notice, for a restarted agent that continues from another place than users were shown, when no
-   * new turn shows that place. Made once.
+   * A run that contains only a notice: the restarted agent continues from another place than users were shown. The
+   * run is made once, and only if no new turn shows that place.
    */
   async #positionNotice(
     stored: readonly StoredTurn[],
@@ -261,7 +269,7 @@ export class OutsideTurns {
     return [withNotice(run, continuationNotice(storedPrompt(position) ?? ''))];
   }
 
-  /** The newest turn that the agent knows according to the notices so far. */
+  /** The newest turn that the agent knows, as far as the conversation's notices have reported. */
   async #reportedPosition(
     turns: ReadonlyMap<string, StoredTurn>,
     known: readonly ResponseHead[],
@@ -280,13 +288,13 @@ export class OutsideTurns {
     return undefined;
   }
 
-  /** The notice that a run already has; it is kept. */
+  /** The notice that a run in history already has, so that it is kept. */
   async #noticeOf(runId: string): Promise<string | undefined> {
     const [first] = (await this.#context.store.getResponse(runId))?.outputItems ?? [];
     return first?.type === 'message' && first.id === noticeId(runId) ? first.content : undefined;
   }
 
-  /** Leaves out turns that history has under another id: some agents store commands under ids of their own. */
+  /** Leaves out turns that history already has under another id: some agents store commands under new ids. */
   async #withoutKnown(
     turns: readonly StoredTurn[],
     known: readonly ResponseHead[],
@@ -314,9 +322,9 @@ export class OutsideTurns {
 }
 
 /**
- * The stored turns that were made outside and that history lacks, or has only in part. A stored turn of Liminal has its
- * message's id. A turn that the agent began by itself has another id in the store, and counts as outside if the turn
- * before it does.
+ * The stored turns that were made outside Liminal and that history lacks, or has only in part. A turn that Liminal
+ * began has the id of its message in the store. A turn that the agent began by itself has another id in the store
+ * than in history; it counts as made outside if the turn before it does.
  */
 export function outsideTurns(
   stored: readonly StoredTurn[],
@@ -336,7 +344,7 @@ export function outsideTurns(
       ownTurns.add(turnId);
       return false;
     }
-    // A turn that was taken back before the fork, or before Liminal's first message, is not part of the conversation.
+    // A turn that was taken back before the fork, or before Liminal's first message, is not part of this conversation.
     const isEarlier = isCopied === true || start === -1 || index < start;
     if (isLeft === true && !run && isEarlier) return false;
     return !run || run.lastSeq < events.length - 1;

@@ -4,15 +4,15 @@ import { RuntimeError } from '../errors.ts';
 /** A user's message. `blocks` refer to uploaded bytes; `traceContext` is the parent of the message's own turn. */
 export type UserMessage = Pick<QueuedMessage, 'message' | 'blocks' | 'traceContext'>;
 
-/** Messages that wait for their turn, the next one first. Pure: each step returns a new queue. */
+/** Messages that wait for their turn, the next one first. Queue operations are pure: each returns a new queue. */
 export type QueuedMessages = readonly QueuedMessage[];
 
 /** The most characters of all waiting messages: every subscriber gets them with each change of the session. */
 const maxText = 1024 * 1024;
 
 /**
- * Throws `QUEUE_FULL` if several messages are too long together. The length of a single message is checked when it is
- * received.
+ * Throws `QUEUE_FULL` if several messages are too long together. A single message is not checked here: its length is
+ * checked when it is received.
  */
 export function assertFits(queue: QueuedMessages): void {
   const size = queue.reduce((sum, { message }) => sum + message.length, 0);

@@ -3,8 +3,8 @@ import type { BlobStore, ResponseStore } from '@liminal/storage';
 import { loadBytes } from '../blobs/index.ts';
 
 /**
- * A session's ended runs, oldest first, with the bytes of their files; files that are no longer stored are named. Runs
- * that were taken back, or are from `rewoundTo` on, have no items: only their cost counts.
+ * A session's ended runs, oldest first, with the bytes of their files; if a file is no longer stored, its name stands
+ * in its place. Runs that were taken back, and the runs from `rewoundTo` on, have no items: only their cost counts.
  */
 export async function readConversation(
   { store, blobs }: { store: ResponseStore; blobs: BlobStore },

@@ -48,12 +48,12 @@ interface SessionAgentOptions {
   onEvent: (draft: EventDraft) => void;
   onExit: (exit: SessionExit) => void;
   /**
-   * Called with the earlier turns that a starting agent reports; the agent is ready for a message when this resolves.
+   * Called with the earlier turns that a starting agent reports; the message is sent to the agent when this resolves.
    */
   onTurnsReported: (turns: Promise<StoredTurn[]>) => Promise<void>;
 }
 
-/** A session's agent: started when needed; its end also ends all processes that it started. */
+/** A session's agent, which is started when needed; when the agent ends, all processes that it started are ended. */
 export class SessionAgent {
   readonly #context: SessionContext;
   readonly #projectTrust: ProjectTrust;
@@ -76,11 +76,13 @@ export class SessionAgent {
   #stops = 0;
   /** How many starts are in progress. */
   #starts = 0;
-  /** How another program holds the session, as reported at the agent's last start. */
+  /**
+   * A sentence about the program that has the session open, from the agent's last start; undefined if there is none.
+   */
   #heldBy: string | undefined;
   /** Why the agent must not be started again. */
   #retired: RuntimeError | undefined;
-  /** True until an agent reports: until then settings, commands and limits are from the session's record. */
+  /** True until an agent reports its settings, commands and limits: until then they are from the session's record. */
   #isLastKnown: boolean;
   readonly #lastKnownStore: LastKnownStore;
   readonly #mcpServers = new NamedMcpServers();
@@ -137,7 +139,7 @@ export class SessionAgent {
     };
   }
 
-  /** A notice that the queue waits because another program has the session open. */
+  /** A notice that a queued message waits because another program has the session open. */
   get #inUse(): SessionNotice[] {
     if (this.#heldBy === undefined || this.#context.record.value.queue.length === 0) return [];
     const text = `${this.#heldBy} Your message is sent as soon as the session is free.`;
@@ -148,7 +150,7 @@ export class SessionAgent {
     return this.#context.provider.isAlive(this.#sessionId);
   }
 
-  /** The options with which the session is created or resumed. */
+  /** The options for creating or resuming the session at the agent. */
   openOptions(): CreateSessionOptions & { sessionId: string } {
     const { clients, record } = this.#context;
     const { projectId, projectDir, additionalDirectories, config } = record.value;
@@ -190,14 +192,14 @@ export class SessionAgent {
     return this.#context.provider.prewarms ?? false;
   }
 
-  /** Whether a turn that waits for a user can continue after the agent has ended. */
+  /** Whether a turn that waits for a user can continue after the agent was restarted. */
   get resumes(): boolean {
     return this.#context.provider.resumes ?? false;
   }
 
   /**
-   * Throws `PROJECT_DIR_…`, even while the agent runs: a folder of the session may have been replaced by a link, and
-   * the next message is about its files.
+   * Throws `PROJECT_DIR_…` if a folder of the session is no longer allowed, even while the agent runs: the folder may
+   * have been replaced by a link, and the next message is about its files.
    */
   async admit(): Promise<void> {
     const { record, roots } = this.#context;
@@ -293,16 +295,16 @@ export class SessionAgent {
     } catch (error) {
       const wasStopped = this.#stops !== stops;
       if (errorCode(error) !== 'PROCESS_CRASH' || this.isAlive || wasStopped) throw error;
-      // The agent ended before it had the message, for example because it ignored a stop: the next process gets the
-      // message.
+      // The agent ended before it had the message, for example because it had ignored a stop and was ended: start
+      // it again.
       await this.#startAfter();
       await deliver();
     }
   }
 
   /**
-   * Stops the message that is being sent. An agent that takes the message and then stays silent, without a turn, is
-   * ended soon.
+   * Stops the message that is being sent. If the agent has taken the message and then stays silent, without beginning
+   * a turn, the agent is ended soon.
    */
   stopSending(): void {
     if (this.#sendWatchdog === undefined) return;
@@ -321,12 +323,12 @@ export class SessionAgent {
       onHeartbeat: () => {},
       idleLimitMs,
       onIdle: () => this.#context.supervisor.run(end),
-      // True for a turn that the agent began itself: that turn has its own limit.
+      // True if the agent began a turn: the turn has its own watchdog.
       excused: () => this.#turnId !== undefined,
     });
   }
 
-  /** Ends the agent; the next process gets the message. */
+  /** Ends the agent; the message is sent to its next process. */
   #endSilentAgent(): void {
     const { provider, logger, cliType } = this.#context;
     logger.warn(
@@ -337,7 +339,7 @@ export class SessionAgent {
   }
 
   /**
-   * Sends a message into the running turn. Throws `NOT_SUPPORTED`, `NOTHING_TO_STEER`, `BLOB_NOT_FOUND`,
+   * Steers a message into the running turn. Throws `NOT_SUPPORTED`, `NOTHING_TO_STEER`, `BLOB_NOT_FOUND`,
    * `PROCESS_CRASH`.
    */
   async steer({ message, blocks = [] }: UserMessage, to: SteerTarget): Promise<void> {
@@ -397,7 +399,7 @@ export class SessionAgent {
     return this.#tasks.length > 0;
   }
 
-  /** Sets the session's title in the agent's own store, if the agent has titles. */
+  /** Sets the session's title in the agent's own store, if the agent stores titles. */
   async rename(title: string): Promise<void> {
     const { provider, record, logger, cliType } = this.#context;
     const { projectDir, agentSessionId = this.#sessionId } = record.value;
@@ -501,13 +503,13 @@ export class SessionAgent {
   }
 
   /**
-   * Sets the session's additional folders. An agent that must be restarted for this is ended, and starts with the next
-   * message. Throws `NOT_SUPPORTED`, `TURN_IN_PROGRESS`.
+   * Sets the session's additional folders. If the agent must be restarted for this, it is ended, and the next message
+   * starts it again. Throws `NOT_SUPPORTED`, `TURN_IN_PROGRESS`.
    */
   async setDirectories(folders: readonly string[]): Promise<void> {
     const { provider } = this.#context;
     assertTakesDirectories(provider);
-    // Only a running agent knows whether it accepts the folders.
+    // Starts the agent first, because only a running agent knows whether it accepts the folders.
     await this.start();
     if (await provider.setDirectories?.(this.#sessionId, folders)) return;
     if (this.#turnId !== undefined || this.hasTasks) {
@@ -541,8 +543,9 @@ export class SessionAgent {
   }
 
   /**
-   * Whether the agent's own store has the session. A session without a turn is not stored; neither is a session whose
-   * turns were all cut off before the agent stored anything. Such a session cannot be resumed, and is created again.
+   * Whether the agent's own store has the session, as far as history shows. Agents do not store a session without a
+   * turn, nor a session whose turns were all cut off before the agent stored anything. Such a session cannot be
+   * resumed, and is created again at the agent.
    */
   async #hasAnswered(): Promise<boolean> {
     const runs = (await this.#context.store.listRuns(this.#sessionId)) ?? [];
@@ -599,7 +602,10 @@ export class SessionAgent {
     });
   }
 
-  /** Returns the agent's own ids for the session. The agent's store also has the earlier ids; lists leave them out. */
+  /**
+   * The changes to the record when the agent uses a new id for the session. The earlier ids are kept, because the
+   * agent's store still lists them: session lists leave them out.
+   */
   #renamedIds(
     agentSessionId: string,
   ): Pick<SessionRecord, 'agentSessionId' | 'formerAgentSessionIds'> {
@@ -609,7 +615,10 @@ export class SessionAgent {
     return { agentSessionId, formerAgentSessionIds: former.slice(-maxFormerIds) };
   }
 
-  /** Stores the tasks in the record, so that their end can be reported even if agent and server end first. */
+  /**
+   * Stores the running tasks in the record, so that the next agent can report their end even if agent and server end
+   * first.
+   */
   #applyTasks(tasks: readonly BackgroundTask[]): void {
     this.#tasks = tasks;
     const { record } = this.#context;
@@ -618,7 +627,10 @@ export class SessionAgent {
     if (idsOf(stored) !== idsOf(record.value.tasks)) record.tryUpdate({ tasks: stored });
   }
 
-  /** The user's settings as the agent now has them: accepting a plan, for example, ends the planning mode. */
+  /**
+   * The session's settings with the values that the agent changed: for example, accepting a plan ends the planning
+   * mode.
+   */
   #changedConfig(options: readonly ConfigOption[]): Record<string, string> | undefined {
     const { config } = this.#context.record.value;
     const changed = options.filter(

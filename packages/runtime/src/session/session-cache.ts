@@ -12,7 +12,7 @@ interface SessionCacheOptions {
 /** Counts the users of each session, and keeps only the newest unused closed sessions in memory. */
 export class SessionCache {
   readonly #options: SessionCacheOptions;
-  /** The number of users by session, including users that still wait for the session. */
+  /** The number of users by session; a user counts even before the session is in memory. */
   readonly #users = new Map<string, number>();
   readonly #closed = new Set<Session>();
 

@@ -14,7 +14,7 @@ export interface SessionContext extends Omit<SessionOptions, 'record'> {
   blobKeeper: BlobKeeper;
   /** Set only with tracing. */
   messageSpans?: MessageSpans;
-  /** Call when anything but the conversation has changed. */
+  /** Call it when anything changed, except the conversation. */
   changed: () => void;
   /** Writes a warning to the server's log. */
   warn: (error: unknown, message: string) => void;
@@ -41,7 +41,7 @@ export function sessionContext(
     logger.warn(details, message);
   };
   const unstored = (error: unknown): void => {
-    // Changes to a session that was deleted cannot be stored, which is right.
+    // Changes to a deleted session cannot be stored, and need not be.
     if (errorCode(error) !== 'SESSION_NOT_FOUND') warn(error, 'the session could not be stored');
   };
   return {

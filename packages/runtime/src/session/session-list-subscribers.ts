@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 export class SessionListSubscribers {
   readonly #subscribers = new Set<(change: SessionsChange) => void>();
   readonly #changed = new Set<Session>();
-  /** The ids of all sessions that subscribers may be showing. */
+  /** The ids of all sessions that subscribers may have in their lists. */
   readonly #shown = new Set<string>();
 
   add(subscriber: (change: SessionsChange) => void): () => void {

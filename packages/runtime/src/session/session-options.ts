@@ -11,10 +11,10 @@ import type { Logger, RuntimeSettings } from '../settings.ts';
 import type { Tracing } from '../tracing/index.ts';
 import type { DeltaPace } from '../turn/index.ts';
 
-/** The parts of a session that other servers show. */
+/** The part of a session that is posted to other servers. */
 export interface SharedSession {
   readonly sessionId: string;
-  /** The id of the turn under way. */
+  /** The id of the running turn. */
   readonly turnId: string | undefined;
   info(): SessionInfo;
 }
@@ -26,20 +26,23 @@ export interface Cluster extends RunEndNotifier {
   project(run: Response, signal: AbortSignal): Promise<void>;
   /** The fencing token of the lease under which this server owns a session; undefined if it does not. */
   fenceOf(sessionId: string): number | undefined;
-  /** Whether this server owns the session, and will for a while. Rejects if that is unknown now. */
+  /**
+   * Whether this server owns the session and keeps owning it for the lifetime of a lease. Rejects if Redis or the
+   * store cannot answer now.
+   */
   owns(sessionId: string): Promise<boolean>;
   /**
-   * Whether this server owns the session. Asks Redis only if another server may have taken the session. Rejects if that
-   * is unknown now.
+   * Whether this server owns the session. Asks Redis only if the last answer is too old. Rejects if Redis or the
+   * store cannot answer now.
    */
   holds(sessionId: string): Promise<boolean>;
-  /** The summaries of those of the given sessions that other servers own. */
+  /** The summaries of the given sessions that other servers own; the others are left out. */
   summaries(sessionIds: readonly string[]): Promise<Map<string, SessionSummary>>;
 }
 
 export interface SessionOptions {
   record: SessionRecord;
-  /** The agent's last report, from before this server had the session. */
+  /** The agent's last report, stored before this server opened the session. */
   lastKnown?: AgentReport | undefined;
   provider: CliProvider;
   log: EventLog;

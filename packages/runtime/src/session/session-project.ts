@@ -52,16 +52,16 @@ interface SessionProjectOptions {
 }
 
 /**
- * Decides whether a session's agent uses the settings in its project folder: hooks, MCP servers, permissions. Users are
- * asked, in a server turn, before the first message that would reach the agent. Their answer applies to the folder's
- * real path and to exactly these files.
+ * Decides whether a session's agent uses the settings in its project folder: hooks, MCP servers, permissions. Asks
+ * users, in a server turn, before the first message that would reach the agent. The users' answer applies to the
+ * folder's real path, and only as long as the settings files stay the same.
  */
 export class SessionProject implements ProjectTrust {
   readonly #context: ProjectContext;
   readonly #options: SessionProjectOptions;
-  /** Whether the agent reads settings of the project, and the hash of the settings with which it started. */
+  /** Whether the running agent uses the project's settings, and the hash of the settings with which it started. */
   #inUse: { isReading: boolean; hash: string | undefined } | undefined;
-  /** The hash of settings that are left out without a lasting decision. */
+  /** The hash of settings that this session leaves out, although no lasting decision was made. */
   #leftOut: string | undefined;
   #question: OpenQuestion | undefined;
 
@@ -84,8 +84,8 @@ export class SessionProject implements ProjectTrust {
   }
 
   /**
-   * Whether a message may go to the agent. If not, users are asked, in a turn that has begun when this resolves. An
-   * agent that runs with settings other than the decided ones is ended.
+   * Whether a message may go to the agent. Returns false if users must be asked first, in a turn that has begun when
+   * this resolves. An agent that runs with settings other than the decided ones is ended.
    */
   async isDecided(agent: Pick<SessionAgent, 'isAlive' | 'stop' | 'started'>): Promise<boolean> {
     const { provider } = this.#context;
@@ -97,7 +97,7 @@ export class SessionProject implements ProjectTrust {
       this.#ask(folder, settings, (await provider.describe()).name);
       return false;
     }
-    // A start in progress may have read the settings before the decision.
+    // An agent that is starting now may have read the settings before the decision.
     await agent.started();
     if (agent.isAlive && !this.#runsWith(settings, decision)) await agent.stop();
     return true;
@@ -141,7 +141,10 @@ export class SessionProject implements ProjectTrust {
     return roots.admit(record.value.projectDir);
   }
 
-  /** Settings that cannot be shown completely are never used, even if they were accepted when they could be shown. */
+  /**
+   * The decision for these settings; settings that cannot be shown completely are never used, even if they were
+   * accepted earlier.
+   */
   async #decision(
     folder: string,
     { hash, problem }: ProjectSettings,
@@ -153,7 +156,7 @@ export class SessionProject implements ProjectTrust {
     return isShown && rules.has(this.#rule('use', hash)) ? 'use' : undefined;
   }
 
-  /** Throws as the store does. */
+  /** Throws the store's errors. */
   async #decide(folder: string, settings: ProjectSettings, decision: Decision): Promise<void> {
     const { cliType, store, iso } = this.#context;
     const names = namesOf(settings, folder).join(', ');
@@ -197,7 +200,7 @@ export class SessionProject implements ProjectTrust {
     });
   }
 
-  /** The policy's answer never uses the settings, even if the policy allows permission requests. */
+  /** Answers at the deadline, always without the settings, even if the policy allows permission requests. */
   #answerLater(approvalId: string): NodeJS.Timeout | undefined {
     const { deadlineMs } = this.#context.settings.approvals;
     if (deadlineMs === 0) return undefined;
@@ -215,7 +218,10 @@ interface QuestionSubject {
   settings: ProjectSettings;
 }
 
-/** The question as items of its turn: a call whose arguments are the complete files, and a request to allow it. */
+/**
+ * The question, as the items of its turn: a call whose arguments are the complete settings files, and a permission
+ * request for it.
+ */
 function questionItems(
   turnId: string,
   approvalId: string,

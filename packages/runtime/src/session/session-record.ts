@@ -65,7 +65,7 @@ export class SessionRecordHolder {
     await save;
   }
 
-  /** As `update`; if storing fails, the change that `undo` returns is applied to the current record. */
+  /** Changes the record like `update`; if storing fails, applies `undo` to the record as it is then. */
   async change(
     change: Partial<SessionRecord>,
     undo: (now: SessionRecord) => Partial<SessionRecord>,
@@ -78,7 +78,7 @@ export class SessionRecordHolder {
     }
   }
 
-  /** For changes that are true even if they cannot be stored: errors are only logged. */
+  /** Changes the record for a fact that is true even if it cannot be stored: an error is only logged. */
   tryUpdate(change: Partial<SessionRecord>): void {
     this.update(change).catch(() => undefined);
   }

@@ -28,7 +28,7 @@ const ownerLostMessage =
   'The server lost this session while the turn was running. Everything up to then is kept.';
 
 interface SessionTurnsOptions {
-  /** Called when a turn is over and, if possible, in history. */
+  /** Called when a turn is over and, unless storing failed, in history. */
   onSettled: (end: { failed: boolean; interrupted: boolean }) => void;
   /** Called when a turn was ended before its agent ended it: the agent must be stopped. */
   onGivenUp: () => void;
@@ -84,7 +84,7 @@ export class SessionTurns {
 
   /** Resolves when the log has a turn's user message; never if the server closes first. */
   async logged(turnId: string): Promise<void> {
-    // A turn that is unknown here was given to an agent that no longer has listeners.
+    // The promise never resolves for an unknown turn: its message went to an agent whose events are no longer received.
     await (this.#lastTurn?.turnId === turnId ? this.#lastTurn.promptLogged : new Promise(() => {}));
   }
 
@@ -110,7 +110,10 @@ export class SessionTurns {
     this.#current?.breakOff('INTERNAL', message);
   }
 
-  /** The server closes: events that the log has rejected so far are lost, and the loss is logged. */
+  /**
+   * Stops writing, because the server closes; events that the log has rejected so far are lost, and the loss is
+   * logged.
+   */
   close(): void {
     this.#closing.abort();
     const turn = this.#current;
@@ -123,10 +126,10 @@ export class SessionTurns {
     );
   }
 
-  /** Begins a new turn if the draft starts one; other drafts outside a turn are dropped. */
+  /** Begins a new turn if the draft is its `response_start`; other drafts outside a turn are dropped. */
   #beginTurn({ turnId, payload: { type } }: EventDraft): boolean {
     if (type !== 'response_start') {
-      // The agent may still end a turn that was left open for the next server.
+      // When the server closes, an agent may still report the end of a turn that was left open for the next server.
       if (this.#closing.signal.aborted) return false;
       this.#context.warn(type, `an event outside its turn ${turnId} was dropped`);
       return false;
@@ -191,7 +194,7 @@ export class SessionTurns {
     }
     this.#logInfo(turn, 'a turn has ended', response ? turnDetails(response) : { status: 'lost' });
     const hasFailed = response === undefined || response.status === 'error';
-    // A server turn does not clear the failed state of an agent's turn.
+    // A server turn does not change the failed state that an agent's turn has set.
     const { record } = this.#context;
     const isOwn = isServerTurn(response ?? {});
     const had = {
@@ -212,7 +215,10 @@ export class SessionTurns {
     if (turn) meter.turnEnded(turn);
   }
 
-  /** Reads history once, for the turns before this server had the session. If that fails, this turn counts no cost. */
+  /**
+   * Reads history once, for the turns before this server had the session. If that fails, the turn counts
+   * no cost.
+   */
   async #costBefore({ id, sessionId, usage }: Response): Promise<number | undefined> {
     const total = usage?.costUsd;
     if (total === undefined) return undefined;
@@ -227,8 +233,8 @@ export class SessionTurns {
 
   /**
    * Moves finished runs into history, after which the log drops their events. If the store rejects a run, it is
-   * retried. Until then the session is busy, so that no more runs gather, and the log still has the runs for
-   * subscribers and for the next start.
+   * retried. Until then the session counts as busy: no more runs gather, and the log keeps the runs for subscribers
+   * and for the next start.
    */
   async #project(): Promise<void> {
     await this.#retry('a finished run could not be stored yet', async () => {
@@ -243,7 +249,7 @@ export class SessionTurns {
 
   async #storeInHistory(run: Response): Promise<void> {
     const { cluster, store, log, record, tracing } = this.#context;
-    // The run may have returned a message to the queue; until the record is saved, only the log has that message.
+    // Save the record first: if the run returned a message to the queue, only the log and the record have that message.
     await record.saved();
     if (cluster) return cluster.project(run, this.#closing.signal);
     const saveRun = async (): Promise<void> => {
@@ -259,7 +265,9 @@ export class SessionTurns {
     stage.end();
   }
 
-  /** Ends a run whose events in the log differ from its writer's, so that the run does not stay open. */
+  /**
+   * Ends a run that this writer has lost, because the log has other events of it, so that the run does not stay open.
+   */
   async #endLost({ written }: Turn): Promise<void> {
     const { iso } = this.#context;
     this.#options.onGivenUp();
@@ -269,10 +277,10 @@ export class SessionTurns {
     });
   }
 
-  /** Shows the run's end, which is in the log or in history but was not sent to subscribers here. */
+  /** Shows subscribers a run's end that is in the log or in history, but was never sent to them from here. */
   async #showLost(runId: string): Promise<void> {
     const { cluster, store, log } = this.#context;
-    // In a cluster the projector and the followed sessions do this.
+    // In a cluster, the projector stores the run, and FollowedSession shows it.
     if (cluster) return;
     const run = toResponse(await readRun({ log, store }, runId));
     if (run) {
@@ -328,7 +336,7 @@ function turnDetails({ status, modelId, error, createdAt, updatedAt }: Response)
   return { status, modelId, ...(error && { code: error.code }), ms: updatedAt - createdAt };
 }
 
-/** A duration in words: `1 minute`, `0.5 seconds`. */
+/** A duration in words, for example `1 minute` or `0.5 seconds`. */
 function durationText(ms: number): string {
   const [count, unit] = ms < 60_000 ? [ms / 1_000, 'second'] : [Math.round(ms / 60_000), 'minute'];
   return `${count} ${unit}${count === 1 ? '' : 's'}`;

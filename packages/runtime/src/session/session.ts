@@ -53,9 +53,9 @@ import type { UserMessage } from './queued-messages.ts';
 import { SessionTurns } from './session-turns.ts';
 import type { SessionOptions } from './session-options.ts';
 
-/** How long stopping an agent waits until the log has the end of its turn, in ms. */
+/** How long stopping an agent waits for the log to have the end of the agent's turn, in ms. */
 const endWaitMs = 3_000;
-/** How long the agent may take to report the end of its turn itself after `liminal notify` reported it, in ms. */
+/** How long to wait for the agent's own report of a turn's end after `liminal notify` has reported the end, in ms. */
 const ownEndMs = 100;
 
 /** An empty queue can also be paused: an unread steered message may come back to it. */
@@ -63,7 +63,7 @@ const paused = { queuePaused: true };
 
 const noFiles: RewindResult = { files: [], insertions: 0, deletions: 0 };
 
-/** Attachments and trace context of a message. */
+/** The attachments and the trace context of a message. */
 export interface MessageExtras {
   blocks?: ContentBlock[] | undefined;
   /** The trace context of the request that sent the message. */
@@ -169,14 +169,14 @@ export class Session {
   }
 
   /**
-   * Whether a turn is running that will end by itself; a turn that waits for a user may continue after the server's
-   * end.
+   * Whether a turn is running that will end without a user; a turn that waits for a user, and that can resume, does
+   * not count: it may continue after the server's end.
    */
   get isWorking(): boolean {
     return !this.isIdle && !(this.#approvals.isWaiting && this.#agent.resumes);
   }
 
-  /** Whether the agent or a turn is active. */
+  /** Whether the agent runs, starts or stops, or a turn is active. */
   get isInUse(): boolean {
     return this.#agent.isInUse || !this.isIdle;
   }
@@ -203,7 +203,10 @@ export class Session {
     return { session: this.summary, queue, ...this.#agent.reported, ...(usage && { usage }) };
   }
 
-  /** Lists the session as active. Starts no agent if none was running: a page may only be showing the session again. */
+  /**
+   * Lists the session as active. If no agent was running, none is started: the client may only be showing the session
+   * again.
+   */
   async open(): Promise<void> {
     if (this.record.importedFrom) return;
     await this.#record.update({ active: true });
@@ -221,7 +224,7 @@ export class Session {
     if (this.#context.serverEnds()) return;
     const { failed, queuePaused } = this.record;
     if (this.#agent.resumes) await this.#agent.start();
-    // Its agent asks nothing again: a person lets it continue.
+    // Without `resumes`, the agent does not ask its question again: a user must continue the turn.
     const isInterrupted = !this.#agent.resumes && failed && queuePaused !== true;
     await this.#record.update({ awaits: false, ...(isInterrupted && { interrupted: true }) });
   }
@@ -234,7 +237,7 @@ export class Session {
       .catch((error) => this.#context.warn(error, 'the agent could not be started in advance'));
   }
 
-  /** Resolves when the message is bound to its turn or queued; if sending fails, rejects and removes the message. */
+  /** Resolves when the message has begun its turn or is queued; if sending fails, removes the message and rejects. */
   async send(
     message: string,
     turnId: string = randomUUID(),
@@ -247,8 +250,8 @@ export class Session {
   }
 
   /**
-   * Resolves with the running turn when the agent and the log have the message. For a message that was sent before,
-   * resolves with the turn that has it.
+   * Resolves with the running turn when the agent and the log have the message. If the message was sent before,
+   * resolves with the turn that it belongs to.
    */
   async steer(
     message: string,
@@ -262,7 +265,7 @@ export class Session {
     return this.#steer(userMessage, messageId ?? randomUUID());
   }
 
-  /** Without `blocks`, the attachments are kept. */
+  /** If `blocks` is undefined, the message keeps its attachments. */
   async editQueued(
     turnId: string,
     message: string,
@@ -288,7 +291,7 @@ export class Session {
 
   async removeQueued(turnId: string): Promise<void> {
     await this.#queue.remove(turnId);
-    // The project question is only asked before a message, so without messages it is withdrawn.
+    // The question about the project's settings is only asked before a message: without messages it is withdrawn.
     if (this.record.queue.length === 0) this.#project.cancel();
   }
 
@@ -330,7 +333,7 @@ export class Session {
       const asked = turnId ?? agentTurnId ?? '';
       throw nothingToEnd(`The running turn is not ${asked}, which may have ended by itself.`);
     }
-    // The agent's own program has reported the end: the agent's own report may still be on its way.
+    // The agent's own program has called `liminal notify`: the agent's report of the end may still arrive.
     if (agentTurnId !== undefined) await Promise.race([turn.ended, setTimeout(ownEndMs)]);
     if (turn.isOver) throw nothingToEnd('The turn has ended by itself.');
     this.#turns.endNotified(turn);
@@ -348,8 +351,8 @@ export class Session {
   }
 
   /**
-   * Ends the agent and all processes that it started. A running turn ends as cancelled, and the queue is paused. A
-   * client that opens the session again must add its MCP servers again.
+   * Ends the agent and all processes that it started. A running turn ends as cancelled, and the queue is paused. If a
+   * client opens the session again, the client must add its MCP servers again.
    */
   async kill(): Promise<void> {
     this.#agent.forgetMcpServers();
@@ -360,18 +363,18 @@ export class Session {
 
   /**
    * Ends the agent when the server closes, or loses the session: it must not be started here again. A turn that waits
-   * for a user, and can be resumed, continues where the session is opened next.
+   * for a user, and that can resume, continues on the server that opens the session next.
    */
   async shutDown(): Promise<void> {
     this.#isGivenUp = true;
     this.#queue.close();
     this.#agent.retire(sessionGivenUp());
-    // The run stays open, as after a crash: the server that recovers it resumes it.
+    // The run stays open, as after a crash: the next server recovers and resumes it.
     if (this.#approvals.isWaiting && this.#agent.resumes) this.#turns.close();
     await this.stopAgent();
   }
 
-  /** Like `shutDown`, but a turn that no user stopped ends with the error `SERVER_ENDED`. */
+  /** Shuts the session down like `shutDown`, but a turn that no user stopped ends with the error `SERVER_ENDED`. */
   async endWithServer(): Promise<void> {
     this.#turns.current?.endsWithServer();
     await this.shutDown();
@@ -388,7 +391,7 @@ export class Session {
     const turn = this.#turns.current;
     await this.#agent.stop();
     turn?.endAsCancelled();
-    // A log that rejects events must not delay the end of a process.
+    // Do not wait longer: a log that rejects events must not delay the end of a process.
     if (turn) await Promise.race([turn.ended, setTimeout(endWaitMs)]);
   }
 
@@ -451,7 +454,9 @@ export class Session {
     return { additionalDirectories: folders };
   }
 
-  /** Throws `TURN_NOT_FOUND`, `TURN_IN_PROGRESS`, `TURN_TAKEN_BACK`, `CANNOT_REWIND`, `NO_CHECKPOINT`, `NOT_SUPPORTED`. */
+  /**
+   * Throws `TURN_NOT_FOUND`, `TURN_IN_PROGRESS`, `TURN_TAKEN_BACK`, `CANNOT_REWIND`, `NO_CHECKPOINT`, `NOT_SUPPORTED`.
+   */
   async rewind(
     turnId: string,
     { scope = 'files', dryRun = false }: RewindOptions,
@@ -467,7 +472,7 @@ export class Session {
     const files = scope === 'conversation' ? noFiles : await this.#agent.rewindFiles(turnId, true);
     const planned = { ...files, ...(scope !== 'files' && (await this.#wouldTakeBack(run))) };
     if (dryRun || (planned.files.length === 0 && planned.takenBack === undefined)) return planned;
-    // Another rewind may have been faster.
+    // Check again, because another rewind may have taken back this run in the meantime.
     if (scope !== 'files') await this.#wouldTakeBack(run);
     this.#assertIdle();
     return this.#rewind(run, planned);
@@ -517,7 +522,10 @@ export class Session {
     return { turnId, emit, turn: this.#turns.current };
   }
 
-  /** Reports in the conversation that background tasks have ended with the agent, once the log accepts it. */
+  /**
+   * Reports in the conversation, as soon as the log accepts it, that background tasks have ended because their agent
+   * ended.
+   */
   async #tasksEnded(): Promise<void> {
     const { tasks: ended = [] } = this.record;
     if (ended.length === 0) return;
@@ -560,7 +568,8 @@ export class Session {
 
   async setConfig(id: string, value: string): Promise<void> {
     this.assertCanContinue();
-    // The agent may date its store by this setting change, later than turns that were made outside before it.
+    // Import outside turns first: the agent may date its store by this setting change, and the store's mark then no
+    // longer shows them.
     if (this.isIdle && this.#context.provider.numbersStoredTurns === true) await this.#catchUp();
     await this.#agent.setConfigOption(id, value);
     this.#outside.recordChange();
@@ -570,7 +579,7 @@ export class Session {
   async rename(title: string): Promise<void> {
     const former = this.record.title;
     await this.#record.change({ title }, (now) => (now.title === title ? { title: former } : {}));
-    // Not awaited: the agent may be slow, and only its own programs show its title.
+    // The agent's answer is not awaited: the agent may be slow, and Liminal does not show the agent's title.
     void this.#agent.rename(title).then(() => this.#outside.recordChange());
   }
 
@@ -580,7 +589,7 @@ export class Session {
     await this.#record.change(marks, () => ({ archived, pinned }));
   }
 
-  /** Shows turns from the agent's own store that history has just got. */
+  /** Shows turns that history has just got from the agent's own store. */
   async historyImported(runs: readonly Response[]): Promise<void> {
     await this.#record.update({ imported: true });
     this.#subscribers.historyGrew(runs, false);
@@ -601,10 +610,10 @@ export class Session {
     await this.#agent.stop();
   }
 
-  /** Resolves when finished turns, and their marks, are stored. */
+  /** Resolves when the outside turns that are being imported, and the marks of the agent's store, are stored. */
   settled = async (): Promise<void> => this.#outside.settled();
 
-  /** Removes the agent's listeners and the subscribers. The agent must have been stopped. */
+  /** Removes the agent's listeners and the subscribers. Stop the agent before calling this. */
   async close(): Promise<void> {
     const reported = this.#agent.close();
     this.#turns.close();
@@ -615,8 +624,8 @@ export class Session {
   }
 
   /**
-   * Brings turns that were made outside into history. An agent that does not know them is stopped; the next process
-   * will know them. A failure is only logged, and the conversation continues.
+   * Brings turns that were made outside into history. If the running agent does not know these turns, it is stopped:
+   * its next process reads them. A failure is only logged, and the conversation continues.
    */
   async #catchUp(reported?: Promise<StoredTurn[]>): Promise<void> {
     try {
@@ -630,7 +639,7 @@ export class Session {
     }
   }
 
-  /** Resolves to false if users must be asked first, in a turn that has begun. */
+  /** Sends the message to the agent; resolves to false if users must be asked first, in a turn that has begun. */
   async #deliver(message: UserMessage, turnId: string, stored: Promise<void>): Promise<boolean> {
     this.#context.messageSpans?.recordHandover(turnId);
     const isDecided = this.#project.isDecided(this.#agent);
@@ -647,22 +656,26 @@ export class Session {
     this.#queue.onDraft(draft);
   }
 
-  /** The turn of a message that was sent before: the turn into which it was steered, or its own. */
+  /**
+   * The turn that a message belongs to: a turn of its own, or the turn that it was steered into; undefined if the
+   * message was not sent before, or is still being steered.
+   */
   async #turnOf(messageId: string): Promise<string | undefined> {
     const { store } = this.#context;
     for (;;) {
       const turn = this.#turns.current;
       if (this.#hasOwnTurn(messageId)) return messageId;
-      // The turn's log may lack the message yet.
+      // The message is being steered, and the log may lack it yet.
       if (turn?.hasSteered(steeredItemId(turn.turnId, messageId)) === true) return undefined;
       if (await hasBegun(this.#context, this.record, messageId)) return messageId;
       const steeredInto = await findSteeredTurn(store, this.sessionId, messageId);
-      // Another call may have steered the message in the meantime, into a turn that is over.
+      // If the running turn has changed since, look again: another call may have steered the message into the turn
+      // that is over now.
       if (steeredInto !== undefined || this.#turns.current === turn) return steeredInto;
     }
   }
 
-  /** Whether a message has a turn of its own, or waits for it. */
+  /** Whether a message has begun a turn of its own, or is queued for one. */
   #hasOwnTurn(messageId: string): boolean {
     const { queue } = this.record;
     return (
@@ -670,7 +683,7 @@ export class Session {
     );
   }
 
-  /** Calls for the same message steer it once. */
+  /** Repeated calls for the same message steer the message once. */
   async #steer(message: UserMessage, messageId: string): Promise<SteerResult> {
     const turn = this.#turns.current;
     const itemId = steeredItemId(turn?.turnId ?? '', messageId);

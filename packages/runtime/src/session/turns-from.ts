@@ -9,7 +9,10 @@ import type { ResponseHead } from '@liminal/storage';
 import { RuntimeError, turnTakenBack } from '../errors.ts';
 import { positionSuffix } from './fork-notices.ts';
 
-/** The turns that rewinding the conversation to this run takes back. Throws `TURN_TAKEN_BACK`, `CANNOT_REWIND`. */
+/**
+ * The turns that are taken back when the conversation is rewound to before this run. Throws `TURN_TAKEN_BACK`,
+ * `CANNOT_REWIND`.
+ */
 export function turnsFrom(run: Response, heads: readonly ResponseHead[]): TakenBack {
   const known = withoutTakenBack(heads);
   const from = known.findIndex(({ id }) => id === run.id);
@@ -24,7 +27,7 @@ export function turnsFrom(run: Response, heads: readonly ResponseHead[]): TakenB
   return { turnIds: turns.map(({ turnId }) => turnId), message, ...(blocks && { blocks }) };
 }
 
-/** Whether an item is the message that began a turn. Steered messages have a `delivery`. */
+/** Whether an item is the message that began a turn. A message that was steered into a turn has a `delivery`. */
 const isPrompt = (item: OutputItem): item is Extract<OutputItem, { type: 'message' }> =>
   item.type === 'message' && item.origin === 'user' && item.delivery === undefined;
 

@@ -10,13 +10,16 @@ export async function loadRun(storage: Storage, runId: string): Promise<Response
   return response;
 }
 
-/** A run's events after `after` (-1 for all), or the run itself if the log has dropped them. Throws `RUN_NOT_FOUND`. */
+/**
+ * A run's events after `after` (-1 for all), or the folded run if the log has dropped its events. Throws
+ * `RUN_NOT_FOUND`.
+ */
 export async function followRun(
   storage: Storage,
   runId: string,
   options: FollowRunOptions,
 ): Promise<RunFeed> {
-  // Subscribes before looking the run up, so that a run that is settled in between is still sent to its end.
+  // Follow the run before looking it up: if it is settled in between, its events are still sent to the end.
   const giveUp = new AbortController();
   const signal = AbortSignal.any([options.signal, giveUp.signal]);
   const followed = storage.log.follow(runId, { after: options.after, signal });
@@ -27,7 +30,7 @@ export async function followRun(
     return known !== undefined && known.seq <= options.after + 1;
   };
   const response = (await isInLog()) ? undefined : toResponse(await readRun(storage, runId));
-  // The run may have begun since the log was read.
+  // Look again, because the run may have begun since the log was read.
   const mayStillBegin = response === undefined ? options.waits === true : false;
   if (mayStillBegin || (await isInLog())) {
     return { kind: 'events', events: untilGap(first, iterator, options.after) };

@@ -19,7 +19,7 @@ export interface LocalSubscribersOptions {
 const infoMs = 33;
 
 /**
- * The state that a session's subscribers share: its open runs and its info. A subscriber itself costs only a position
+ * The state that a session's subscribers share: its open runs and its info. Each subscriber only adds a position
  * (invariant 9).
  */
 export class LocalSubscribers implements SessionSubscribers {
@@ -42,7 +42,7 @@ export class LocalSubscribers implements SessionSubscribers {
     return { all: this.#subscribers.size, slow };
   }
 
-  /** Runs whose final state the store may lack, oldest first. */
+  /** The runs whose final state the store may lack, oldest first. */
   get openRuns(): Response[] {
     return [...this.#runs.values()].flatMap((run) => run.response ?? []);
   }
@@ -85,7 +85,7 @@ export class LocalSubscribers implements SessionSubscribers {
     return this.#runs.get(runId);
   }
 
-  /** Continues a run from a state that subscribers have not seen, and brings them up to date. */
+  /** Shows a run from a state that subscribers have not seen, and brings the subscribers up to date. */
   restart(runId: string, response: ResponseState): void {
     this.#add(runId, new OpenRun(response));
     this.#cursor = encodeCursor({ runId, seq: response.lastSeq });
@@ -93,8 +93,8 @@ export class LocalSubscribers implements SessionSubscribers {
   }
 
   /**
-   * Subscribers may have missed something: each reloads from its cursor, even if it is already loading; or from the
-   * start if it may lack part of a run before the newest.
+   * Reloads every subscriber, because subscribers may have missed events: each continues from its cursor, even if it
+   * is already loading, or from the start if it may lack part of an earlier run.
    */
   resync({ fromBeginning = false } = {}): void {
     this.#version += 1;
@@ -114,8 +114,8 @@ export class LocalSubscribers implements SessionSubscribers {
   }
 
   /**
-   * Changes within a short time become one message: it contains all settings and commands of the agent, and sending it
-   * to every subscriber for each change would delay the text of a turn that is just beginning.
+   * Combines changes within a short time into one message, which contains all settings and commands of the agent:
+   * sending it to every subscriber after each change would delay the text of a turn that is just beginning.
    */
   infoChanged(): void {
     if (this.#infoQueued || this.#subscribers.size === 0) return;
@@ -174,7 +174,10 @@ export class LocalSubscribers implements SessionSubscribers {
     this.#subscribers.clear();
   }
 
-  /** Only the last output of an event carries the event's cursor: a subscriber with that cursor has all of them. */
+  /**
+   * Of an event's outputs, only the last carries the event's cursor: a subscriber with that cursor then has all
+   * outputs.
+   */
   #deliver(
     outputs: readonly FoldOutput[],
     before: string,

@@ -20,18 +20,23 @@ import type { TracedRun } from '../tracing/index.ts';
 
 /** The outputs of one logged event, or of elapsed time, for each kind of subscriber. */
 export interface RunOutputs {
-  /** For subscribers that take appends. */
+  /** The outputs for subscribers that take appends. */
   live: FoldOutput[];
-  /** For subscribers that take full states by the batch gradient; empty if `hasPlainSubscribers` is false. */
+  /**
+   * The outputs for subscribers that take full states by the batch gradient; empty if `hasPlainSubscribers` is false.
+   */
   plain: FoldOutput[];
 }
 
 /** The shared state of a running turn, folded from logged events (invariant 6). */
 export class OpenRun {
   #live: UpsertFoldState;
-  /** Folded only while there are subscribers of full states: they are rare, and each event would cost twice. */
+  /**
+   * The fold for subscribers of full states; undefined while there are none, which is usual, because it doubles the
+   * cost of each event.
+   */
   #plain: UpsertFoldState | undefined;
-  /** The run's trace, from its events. */
+  /** The run's trace, read from its events. */
   traced: TracedRun | undefined;
   #rendered: { state: ResponseState; response: Response | undefined } | undefined;
 
@@ -40,7 +45,7 @@ export class OpenRun {
     this.#live = resumeUpsertFold(response, { appends: true });
   }
 
-  /** Whether there are subscribers of full states; when the first subscribes, it gets the run's current state. */
+  /** Whether any subscriber takes full states; each gets the run's current state when it subscribes. */
   set hasPlainSubscribers(has: boolean) {
     this.#plain = has ? (this.#plain ?? resumeUpsertFold(this.#live.response)) : undefined;
   }
@@ -70,8 +75,8 @@ export class OpenRun {
   }
 
   /**
-   * Adds a discard for a withdrawn item that the folds had not shown: a subscriber that came during the turn may have
-   * the item from its snapshot. Other subscribers ignore the discard.
+   * Adds a discard for a withdrawn item that the folds never showed, because a subscriber that came during the turn
+   * may have the item from its snapshot. Subscribers without the item ignore the discard.
    */
   #withDiscard({ payload, turnId }: StreamEvent, outputs: FoldOutput[]): FoldOutput[] {
     if (payload.type !== 'item_cancelled') return outputs;
@@ -92,12 +97,12 @@ export class OpenRun {
     return this.#live.response.lastSeq;
   }
 
-  /** The time at which `flush` has output, on the clock of `now`. */
+  /** The time at which `flush` will have output, on the clock of `now`. */
   get flushAt(): number | undefined {
     return this.#plain && nextFlushAt(this.#plain);
   }
 
-  /** The same object until the run changes, because several subscribers read it more than once. */
+  /** Returns the same object until the run changes, because several subscribers read it. */
   get response(): Response | undefined {
     const { response: state } = this.#live;
     if (this.#rendered?.state !== state) this.#rendered = { state, response: toResponse(state) };

@@ -15,7 +15,8 @@ interface SubscriberOptions {
 }
 
 /**
- * The most text that waits for a full transport, in approximate characters of JSON: enough for a healthy connection.
+ * The most text that waits while a transport is full, in approximate characters of JSON: a healthy connection needs
+ * no more.
  */
 const backlogMax = 64 * 1024;
 
@@ -25,9 +26,9 @@ interface BacklogEntry {
 }
 
 /**
- * One subscriber: its position, and whether it can take more. While its transport is full, a few messages wait for it.
- * Beyond that it gets nothing until the transport has drained, and then what it lacks, like a subscriber with a cursor
- * (invariants 7 and 9).
+ * One subscriber: its cursor, and whether its transport has room. While the transport is full, a few messages wait
+ * for room. If more messages come, the subscriber gets none until the transport has drained, and then the newest
+ * state of everything that it missed, like a subscriber with a cursor (invariants 7 and 9).
  */
 export class Subscriber {
   readonly deltas: boolean;
@@ -35,7 +36,7 @@ export class Subscriber {
   #state: 'behind' | 'loading' | 'live' | 'full' | 'closed' = 'behind';
   #cursor: string | undefined;
   #hasSentHistory = false;
-  /** Whether the running load began too early and must be repeated. */
+  /** Whether the load in progress began before `markBehind` was called, and must be repeated. */
   #mustReload = false;
   #backlog: BacklogEntry[] = [];
   #backlogSize = 0;
@@ -51,12 +52,15 @@ export class Subscriber {
     return this.#state === 'full' || this.#state === 'behind';
   }
 
-  /** Whether the newest message sent to the subscriber is of this run. */
+  /** Whether the newest message that this subscriber got belongs to this run. */
   hasReceivedFrom(runId: string): boolean {
     return this.#cursor !== undefined && decodeCursor(this.#cursor)?.runId === runId;
   }
 
-  /** Sends a message to a subscriber that is up to date; others get its effect when they catch up. */
+  /**
+   * Sends a message to a subscriber that is up to date; any other subscriber gets the message's effect when it
+   * catches up.
+   */
   offer(message: Outgoing, cursor?: string): void {
     try {
       if (this.#state === 'live') this.#send({ message, cursor });
@@ -67,7 +71,7 @@ export class Subscriber {
     }
   }
 
-  /** Brings a waiting, slow or new subscriber up to date, when the transport has room. */
+  /** Brings a subscriber that waits, fell behind or is new up to date, if its transport has room. */
   catchUp(): void {
     if (this.#state === 'full') this.#sendBacklog();
     if (this.#state !== 'behind') return;
@@ -78,8 +82,8 @@ export class Subscriber {
   }
 
   /**
-   * Marks that the subscriber missed something. It gets that as a slow subscriber does, or from the beginning if its
-   * cursor may already be past it.
+   * Marks that the subscriber has missed a part of the conversation. The subscriber gets the missed part like a slow
+   * subscriber, or gets everything again if its cursor may already be past the missed part.
    */
   markBehind(fromBeginning = false): void {
     if (fromBeginning) {
@@ -122,7 +126,7 @@ export class Subscriber {
     this.#state = 'live';
     const backlog = this.#backlog;
     this.#forgetBacklog();
-    // If this fills the transport again, the rest waits again.
+    // If these messages fill the transport again, the remaining messages wait again.
     for (const { message, cursor } of backlog) this.offer(message, cursor);
   }
 
@@ -143,7 +147,7 @@ export class Subscriber {
     }
   }
 
-  /** Called synchronously with the newest state: an event between the two would be lost. */
+  /** Called synchronously with the newest state: an event between the reading and this call would be lost. */
   #goLive(resumed: ResumedHistory): void {
     if (this.#isClosed()) return;
     if (this.#mustReload) {

@@ -1,6 +1,6 @@
 /**
  * Traces how a turn's time is spent outside its agent: appends to the log, the projector, writes to the database. In:
- * the work itself, and the trace that events carry. Out: one span for each stage of a run, however many operations the
+ * the operations, and the trace that events carry. Out: one span for each stage of a run, however many operations the
  * stage has. Without tracing, none of this is called.
  */
 export { newId, newTrace } from './new-id.ts';

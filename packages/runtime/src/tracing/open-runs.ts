@@ -1,4 +1,4 @@
-/** How many runs are remembered: a run that its writer leaves without an end must not stay for ever. */
+/** How many runs are remembered: if a run's writer never ends the run, its entry must not stay for ever. */
 const max = 1_000;
 
 /** Data about open runs, by run; above the limit, the oldest entry is removed. */

@@ -7,7 +7,10 @@ import {
 import { newId } from './new-id.ts';
 import type { Tracing } from './tracing.ts';
 
-/** A run, and the trace that its events carry: the stage's span is part of the turn's trace, in whatever process. */
+/**
+ * A run, and the trace that its events carry: whichever process does a stage, the stage's span is in the turn's
+ * trace.
+ */
 export interface TracedRun {
   runId: string;
   traceContext: TraceContext | undefined;
@@ -56,7 +59,7 @@ export class Stage {
     }
   }
 
-  /** Adds a finished operation that took so many ms. */
+  /** Adds a finished operation that took `ms`. */
   took(ms: number): void {
     this.#calls += 1;
     this.#busyMs += ms;

@@ -10,13 +10,13 @@ test('while appends are cheap, no run gathers deltas', () => {
   const { clock, pace } = paceAt(33);
   for (let i = 0; i < 10_000; i++) {
     expect(pace.wait(clock.now)).toBeLessThanOrEqual(0);
-    // 0.2 ms of work each 5 ms.
+    // A run that appends every 5 ms, for 0.2 ms each.
     pace.spent(0.2);
     clock.now += 5;
   }
 });
 
-test('more expensive appends are spread over time, up to the cadence', () => {
+test('the more an append costs, the longer deltas are gathered, up to the cadence', () => {
   const { clock, pace } = paceAt(33);
   const waits: number[] = [];
   let lastAt = clock.now;
@@ -29,7 +29,7 @@ test('more expensive appends are spread over time, up to the cadence', () => {
     clock.now += 2;
   }
   expect(Math.max(...waits)).toBeLessThanOrEqual(33);
-  // A tenth of the time, not counting the saved time.
+  // Appends took a tenth of the time; the time saved at the start comes on top.
   const share = (100 * 2) / (clock.now - 1_000);
   expect(share).toBeGreaterThan(0.08);
   expect(share).toBeLessThan(0.12);
@@ -56,7 +56,7 @@ test('many runs together take no more time than one run', () => {
     }
     clock.now += 1;
   }
-  // Gathered for the whole cadence there are 50 × 2,000 / 33 appends; without gathering there would be 100,000.
+  // With the whole cadence there would be 50 × 2,000 / 33 appends, without gathering 100,000.
   expect(appends).toBeLessThan(2 * ((50 * 2_000) / 33));
 });
 

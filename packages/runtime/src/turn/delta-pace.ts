@@ -1,19 +1,20 @@
 /** The share of one core that appending and delivering single deltas may take. */
 const share = 0.1;
-/** The most unused time that is saved up, in ms of a core. */
+/** The most unused time that is saved for later appends, in ms of a core. */
 const savedMaxMs = 5;
 
 /**
- * Decides how long a run gathers deltas before it appends them. While the server has time, a delta is appended at once.
- * The more the appends and their deliveries cost, the longer deltas are gathered, but never longer than the cadence.
+ * Decides how long a run gathers deltas before it appends them together. While the server has time, a delta is
+ * appended at once. The more time appends and deliveries take, the longer deltas are gathered, but never longer than
+ * the cadence.
  *
- * All runs of a server share one pace, because they share its thread: their appends of deltas together take about a
- * tenth of it, however many runs, subscribers or deltas there are.
+ * All runs of a server share one pace, because they share its thread: together, their appends of deltas take about a
+ * tenth of the thread's time, however many runs, subscribers or deltas there are.
  */
 export class DeltaPace {
   readonly #cadenceMs: number;
   readonly #now: () => number;
-  /** The time that appends may take now, in ms; below 0 they must wait. */
+  /** How much time appends may take now, in ms; below 0, appends must wait. */
   #saved = savedMaxMs;
   #savedAt: number;
 
@@ -24,15 +25,15 @@ export class DeltaPace {
     this.#savedAt = now();
   }
 
-  /** Whether deltas may be gathered at all. */
+  /** Whether deltas are gathered: only if the cadence is not 0. */
   get gathers(): boolean {
     return this.#cadenceMs > 0;
   }
 
   /**
-   * How long a run must gather its deltas from now on, in ms; 0 or less: it need not.
+   * Returns how long a run must still gather deltas, in ms; 0 or less if the run may append now.
    *
-   * @param lastAt - When the run last appended deltas, by the same clock.
+   * @param lastAt - When the run last appended deltas, on the same clock as `now`.
    */
   wait(lastAt: number): number {
     const now = this.#now();
@@ -44,7 +45,7 @@ export class DeltaPace {
 
   /** Records the time that an append of deltas has taken, in ms. */
   spent(ms: number): void {
-    // The debt is limited to one cadence: a single long append must not slow all runs for seconds.
+    // Limit the debt to one cadence, so that a single long append does not slow all runs for seconds.
     this.#saved = Math.max(-this.#cadenceMs * share, this.#saved - ms);
   }
 }

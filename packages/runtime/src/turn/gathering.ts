@@ -15,7 +15,7 @@ export function isDelta(draft: EventDraft): draft is DeltaDraft {
 export function gather(gathering: Gathering, { payload }: DeltaDraft): void {
   gathering.more ??= new GrowingText();
   if (payload.patch?.arguments !== undefined) {
-    // The new arguments replace the text so far.
+    // The new arguments replace all text so far.
     gathering.more.take();
     gathering.first = withoutText(gathering.first);
   }
@@ -23,7 +23,7 @@ export function gather(gathering: Gathering, { payload }: DeltaDraft): void {
   if (payload.patch) gathering.first = withPatch(gathering.first, payload.patch);
 }
 
-/** Copies the draft, because the caller may still hold it. */
+/** Copies the draft instead of changing it, because the caller may still use it. */
 function withPatch({ payload, ...draft }: DeltaDraft, patch: ItemPatch): DeltaDraft {
   return { ...draft, payload: { ...payload, patch: { ...payload.patch, ...patch } } };
 }

@@ -1,7 +1,7 @@
 /**
- * One turn of one session, from its first event to its last. In: the agent's drafts, time limits, the user's stop. Out:
- * events, numbered, closed and ended once; listeners get them when the log has them. Knows no session and no
- * subscriber.
+ * One turn of one session, from its first event to its last. In: the agent's drafts, time limits, the user's stop.
+ * Out: events that are numbered and ended by exactly one terminal event; listeners get them when the log has accepted
+ * them. This folder does not depend on sessions or subscribers.
  */
 export { DeltaPace } from './delta-pace.ts';
 export { isLargeRun } from './large.ts';

@@ -1,10 +1,10 @@
-/** Sizes from which other tasks run before and after an operation. */
+/** Limits of size: beyond them, an operation lets other tasks run before and after it. */
 import type { Response, StreamEvent } from '@liminal/protocol';
 import { sizeOf } from '@liminal/protocol';
 
 /** The approximate number of characters that are handled at once. */
 const large = 256 * 1024;
-/** A number of events: each costs subscribers more than its size suggests. */
+/** The number of events that are handled at once: an event costs subscribers more than its characters. */
 const many = 500;
 
 export interface Batch {
@@ -12,7 +12,10 @@ export interface Batch {
   isLarge: boolean;
 }
 
-/** The first waiting events, as many as are written and shown at once; a larger event is a batch of its own. */
+/**
+ * The first waiting events that are together small enough to be written and shown at once; a larger event is a batch
+ * of its own.
+ */
 export function firstBatch(waiting: readonly StreamEvent[]): Batch {
   let size = 0;
   let count = 0;

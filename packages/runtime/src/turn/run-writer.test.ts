@@ -64,7 +64,7 @@ const text = (itemId: string, deltaContent: string): EventPayload => ({
   deltaContent,
 });
 
-test('INV-1 events are numbered from 0 without a gap, and equal the events in the log', async () => {
+test('INV-1 a run’s events are numbered from 0 without a gap, and the log has the same events', async () => {
   const { log } = openMemoryStorage();
   const { writer, say, logged } = makeWriter(log, 0);
   say(start, open, text('a', 'x'), text('a', 'y'), done);
@@ -82,7 +82,7 @@ test('INV-2 nothing follows the terminal event', async () => {
   expect(response?.status).toBe('complete');
 });
 
-test('INV-3 open items are closed before the terminal event', async () => {
+test('INV-3 the writer closes open items before it writes the terminal event', async () => {
   const { log } = openMemoryStorage();
   const { writer, say, logged } = makeWriter(log, 0);
   say(start, open, text('a', 'half'), {
@@ -107,7 +107,7 @@ test('INV-5 a flood on a busy server becomes few events, and the text is complet
   );
 });
 
-test('INV-5 arguments that are replaced within the cadence are the same as without a cadence', async () => {
+test('INV-5 if arguments are replaced within the cadence, the item ends the same as without a cadence', async () => {
   const shown = async (cadenceMs: number) => {
     const { writer, say } = makeWriter(openMemoryStorage().log, slowPace(cadenceMs));
     const call = { type: 'item_start', itemId: 'a', itemType: 'function_call' } as const;
@@ -127,7 +127,7 @@ test('INV-5 arguments that are replaced within the cadence are the same as witho
 });
 
 test.each(['SEQ_CONFLICT', 'RUN_ENDED', 'STALE_OWNER'] as const)(
-  'a writer whose run belongs to another writer (%s) stops and does not retry',
+  'a writer whose run another writer has taken over (%s) stops and does not retry',
   async (code) => {
     const { log } = openMemoryStorage();
     const { writer, say, logged, troubles } = makeWriter(log, 0);
@@ -156,7 +156,7 @@ test('a writer stops if another server has ended and settled its run', async () 
   expect(troubles).toEqual([expect.objectContaining({ code: 'RUN_ENDED' })]);
 });
 
-test('the first delta after silence is logged at once, whatever the cadence', async () => {
+test('the first delta after silence is logged at once, even with a long cadence', async () => {
   const { log } = openMemoryStorage();
   const { say, logged } = makeWriter(log, slowPace(10_000));
   const follow = log.follow('r')[Symbol.asyncIterator]();
@@ -168,7 +168,7 @@ test('the first delta after silence is logged at once, whatever the cadence', as
   await follow.return?.();
 });
 
-test('INV-5 on an idle server each delta is logged at once, and deltas during an append become one event', async () => {
+test('INV-5 if appends are cheap, each delta is logged at once; deltas that arrive during an append become one event', async () => {
   const { log } = openMemoryStorage();
   let appended = Promise.withResolvers<void>();
   let takes = Promise.resolve();
@@ -195,7 +195,7 @@ test('INV-5 on an idle server each delta is logged at once, and deltas during an
   await appended.promise;
   for (let i = 0; i < 100; i++) say(text('a', '.'));
   held.resolve();
-  // Nothing else happens after this: the waiting deltas are logged at the end of the append.
+  // No further draft arrives, so the deltas that wait must be logged when the running append ends.
   await vi.waitFor(() => expect(deltas()).toEqual(['one', 'two', 'three', '.'.repeat(100)]));
   say(done);
   await writer.ended;
@@ -271,7 +271,7 @@ describe('while the log rejects events', () => {
     return { log: full, tried, free: () => (isFull = false) };
   }
 
-  test('INV-1 INV-6 events are kept, the error is reported, and the events are written in order afterwards', async () => {
+  test('INV-1 INV-6 rejected events are kept, the error is reported, and later the events are written in order', async () => {
     const { log, tried, free } = fullLog();
     const { writer, say, logged, troubles } = makeWriter(log, 0);
     say(start, open, text('a', 'kept'), done);
@@ -284,7 +284,7 @@ describe('while the log rejects events', () => {
     expect(logged.map((event) => event.seq)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test('INV-5 deltas are still joined, whatever the cadence, and all are written when there is room', async () => {
+  test('INV-5 while the disk is full, deltas are joined whatever the cadence, and all are written once it has room', async () => {
     const { log, tried, free } = fullLog();
     const { writer, say, logged } = makeWriter(log, 0);
     say(start, open, text('a', 'first'));
@@ -295,7 +295,7 @@ describe('while the log rejects events', () => {
     free();
     const said = () =>
       logged.flatMap(({ payload }) => (payload.type === 'item_delta' ? payload.deltaContent : []));
-    // No further event is needed for that.
+    // The retry must write the text without a further event.
     await expect.poll(() => said().join('')).toBe(`first${'.'.repeat(1000)}`);
     expect(said().length).toBeLessThan(5);
     say(text('a', 'last'), done);
@@ -303,7 +303,7 @@ describe('while the log rejects events', () => {
     expect(response?.outputItems).toMatchObject([{ content: `first${'.'.repeat(1000)}last` }]);
   });
 
-  test('INV-1 INV-2 INV-3 beyond the limit the run ends, and the events up to then are written when there is room', async () => {
+  test('INV-1 INV-2 INV-3 if too many events wait, the run ends; events and end are written once the disk has room', async () => {
     const { log, tried, free } = fullLog();
     const { writer, say, logged, overflowed } = makeWriter(log, 0, 100_000);
     say(start, open, text('a', 'x'.repeat(99_000)));
@@ -339,11 +339,11 @@ describe('while the log rejects events', () => {
     say(start, { type: 'item_done', itemId: 'a', finalItem });
     await overflowed;
     expect(writer.sealed).toBe(true);
-    // Otherwise the writer would retry for ever, during later tests in this process.
+    // Without this call, the writer would retry for ever, during later tests in this process.
     writer.abandon();
   });
 
-  test('abandoning a run returns how much is lost, and stops writing', async () => {
+  test('abandoning a run stops its writer, and returns how many events and characters are lost', async () => {
     vi.useFakeTimers();
     const { log, tried, free } = fullLog();
     const { writer, say, logged } = makeWriter(log, slowPace(10_000));
@@ -370,7 +370,7 @@ describe('while the log rejects events', () => {
   });
 });
 
-test('SAFE: a long text and a flood are written in batches, and other tasks run between them', async () => {
+test('SAFE: a long text and a flood of events are written in batches, and other tasks run between the batches', async () => {
   const { log } = openMemoryStorage();
   const { writer, say, logged } = makeWriter(log, 0);
   let turns = 0;
@@ -393,7 +393,7 @@ test('SAFE: a long text and a flood are written in batches, and other tasks run 
   await writer.ended;
   expect(await log.read('r')).toEqual(logged);
   expect(logged).toHaveLength(6_000 + 3_001 + 4);
-  // The long text, and the flood at about 1,500 events per batch.
+  // The long text fills some batches, and the flood others, with about 1,500 events each.
   expect(sizes.length).toBeGreaterThan(5);
   expect(Math.max(...sizes)).toBeLessThan(5_000);
   expect(turns).toBeGreaterThanOrEqual(sizes.length);

@@ -28,9 +28,11 @@ import { writable } from './writable.ts';
 export interface RunWriterOptions {
   log: EventLog;
   run: RunEnvelope;
-  /** The provider in a `response_start` that is added if the agent sent none. */
+  /** The provider in the `response_start` that the writer adds if the agent sent none. */
   providerId: string;
-  /** Whether this writer may begin the run. Called before the first event, and again if it rejects. */
+  /**
+   * Whether this writer may begin the run. Called before the first event is appended, and called again if it rejects.
+   */
   mayBegin: () => Promise<boolean>;
   /** Decides when deltas are appended; the gathered deltas of one item become one event. */
   pace: DeltaPace;
@@ -46,20 +48,23 @@ export interface RunWriterOptions {
 export interface RunWriterEvents {
   /** The log has just accepted these events, in order (invariant 6). */
   logged: [events: readonly StreamEvent[]];
-  /** The log rejects events, which are kept and retried. Emitted at first, and then once per several retries. */
+  /**
+   * The log has rejected events, which are kept and retried. Emitted at the first rejection, and then at every
+   * `emitEvery`th rejection in a row.
+   */
   refused: [error: unknown];
-  /** Too many events wait: the listener must end the run, whose end then waits with the rest. */
+  /** Too many events wait, so the listener must end the run; the run's end then waits with the other events. */
   overflow: [];
 }
 
 /** The state of a run in its writer. */
 export interface WrittenRun {
   runId: string;
-  /** Including events that the log has not accepted yet. */
+  /** The run's state, including the events that the log has not accepted yet. */
   state: ResponseState;
   /** `seq` of the last event that the log has accepted; -1 before the first. */
   loggedSeq: number;
-  /** Whether the writer stopped because of an error of its own, not because of the log. */
+  /** Whether the writer stopped because of its own error, and not because the log rejected its events. */
   isBroken: boolean;
 }
 
@@ -76,9 +81,9 @@ const retryMs = 500;
 const emitEvery = 20;
 
 /**
- * The only writer of a run: numbers its events (invariant 1), writes exactly one terminal event (invariant 2), closes
- * open items before it (invariant 3), and joins deltas before the log, so that a flood costs a few appends a second
- * whatever its rate.
+ * The only writer of a run: numbers the run's events (invariant 1), writes exactly one terminal event (invariant 2),
+ * closes open items before the terminal event (invariant 3), and joins deltas before appending them, so that a flood
+ * of deltas costs only a few appends a second.
  */
 export class RunWriter extends EventEmitter<RunWriterEvents> {
   readonly #options: RunWriterOptions;
@@ -93,9 +98,9 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
   #abandoned = false;
   #isBroken = false;
   #appending = false;
-  /** Whether deltas only wait for the running append. */
+  /** Whether the gathered deltas must be appended as soon as the running append ends. */
   #isDue = false;
-  /** How many times in a row the log has rejected events. */
+  /** How many times the log has rejected events in a row. */
   #refusals = 0;
   /** The measured size of the first events of the outbox. */
   #measured: UnloggedCounts = { events: 0, characters: 0 };
@@ -136,7 +141,7 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
     return this.#measure();
   }
 
-  /** Stops writing: the run is then ended from the events in the log. */
+  /** Stops writing; the run must then be ended from the events that the log has. */
   giveUp(): void {
     this.#abandoned = true;
     this.#isBroken = true;
@@ -163,7 +168,7 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
 
   #addNow(draft: EventDraft): void {
     this.#numberPending();
-    // Checked first: a numbered end seals the run, even if a later step fails.
+    // Check for the end first: the end seals the run even if a later step fails.
     const isEnd = isTerminal(draft.payload);
     if (this.#nextSeq === 0 && draft.payload.type !== 'response_start')
       this.#startUnannounced(draft);
@@ -209,7 +214,7 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
     this.#unlogged.push(event);
   }
 
-  /** If draining fails, the run ends as lost, as far as the log has it. */
+  /** Appends the waiting events; if that fails unexpectedly, the run ends as lost, with the events that the log has. */
   #startDraining(): void {
     this.#drain().catch((error: unknown) => {
       this.#options.supervisor.fault(error);
@@ -217,7 +222,7 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
     });
   }
 
-  /** Appends until no events wait, including events that arrive during an append. */
+  /** Appends until no events wait, including the events that arrive during an append. */
   async #drain(): Promise<void> {
     if (this.#appending) return;
     this.#appending = true;
@@ -230,17 +235,17 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
       this.#unlogged = this.#unlogged.slice(events.length);
       try {
         if (events[0]?.seq === 0) await this.#assertMayBegin();
-        // Bytes are stored first, so that no subscriber gets a reference to missing bytes.
+        // Store the bytes first, so that no subscriber gets a reference to missing bytes.
         if (this.#options.blobs.waiting > 0) await this.#options.blobs.store();
         const startedAt = performance.now();
         const appended = this.#options.log.append(this.#options.run.runId, events);
-        // Waiting for another machine takes no time of this one.
+        // Measured before the await: waiting for another machine takes no time of this thread.
         this.#options.pace.spent(performance.now() - startedAt);
         await appended;
         this.#options.meter?.appended((performance.now() - startedAt) / 1_000);
       } catch (error) {
         if (isTakenOver(error)) {
-          // The run has another writer now, whose events count (invariant 1).
+          // Another writer has the run now, and only the other writer's events count (invariant 1).
           this.emit('refused', error);
           return this.#end(undefined);
         }
@@ -258,7 +263,7 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
     this.#appending = false;
   }
 
-  /** Whether there are events to append; numbers the deltas that waited for an append. */
+  /** Whether there are events to append; first numbers the deltas that waited for the running append. */
   #hasMore(): boolean {
     if (this.#isDue) {
       this.#isDue = false;
@@ -270,7 +275,10 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
   async #assertMayBegin(): Promise<void> {
     if (await this.#options.mayBegin()) return;
     const { runId } = this.#options.run;
-    throw new StorageError('STALE_OWNER', `Run ${runId} must be begun by another server.`);
+    throw new StorageError(
+      'STALE_OWNER',
+      `Another server has taken the session, so this server must not begin run ${runId}.`,
+    );
   }
 
   #accepted(events: readonly StreamEvent[]): void {
@@ -295,7 +303,7 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
     }
   }
 
-  /** Measures each event once, and no events while the log accepts them. */
+  /** Measures the waiting events, each only once; called only while the log rejects events. */
   #measure(): UnloggedCounts {
     const measured = this.#measured;
     for (const { payload } of this.#unlogged.slice(measured.events)) {

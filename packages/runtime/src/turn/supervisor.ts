@@ -1,4 +1,7 @@
-/** Reports an error and ends the turn and the agent; the sentence is for users. Its own errors are ignored. */
+/**
+ * Reports an error, and ends the turn and the agent; `sentence` is shown to users. If this fails, its own error is
+ * ignored.
+ */
 type OnFault = (error: unknown, sentence: string) => void;
 
 const wentWrong =
@@ -24,7 +27,7 @@ export class Supervisor {
     }
   }
 
-  /** As `run`, for asynchronous work. */
+  /** Does the same as `run` for asynchronous work. */
   start(work: () => Promise<unknown>): void {
     Promise.try(work).catch((error: unknown) => this.fault(error));
   }
@@ -35,7 +38,7 @@ export class Supervisor {
     try {
       this.#onFault(error, wentWrong);
     } catch {
-      // Ending the session's turn has failed too: the session stays as it is, and other sessions continue.
+      // Reporting has failed too: the session stays as it is, and other sessions continue.
     } finally {
       this.#isReporting = false;
     }

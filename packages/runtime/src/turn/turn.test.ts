@@ -31,7 +31,7 @@ function begin(append: EventLog['append']) {
   return { turn, add };
 }
 
-test('INV-1: a steered message does not count as stored if the server stops before the log has it', async () => {
+test('INV-1: if the server stops before the log has a steered message, steering rejects with SHUTTING_DOWN', async () => {
   const { turn, add } = begin(() => new Promise(() => {}));
   const said = turn.steer('t/word', async () => {
     add({ type: 'item_start', itemId: 't/word', itemType: 'message' });
@@ -40,7 +40,7 @@ test('INV-1: a steered message does not count as stored if the server stops befo
   await expect(said).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
 });
 
-test('a steered message counts as stored when the log has it, or the turn has ended without it', async () => {
+test('steering resolves when the log has the message, or when the turn has ended without it', async () => {
   const stored = begin(async () => {});
   await stored.turn.steer('t/word', async () => {
     stored.add({ type: 'item_start', itemId: 't/word', itemType: 'message' });

@@ -10,7 +10,6 @@ import {
   type Response,
   type ResponseState,
   type SpanContext,
-  type StreamEvent,
   type TraceContext,
   writeTraceparent,
 } from '@liminal/protocol';
@@ -31,8 +30,7 @@ import type { Supervisor } from './supervisor.ts';
 import { Watchdog } from './watchdog.ts';
 
 /**
- * How long a turn waits until the log has the end of the previous turn, in ms; after that, the append counts as
- * rejected.
+ * How long a turn waits for the log to have the end of the previous turn, in ms; then the append fails and is retried.
  */
 const beforeMs = 500;
 
@@ -67,15 +65,15 @@ interface TurnOptions {
   parent?: TraceContext | undefined;
   /** Resolves when the log has the end of the previous turn. */
   before: Promise<unknown> | undefined;
-  /** Whether the turn waits for a user: then silence is no reason to end it. */
+  /** Whether the turn waits for a user: then an agent's silence does not end the turn. */
   waitsForPerson: () => boolean;
   /** Whether this server still owns the session. */
   owns: () => Promise<boolean>;
 }
 
-/** A message that is being steered into the turn. */
+/** A message while it is being steered into the turn. */
 interface Steering {
-  /** Call when the log has the beginning of the message's item. */
+  /** Call it when the log has the beginning of the message's item. */
   begins: () => void;
   done: Promise<unknown>;
 }
@@ -83,7 +81,9 @@ interface Steering {
 interface TurnEventMap extends RunWriterEvents {
   /** The agent has been silent for too long. */
   silent: [];
-  /** A steered message that was not read before a user stopped the turn; the turn no longer contains it. */
+  /**
+   * A steered message that the agent had not read when a user stopped the turn; the message is removed from the turn.
+   */
   unread: [message: SteeredMessage];
 }
 
@@ -96,7 +96,7 @@ export class Turn extends EventEmitter<TurnEventMap> {
   /** For the server's log. */
   readonly ids: { turnId: string; runId: string; traceId: string };
   readonly #writer: RunWriter;
-  /** The span of the request that sent the turn's message. */
+  /** The span of the request that sent the turn's message; the parent of the turn's span. */
   readonly #parent: SpanContext | undefined;
   readonly #watchdog: Watchdog;
   readonly #iso: () => string;
@@ -105,7 +105,7 @@ export class Turn extends EventEmitter<TurnEventMap> {
   readonly #steered = new Map<string, Steering>();
   #aborted = false;
   #endsWithServer = false;
-  /** True if the log lacks the turn's message: the next owner must send it to an agent. */
+  /** True if the log lacks the turn's message, so that the next owner must send the message to an agent. */
   #passedOn = false;
 
   constructor(context: TurnContext, { turnId, parent, ...options }: TurnOptions) {
@@ -168,16 +168,17 @@ export class Turn extends EventEmitter<TurnEventMap> {
   }
 
   /**
-   * Resolves when the log has the turn's user message, or the turn has ended; never if the message is left to the next
-   * owner.
+   * Resolves when the log has the turn's user message, or when the turn has ended; never resolves if the next owner
+   * must send the message.
    */
   get promptLogged(): Promise<void> {
     return this.#promptLogged.promise;
   }
 
   /**
-   * Steers a message into the turn, once per item. Resolves when the log has the item's beginning, or the turn's end.
-   * Rejects as `send` does, and with `SHUTTING_DOWN` if this server stops writing the turn first.
+   * Steers a message into the turn; repeated calls for the same item send it once. Resolves when the log has the
+   * item's beginning, or the turn's end. Rejects with the error of `send`, or with `SHUTTING_DOWN` if this server
+   * stops writing the turn before that.
    */
   async steer(itemId: string, send: () => Promise<void>): Promise<void> {
     const steering = this.#steered.get(itemId) ?? this.#startSteering(itemId, send);
@@ -221,7 +222,7 @@ export class Turn extends EventEmitter<TurnEventMap> {
     this.#write(this.#traced(draft));
   }
 
-  /** Records, once, that the user asked to stop. */
+  /** Records that the user asked to stop; later calls do nothing. */
   abort(): void {
     if (this.#aborted) return;
     this.#aborted = true;
@@ -233,7 +234,7 @@ export class Turn extends EventEmitter<TurnEventMap> {
     this.#writePayload({ type: 'response_error', error: { code, message } });
   }
 
-  /** Ends the turn after an internal error; if even that fails, ends it as lost. */
+  /** Ends the turn after an internal error; if the error event cannot be written, ends the turn as lost. */
   breakOff(code: string, message: string): void {
     try {
       this.fail(code, message);
@@ -242,13 +243,16 @@ export class Turn extends EventEmitter<TurnEventMap> {
     }
   }
 
-  /** Gives the turn up because the server closes; returns the size of the events that the log never accepted. */
+  /** Stops writing the turn because the server closes; returns the size of the events that the log never accepted. */
   abandon(): UnloggedCounts {
     this.#passedOn = true;
     return this.#writer.abandon();
   }
 
-  /** Marks that the server ends the turn: unless a user has stopped it before, its end reports that. */
+  /**
+   * Marks that the server ends the turn: the turn's end then has the error `SERVER_ENDED`, unless a user stopped the
+   * turn before.
+   */
   endsWithServer(): void {
     this.#endsWithServer = !this.#aborted;
   }
@@ -258,8 +262,8 @@ export class Turn extends EventEmitter<TurnEventMap> {
   }
 
   /**
-   * An agent that is ended with the server reports its turn as cancelled, as if a user had stopped it; the error
-   * `SERVER_ENDED` replaces that.
+   * Replaces the cancelled end of a turn by the error `SERVER_ENDED`: an agent that ends with the server reports its
+   * turn as cancelled, as if a user had stopped it.
    */
   #withServerEndError(draft: EventDraft): EventDraft {
     const { payload } = draft;
@@ -272,7 +276,7 @@ export class Turn extends EventEmitter<TurnEventMap> {
     };
   }
 
-  /** Adds the parent of the turn's span to the first event. */
+  /** Adds the span that is the parent of the turn's span to the first event. */
   #traced(draft: EventDraft): EventDraft {
     if (draft.payload.type !== 'response_start' || !this.#parent) return draft;
     return { ...draft, payload: { ...draft.payload, parentSpanId: this.#parent.spanId } };
@@ -294,7 +298,7 @@ export class Turn extends EventEmitter<TurnEventMap> {
     this.#writer.add(this.#withServerEndError(draft));
   }
 
-  /** The messages that a payload would close as unread. */
+  /** The steered messages that this payload would close as unread. */
   #unreadAt(payload: EventDraft['payload']): SteeredMessage[] {
     if (payload.type === 'item_done') {
       const { finalItem: item } = payload;
@@ -304,20 +308,23 @@ export class Turn extends EventEmitter<TurnEventMap> {
   }
 }
 
-/** The reason for withdrawing a steered message from its turn: it is in the queue again. */
+/** The reason for withdrawing a steered message from its turn: the message was returned to the queue. */
 export const backInQueue = 'back_in_queue';
 
-/** The steered messages of a run that its agent has not read, in the order in which they were sent. */
+/** The steered messages of a run that its agent has not read, oldest first. */
 export function openSteered(state: ResponseState): SteeredMessage[] {
   return currentItems(state, state.open.keys()).filter(
     (item): item is SteeredMessage => item.type === 'message' && item.delivery === 'sent',
   );
 }
 
-/** Throws after `beforeMs`; that is retried and reported like a rejection by the log. */
+/** Waits at most `beforeMs`, then throws; the writer reports and retries this like a rejection by the log. */
 async function awaitLoggedEnd(end: Promise<unknown>): Promise<void> {
   const late = delay(beforeMs, undefined, { ref: false }).then(() => {
-    throw new StorageError('LOG_WRITE_FAILED', 'The log lacks the end of the previous turn.');
+    throw new StorageError(
+      'LOG_WRITE_FAILED',
+      'The log does not have the end of the previous turn yet.',
+    );
   });
   await Promise.race([end, late]);
 }

@@ -5,7 +5,7 @@ interface WatchdogOptions {
   idleLimitMs: number;
   onHeartbeat: () => void;
   onIdle: () => void;
-  /** While true, silence is allowed: the turn waits for a user. */
+  /** While this returns true, silence is allowed, because the turn waits for a user. */
   excused: () => boolean;
 }
 
@@ -21,7 +21,7 @@ export class Watchdog {
     this.#watch(options.idleLimitMs, () => this.#silent());
   }
 
-  /** Records that the agent has reported something. Called for every delta, so it only stores the time. */
+  /** Records that the agent has reported something. Only stores the time, because it is called for every delta. */
   recordActivity(): void {
     this.#lastActivityAt = performance.now();
   }
@@ -31,7 +31,7 @@ export class Watchdog {
     this.#timers.clear();
   }
 
-  /** Calls back each time there has been silence for this long. */
+  /** Calls `onSilence` each time there has been silence for `silenceMs`. */
   #watch(silenceMs: number, onSilence: () => void): void {
     if (silenceMs === 0) return;
     let last = this.#lastActivityAt;

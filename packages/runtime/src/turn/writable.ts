@@ -6,7 +6,8 @@ const unwritable = {
 };
 
 /**
- * The event; if it cannot be serialised, an event that reports the omission, because the log would reject it each time.
+ * Returns the event, or, if the event cannot be serialised, an event that reports the omission: the log would reject
+ * the original each time.
  */
 export function writable(event: StreamEvent): StreamEvent {
   try {

@@ -304,7 +304,7 @@ function stored(turnId: string, content: string): StoredTurn {
   };
 }
 
-test('INV-7: only the owner finds a turn made outside, once, and every server shows it', async () => {
+test('INV-7: a turn made outside is imported once, by the session’s owner, and shown on every server', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -442,7 +442,7 @@ test('a message that the owner never confirmed is sent once, by the next owner',
   await expect.poll(async () => (await b.runtime.info(sessionId)).queue).toEqual([]);
 });
 
-test('a message that the log never got is sent to the agent again by the next owner', async () => {
+test('if the log never got a message, the next owner sends it to the agent again', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start({ projects: false }), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -526,7 +526,7 @@ test('a former owner that comes back too late changes nothing', async () => {
   });
 });
 
-test('SAFE: a server that follows a session loads four of its readers at the same time, and none that has left', async () => {
+test('SAFE: a server that follows a session loads four subscribers at a time, and skips subscribers that have left', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -538,7 +538,7 @@ test('SAFE: a server that follows a session loads four of its readers at the sam
   kept.close();
 });
 
-test('SAFE: readers that wait for events that another server has shown do not delay others, and are not loaded if they leave', async () => {
+test('SAFE: a subscriber that waits for events seen on another server does not delay others, and is not loaded once it has left', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -576,7 +576,7 @@ test('INV-8: a server that cannot renew its leases keeps its agent until another
   await expect.poll(async () => (await b.runtime.getRun(turnId)).status).toBe('complete');
   expect(a.agentsEndAt).toBeGreaterThan(0);
   const reconnect = a.isolate();
-  // No other server takes the session for several leases, as if Redis were down for all.
+  // Wait for several lifetimes of a lease, in which no other server takes the session, as if Redis were down for all.
   await expect.poll(() => a.renewals, { timeout: 10_000 }).toBeGreaterThan(20);
   expect(a.agent.alive.has(sessionId)).toBe(true);
   const last = a.agentsEndAt ?? 0;
@@ -607,7 +607,7 @@ test('INV-8: a server that reaches neither Redis nor the database has its agents
   expect(b.agentsEndAt).toBe(undefined);
 });
 
-test('INV-1: a former owner that comes back too late neither begins a run nor ends a run of the next owner', async () => {
+test('INV-1: a former owner that comes back late cannot begin a run, and cannot end a run of the next owner', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start({ projects: false }), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -639,7 +639,7 @@ test('INV-1: a former owner that comes back too late neither begins a run nor en
   });
 });
 
-test('INV-1: a former owner that is still creating a fork does not change the fork that the next owner has created', async () => {
+test('INV-1: a former owner that is still writing a fork does not change the same fork made by the next owner', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -667,7 +667,7 @@ test('INV-1: a former owner that is still creating a fork does not change the fo
   expect(b.agent.forks).toHaveLength(1);
 });
 
-test('a message whose run another server must begin waits until that server has read it', async () => {
+test('a message waits until the server that must begin its run has read the message', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -679,7 +679,7 @@ test('a message whose run another server must begin waits until that server has 
   mendLog();
   rejoin();
   await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
-  await expect.poll(() => a.warnings.join()).toContain('must be begun by another server');
+  await expect.poll(() => a.warnings.join()).toContain('must not begin run');
 
   expect((await servers.store.getSession(sessionId))?.queue).toMatchObject([{ turnId }]);
   await servers.leases.release(lease!);
@@ -723,7 +723,7 @@ test.each([
 
     const { turnId } = await sending;
     await expect.poll(() => a.agent.received).toEqual(['Hello', 'And then']);
-    // The log also has the turn.
+    // The log has the turn as well.
     await expect.poll(status).toBe('running');
     expect(await a.runtime.getRun(turnId)).toMatchObject({
       outputItems: [{ content: 'And then' }],
@@ -743,7 +743,7 @@ test('a session does not show what a former owner posts', async () => {
   expect(await b.runtime.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
   rejoin();
   await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
-  // The effects of the turn's end are over when the list no longer has the session.
+  // The session is shown as running again only after all effects of the turn's end.
   await expect.poll(async () => (await a.runtime.status(sessionId)).state).toBe('running');
   expect(await b.runtime.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
 });
@@ -872,7 +872,7 @@ test('FR-003-05: an orderly stop of a projector publishes its buffered text firs
   a.agent.text(sessionId, 'a', 'One');
   await expect.poll(contents).toContain('One');
   a.agent.emit(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' two' });
-  // All events but the first, which is stored at once.
+  // The lag counts all events except the first, which is stored at once.
   await expect.poll(async () => (await projecting.runtime.metrics()).lagEvents).toBe(5);
   await projecting.runtime.close();
   expect(contents().at(-1)).toBe('One two');
@@ -904,7 +904,7 @@ describe('a log that has lost events', () => {
     await expect.poll(() => [...a.agent.received, ...b.agent.received]).toEqual(['Hello', 'Go on']);
   });
 
-  test('INV-2: a turn whose end was lost is stored by its writer', async () => {
+  test('INV-2: if the log has lost a turn’s end, the turn’s writer stores the turn', async () => {
     const servers = await startServers();
     const [a, b] = [await servers.start(), await servers.start()];
     const sessionId = await newSession(a, servers.projectDir);

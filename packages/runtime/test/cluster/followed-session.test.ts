@@ -36,7 +36,7 @@ const postedState: PostedState = {
   },
 };
 
-/** The same run with other ids. */
+/** The events of `run`, for a run with other ids. */
 const runNamed = (id: string): StreamEvent[] =>
   runOf(
     run.map(({ payload }) => payload),
@@ -72,7 +72,7 @@ test('a run that comes into history while a reader subscribes is shown in its pl
   await followed.close();
 });
 
-test('INV-7: a reader that is already in the next run gets the earlier run that it lacks', async () => {
+test('INV-7: a reader that already has a part of run 2 still gets run 1, which it lacks', async () => {
   const { log, store } = openMemoryStorage();
   await keep(store, runNamed('1'));
   const followed = replicaOf({ log, store });
@@ -92,7 +92,7 @@ test('INV-7: a reader that is already in the next run gets the earlier run that 
   await followed.close();
 });
 
-test('INV-7: no reader gets a part of the next run before the end of a run that this server is slow to read', async () => {
+test('INV-7: no reader gets a part of the next run before the end of an earlier run that this server reads slowly', async () => {
   const { log, store, slow, followed } = await openedSlow();
   const first = watch(followed);
   await expect.poll(() => first.told).toEqual(['snapshot in_progress']);
@@ -111,7 +111,7 @@ test('INV-7: no reader gets a part of the next run before the end of a run that 
   await followed.close();
 });
 
-test('INV-7: no reader gets a part of the next run before an end that is in the log but not yet in history', async () => {
+test('INV-7: no reader gets a part of the next run before the earlier run’s end, if the log has that end and history does not', async () => {
   const { log, slow, followed } = await openedSlow();
   const { told, subscription } = watch(followed);
   await expect.poll(() => told).toEqual(['snapshot in_progress']);
@@ -185,7 +185,7 @@ function watch(followed: FollowedSession, cursor?: string) {
   return { told, subscription: followed.subscribers.subscribe(options, { send }) };
 }
 
-test('INV-7: a server that is behind never shows an ended turn as running to a reader that has its end', async () => {
+test('INV-7: a reader that has a turn’s end never sees the turn running again on a server that is behind', async () => {
   const { log, store } = openMemoryStorage();
   await log.append(runId, run);
   await keep(store, run.slice(0, 1));
@@ -246,7 +246,7 @@ test('INV-7: a turn that came into history while its first event was read does n
   await followed.close();
 });
 
-test('INV-7: a server that closes before it has caught up with a reader sends the reader nothing older', async () => {
+test('INV-7: a server that is behind a reader, and closes before it has caught up, sends the reader nothing older', async () => {
   const { log, store } = openMemoryStorage();
   await log.append(runId, run);
   await keep(store, run.slice(0, 1));
@@ -258,7 +258,7 @@ test('INV-7: a server that closes before it has caught up with a reader sends th
   expect(told).toEqual([]);
 });
 
-test('INV-7: a run that a reader has from another server is found, even if it was not posted here', async () => {
+test('INV-7: a run that a reader knows from another server is found, even if it was not posted to this server', async () => {
   const { log, store } = openMemoryStorage();
   const followed = replicaOf({ log, store });
   await followed.open();
@@ -269,7 +269,7 @@ test('INV-7: a run that a reader has from another server is found, even if it wa
   await followed.close();
 });
 
-test('a turn whose end is in history is never shown as running; readers that were in it get its end in order', async () => {
+test('a turn whose end is in history is never shown as running, and readers that have a part of it get its end in order', async () => {
   const { log, store } = openMemoryStorage();
   await log.append(runId, run);
   const slow = lagging(log);
@@ -287,7 +287,7 @@ test('a turn whose end is in history is never shown as running; readers that wer
   await followed.close();
 });
 
-test('INV-7: a reader that continues in a turn gets no earlier turn, even if that is still open here', async () => {
+test('INV-7: a reader that continues in turn 2 does not get turn 1 again, even if turn 1 is still open on this server', async () => {
   const { log, store } = openMemoryStorage();
   await log.append('1', runNamed('1'));
   await keep(store, runNamed('1'));
@@ -301,7 +301,7 @@ test('INV-7: a reader that continues in a turn gets no earlier turn, even if tha
   await followed.close();
 });
 
-test('INV-7: a reader that continues in a turn gets no part of an earlier turn whose end this server has not read yet', async () => {
+test('INV-7: a reader that continues in turn 2 gets no part of turn 1, even if this server has not read the end of turn 1', async () => {
   const { store, slow, followed } = await openedSlow();
   await keep(store, runNamed('1'));
   await keep(store, runNamed('2').slice(0, 1));

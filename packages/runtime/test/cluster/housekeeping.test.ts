@@ -45,7 +45,7 @@ test('archiving and pinning on one server is shown on every server, with and wit
   await b.runtime.archive(sessionId);
   await c.runtime.pin(sessionId);
   await expect.poll(marks).toEqual(Array(3).fill({ archived: true, pinned: true }));
-  // Without its agent the session has no owner, and any server may run the next command.
+  // After `kill` the session has no owner, so any server may run the next command.
   await a.runtime.kill(sessionId);
   await c.runtime.unpin(sessionId);
   await expect.poll(marks).toEqual(Array(3).fill({ archived: true, pinned: undefined }));

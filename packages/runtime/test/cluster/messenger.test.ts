@@ -13,7 +13,7 @@ test('an error that arrives before the question’s send resolves rejects the ca
     send: async (name, message) => {
       const heard = await inboxes.send(name, message);
       await answered.promise;
-      // An unhandled rejection would have ended the process here.
+      // Wait, because an unhandled rejection would end the process here.
       await setImmediate();
       await setImmediate();
       return heard;

@@ -41,7 +41,10 @@ export interface Server {
   cutBoard(): () => void;
   /** How many postings were tried. */
   readonly postings: number;
-  /** Drops postings to this server until the result is called; it is then notified that it may have missed some. */
+  /**
+   * Drops postings to this server until the returned function is called; the server is then notified that it may have
+   * missed some.
+   */
   missPostings(): () => void;
   /** Holds reads of a session’s record until the result is called. */
   holdRecords(): () => void;
@@ -59,12 +62,12 @@ export interface Servers {
   posted(sessionId: string): Promise<string | undefined>;
   /** The published upserts of a turn, for subscribers in any language. */
   published(turnId: string): UpsertMessage[];
-  /** Makes publishing such messages fail from now on. */
+  /** Makes publishing fail, from now on, for messages that the predicate selects. */
   refuseUpserts(refuses: (message: UpsertMessage) => boolean): void;
   start(settings?: Partial<RuntimeSettings>): Promise<Server>;
 }
 
-/** How long a session whose server has died has no owner in these tests, in ms. */
+/** In these tests, a session whose server has died has no owner after this time, in ms. */
 export const clusterLeaseMs = 600;
 
 /** Starts servers on one log and one store; the servers and the project folder are closed after the test. */

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { Reader } from '../reader.ts';
 import { startServers } from './servers.ts';
 
-/** The turns before which a reader was reset, at their ends or in its history. */
+/** Every `rewoundTo` that a reader got, in ends of turns and in its history. */
 function hasGoneTo(reader: Reader): unknown[] {
   const ends = reader.ofType('session:turn').map(({ payload }) => payload);
   const turns = reader.ofType('session:history').flatMap((message) => message.turns);
@@ -35,7 +35,7 @@ test('turns are taken back through a server that does not own the session, and a
   }
   await expect(rewind(gone[0])).rejects.toMatchObject({ code: 'TURN_TAKEN_BACK' });
 
-  // Two servers at the same time: the slower call rejects.
+  // Rewind through two servers at the same time: the slower call rejects.
   const held = Promise.withResolvers<void>();
   owner.agent.holdRewind = held.promise;
   const asked = [owner, other].map(async (server) =>

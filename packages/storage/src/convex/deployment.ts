@@ -44,7 +44,7 @@ export interface ConvexCaller {
 }
 
 const againCode: typeof tryAgain = 'AGAIN';
-/** How often work is attempted if others change its data at the same time. */
+/** How many times a call is attempted if other callers change the same data at the same time. */
 const attempts = 10;
 /** Half of the longest wait before the second attempt, ms; it doubles with each further attempt. */
 const pause = 10;

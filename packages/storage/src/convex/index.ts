@@ -1,4 +1,7 @@
-/** History in a Convex deployment, for any number of servers. Convex's libraries are loaded when it is opened. */
+/**
+ * History in a Convex deployment, for any number of servers. Convex's libraries are loaded when a deployment is
+ * opened.
+ */
 import type { OpenedDatabase } from '../storage.ts';
 
 /**

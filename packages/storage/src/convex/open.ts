@@ -49,14 +49,14 @@ export async function openDeployment(
 function createCaller(url: string): ConvexCaller {
   const client = new ConvexHttpClient(url, {
     logger: false,
-    // A deployment may have any address.
+    // A self-hosted deployment may have any address, so the address is not checked.
     skipConvexDeploymentUrlCheck: true,
     fetch: async (input, init) =>
       fetch(input, { ...init, signal: AbortSignal.timeout(callTimeout) }),
   });
   return {
     query: async (query, args): Promise<unknown> => client.query(query, args),
-    // In parallel: Convex itself orders mutations of the same data.
+    // Send mutations in parallel, because Convex itself orders mutations of the same data.
     mutation: async (mutation, args): Promise<unknown> =>
       client.mutation(mutation, args, { skipQueue: true }),
   };

@@ -27,7 +27,7 @@ export interface PackedItem {
   /** A hash of the item's text and words. */
   mark: string;
   rows: ItemPartRow[];
-  /** The bytes of all rows. */
+  /** The total size of the rows, in bytes. */
   size: number;
 }
 

@@ -65,7 +65,7 @@ export async function readItems(
   };
 }
 
-/** The nearest items of calls, in order. */
+/** The items with the wanted call keys, for each key the nearest ones, in the order of the run. */
 export async function readCalls(
   deployment: Deployment,
   { runId, keys, side, index }: CallsWanted,
@@ -86,7 +86,7 @@ export async function readCalls(
 
 type PagedRun = FunctionReturnType<typeof api.history.page>['runs'][number];
 
-/** The runs that a page may need, newest first, and one more. */
+/** The runs that a page may need, newest first, and one more run, which shows whether there are older runs. */
 async function runsBefore(
   deployment: Deployment,
   sessionId: string,
@@ -131,7 +131,7 @@ export async function* itemsIn(
 ): AsyncGenerator<StoredItem> {
   let room = size;
   let isFirst = true;
-  // The parts of the next item; the last part comes first.
+  // The parts of the item that is being read, which arrive last part first.
   let parts: string[] = [];
   for (let rest = [...ranges]; rest.length > 0;) {
     const found = await deployment.query(api.history.items, { ranges: rest });

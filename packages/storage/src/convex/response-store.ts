@@ -82,7 +82,7 @@ export class ConvexResponseStore implements ResponseStore {
     );
     if (record === null) throw staleOwner({ sessionId, fence });
     if (record.length === 0) return undefined;
-    // The deployment has the new fence already; this adds it to the returned record.
+    // Convex has already raised the stored fence; write it into the record as well.
     const stored = recordOf(record, sessionId);
     if (stored === undefined) return undefined;
     const taken = { ...stored, fence };

@@ -10,8 +10,8 @@ import { bytesOf, packItem, packMessage } from './pack.ts';
 type SavedRun = FunctionArgs<typeof api.responses.save>['runs'][number];
 
 /**
- * The limits of one mutation, well below Convex's limits for writing, reading and searching. The heads of its runs are
- * added to the bytes of its rows.
+ * The limits of one mutation, well below Convex's limits for writing, reading and searching. The heads of a
+ * mutation's runs count as bytes in addition to its rows.
  */
 const limits = { bytes: 4 * 1_048_576, rows: 1_000, runs: 1_000, heads: 1_048_576 };
 
@@ -81,14 +81,14 @@ export class ResponseSaver {
       };
       const inOne = take(room, small.rows, replaced) ? small : await this.#stage(each);
       runs.push({ message: each.message, revision: randomUUID(), ...inOne });
-      // If this attempt fails, the next attempt sends all items.
+      // Forget the hashes: if this attempt fails, the next attempt must send all items.
       this.#remembered.delete(each.message.runId);
     }
     await this.#deployment.mutation(api.responses.save, { runs });
     for (const [at, each] of packed.entries()) this.#remember(each, runs[at]?.revision ?? '');
   }
 
-  /** The items that have changed since this server last saved the run, and the cost of deleting the old ones. */
+  /** The items that have changed since this server last saved the run, and the cost of deleting their old rows. */
   #changed({ message, items }: Packed): Changes | undefined {
     const known = this.#remembered.get(message.runId);
     if (!known || known.items.length > items.length + limits.rows) return undefined;
@@ -97,7 +97,7 @@ export class ResponseSaver {
     return {
       base: known.revision,
       rows: changed.flatMap(({ rows }) => rows),
-      // Convex counts these bytes twice: when it finds the rows, and when it deletes them.
+      // Convex counts the replaced bytes twice: when it finds the rows, and when it deletes them.
       replaced: 2 * replaced.reduce((sum, { size }) => sum + size, 0),
     };
   }
@@ -133,7 +133,10 @@ function pack(response: Response): Packed {
   };
 }
 
-/** Whether the rows and their replacements fit into the room; if so, reduces the room by them. */
+/**
+ * Whether the new rows and the rows that they replace fit into the room of the mutation; if they fit, reduces the
+ * room.
+ */
 function take(
   room: { bytes: number; rows: number },
   rows: readonly ItemPartRow[],

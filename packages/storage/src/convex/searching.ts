@@ -45,7 +45,7 @@ export async function search(
 
 type ItemPlace = FunctionReturnType<typeof api.search.items>[number];
 
-/** Yields the hits among these places; holds one item at a time in memory. */
+/** Yields the places whose items match the query; holds one item at a time in memory. */
 async function* hitsAmong(
   deployment: Deployment,
   places: readonly ItemPlace[],

@@ -34,7 +34,7 @@ export function advanceRun(
   return { constants, lastSeq, ended, settled: false };
 }
 
-/** Whether there are events to check and write; also narrows the type. */
+/** Whether there are any events; also narrows the type. */
 export function isNotEmpty(
   events: readonly StreamEvent[],
 ): events is readonly [StreamEvent, ...StreamEvent[]] {

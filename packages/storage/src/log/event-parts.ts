@@ -39,7 +39,8 @@ export function encodeEventParts(runId: string, events: readonly StreamEvent[]):
 }
 
 /**
- * The events of a run's parts, each once. `parts` are in the order of their first events. A damaged part is left out.
+ * The events of a run's parts, each once. `parts` are in the order of their first events. A damaged part, whose JSON
+ * cannot be read, is left out.
  */
 export function decodeEventParts(runId: string, parts: readonly string[]): StreamEvent[] {
   const events: StreamEvent[] = [];

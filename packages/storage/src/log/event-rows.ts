@@ -35,7 +35,10 @@ export function encodeEvents(runId: string, events: readonly StreamEvent[]): Eve
   }
 }
 
-/** The event of a row. A damaged row becomes an error item, or an end of the run if the row was one. */
+/**
+ * The event of a row. If the row is damaged, the event is an error item, or an end of the run if the row contained
+ * the run's end.
+ */
 export function decodeEvent(runId: string, run: RunConstants, row: EventRow): StreamEvent {
   const fields = parseObject(row.payload);
   const read: unknown = fields && { type: row.type, ...fields };

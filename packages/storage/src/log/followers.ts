@@ -2,14 +2,14 @@ import type { StreamEvent } from '@liminal/protocol';
 import { isTerminal } from '@liminal/protocol';
 import type { FollowOptions } from '../event-log.ts';
 
-/** The state of a run; `closed`: later appends are refused. */
+/** The state of a run; if `closed`, further appends to the run are refused. */
 type FollowState = 'unknown' | 'open' | 'closed';
 
-/** A driver's functions for following; they return promises if the driver must ask a server. */
+/** A driver's functions that following needs; they return promises if the driver must ask a server. */
 export interface FollowSource {
   /**
-   * A limited page of a run's events after a `seq`, even for a settled run while its events exist. The result is not
-   * needed once `isWanted` returns false.
+   * A limited page of a run's events after a `seq`; a settled run also has a page while its events exist. Once
+   * `isWanted` returns false, the result is not used.
    */
   page(
     runId: string,
@@ -44,10 +44,11 @@ export class Followers {
     options.signal?.addEventListener('abort', leave, { once: true });
     let last = options.after ?? -1;
     try {
-      // One loop for everything: passing each event through a second generator would cost more than reading the event.
+      // A single loop reads and yields: passing each event through a second generator would cost more than reading
+      // the event.
       while (follower.active) {
-        // Request the notification first, so that events during the next two calls count. Read the state before the
-        // page, so that the page has all events of that state.
+        // Request the notification first, so that it also reports events that are appended during the next two calls.
+        // Read the state before the page, so that the page has all events of that state.
         const notified = follower.nextNotification();
         const stateNow = this.#source.stateOf(runId, isWanted);
         const state = typeof stateNow === 'string' ? stateNow : await stateNow;
@@ -58,7 +59,7 @@ export class Followers {
           yield event;
           if (!follower.active || isTerminal(event)) return;
         }
-        // More events may have been appended while these were yielded.
+        // More events may have been appended while this page was yielded, so read again.
         if (page.length > 0) continue;
         if (state === 'closed') return;
         await notified;

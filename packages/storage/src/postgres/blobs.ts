@@ -48,8 +48,8 @@ async function holderOf(
 }
 
 /**
- * Locks a blob and lets it wait from `since` on; null does not change when it waits. Returns its media type, or
- * undefined if it is not stored.
+ * Locks a blob's row, and sets the time from which the blob waits for a session to `since`; null leaves that time
+ * unchanged. Returns the blob's media type, or undefined if the blob is not stored.
  */
 async function touchBlob(
   db: Transaction<Tables>,
@@ -70,7 +70,7 @@ async function insertBlob(db: Transaction<Tables>, row: Tables['blobs']): Promis
     .insertInto('blobs')
     .values(row)
     .onConflict((conflict) =>
-      // Another transaction has inserted the blob in the meantime.
+      // On a conflict, another transaction has inserted the blob in the meantime.
       conflict.column('hash').doUpdateSet({
         waiting_since: sql`coalesce(excluded.waiting_since, blobs.waiting_since)`,
       }),
@@ -94,8 +94,8 @@ export async function readBlob(
   if (!row) return undefined;
   const parts: Buffer[] = [];
   for (let from = 0; from < row.size; from += partSize) {
-    // In parts, because the whole blob would arrive as one text of twice its size, and would block the one thread for a
-    // second.
+    // Read the bytes in parts: the whole blob would arrive as one text of twice its size, and would block the one
+    // thread for a second.
     const part = sql<Buffer>`substring(bytes FROM ${from + 1}::integer FOR ${partSize}::integer)`;
     const found = await db
       .selectFrom('blobs')
@@ -162,7 +162,8 @@ export async function sweepBlobs(db: Transaction<Tables>, before: number): Promi
 }
 
 /**
- * Deletes those of these blobs that no session holds. The blobs are locked, so no session can have got a hold since.
+ * Deletes those of the given blobs that no session holds. The caller has locked the blobs, so no session can get a
+ * hold at the same time.
  */
 function unheld(db: Transaction<Tables>, hashes: readonly string[]) {
   return db
@@ -193,7 +194,7 @@ async function addHolds(
     .execute();
 }
 
-/** Locks blobs. Returns the hashes of those that are stored. */
+/** Locks blobs. Locks the rows of blobs, and returns the hashes of the blobs that are stored. */
 async function lockBlobs(db: Transaction<Tables>, hashes: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('blobs')
@@ -207,7 +208,7 @@ async function lockBlobs(db: Transaction<Tables>, hashes: readonly string[]): Pr
 
 /** Locks a session's holds until the transaction ends. */
 async function lockHolder(db: Transaction<Tables>, sessionId: string): Promise<void> {
-  // Not the lock on the session's runs, because writing bytes may take a while.
+  // A different lock from the one on the session's runs, because writing bytes may take a while.
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${textKey(sessionId)}, 1))`.execute(db);
 }
 

@@ -7,12 +7,12 @@ import { retryingPool } from './retrying-pool.ts';
 import { migrate } from './schema.ts';
 import type { Tables } from './tables.ts';
 
-/** The number of connections of one server, and the longest waits (ms). */
+/** The number of connections of one server, and the longest times to wait (ms). */
 const limits = {
   max: 10,
   connectionTimeoutMillis: 10_000,
   statement_timeout: 30_000,
-  /** Also applies if the database no longer answers. */
+  /** This timeout also works if the database no longer answers. */
   query_timeout: 40_000,
   idle_in_transaction_session_timeout: 60_000,
   idleTimeoutMillis: 60_000,

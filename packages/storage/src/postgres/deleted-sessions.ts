@@ -12,7 +12,7 @@ export async function addDeleted(db: Transaction<Tables>, ids: readonly string[]
     .execute();
 }
 
-/** Those of the ids that belong to a deleted session. */
+/** Returns those of the given ids that belong to a deleted session. */
 export async function findDeleted(
   db: Transaction<Tables>,
   ids: readonly string[],

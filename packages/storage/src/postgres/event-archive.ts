@@ -28,7 +28,7 @@ export class PostgresEventArchive implements EventArchive {
             session_id: textKey(part.sessionId),
             events: part.events,
           })
-          // Of two parts with the same first event, the longer one contains the other.
+          // A longer part with the same first event contains the stored part, and replaces it.
           .onConflict((conflict) =>
             conflict
               .columns(['run_id', 'from_seq'])

@@ -22,7 +22,7 @@ const advice = new Map([
 
 /** The problem as the end of a sentence, with advice if there is any. */
 export function reasonOf(error: unknown): string {
-  // If a host has several addresses, there is an error for each.
+  // If a host has several addresses, the error is an AggregateError with an error for each address.
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const message = thrownMessage(inner);
   const code = inner instanceof Error && 'code' in inner ? String(inner.code) : '';

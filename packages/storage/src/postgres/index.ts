@@ -1,4 +1,4 @@
-/** History in PostgreSQL, for any number of servers. PostgreSQL's libraries are loaded when it is opened. */
+/** History in PostgreSQL, for any number of servers. PostgreSQL's libraries are loaded when a database is opened. */
 import type { OpenedDatabase } from '../storage.ts';
 
 /** Returns the name and version of a PostgreSQL, and changes nothing. Throws StorageError `DATABASE_UNUSABLE`. */

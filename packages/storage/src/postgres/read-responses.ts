@@ -65,7 +65,7 @@ export async function readItems(
   return { items: rows.map(storedItem).toReversed(), heads, hasMore };
 }
 
-/** The nearest items of calls, in order. */
+/** The items with the wanted call keys, for each key the nearest ones, in the order of the run. */
 export async function readCalls(
   db: Transaction<Tables>,
   { runId, keys, side, index }: CallsWanted,

@@ -2,21 +2,24 @@ import { setTimeout } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { Client, type Pool, type PoolClient } from 'pg';
 
-/** How long to wait if PostgreSQL has no free connection (ms). */
+/** How long to keep trying if PostgreSQL has no free connection (ms). */
 export const connectTimeoutMs = 10_000;
-/** The longest pause before the first retry, and before any (ms). */
+/** The longest pause before the first retry, and the longest pause before any retry (ms). */
 const pause = { first: 100, longest: 1_000 };
 
-/** SQLSTATE too_many_connections: in total, per user, or except for those reserved for administrators. */
+/**
+ * SQLSTATE too_many_connections: PostgreSQL, the user or the database has no free connection; connections that are
+ * reserved for administrators do not count as free.
+ */
 const tooManyConnections = '53300';
 
 /**
- * A pool that waits if PostgreSQL refuses a connection because it has too many: other clients close theirs, or one of
- * our own becomes free. After `connectTimeoutMs` it throws PostgreSQL's last error.
+ * A pool that waits if PostgreSQL refuses a connection because too many are open, until another client closes a
+ * connection, or one of our own becomes free. After `connectTimeoutMs` it throws PostgreSQL's last error.
  *
- * After a query has timed out, the pool no longer uses a connection that has not answered since that query began. Such
- * a connection may answer much later, in the middle of the next transaction, or never, for example behind a firewall
- * that has dropped its connections. Everything else is the original pool's behaviour.
+ * After a query has timed out, the pool drops each connection that has not answered since that query began. Such a
+ * connection may answer much later, in the middle of its next transaction, or never, for example if a firewall has
+ * cut it. Everything else is the original pool's behaviour.
  */
 export function retryingPool(pool: Pool): PostgresPool {
   /** The time of each connection's last answer, and of the start of the last query that timed out. */

@@ -27,8 +27,9 @@ export async function saveResponses(
 }
 
 /**
- * Locks these sessions until the transaction ends: no other transaction can save their runs. So concurrent readers see
- * runs in the order of their keys, and two transactions that save the same runs cannot deadlock.
+ * Locks these sessions until the transaction ends: no other transaction can save their runs. The lock ensures that
+ * concurrent readers see runs in the order of their keys, and that two transactions that save the same runs cannot
+ * deadlock.
  */
 export async function lockSessions(
   db: Transaction<Tables>,
@@ -122,7 +123,7 @@ function rowToWrite(
   const json = JSON.stringify(item);
   const mark = marks.get(index);
   const isStored = mark?.hash === createHash('sha256').update(json).digest('hex');
-  // The end of a run makes its items final, changed or not, and then their words are indexed.
+  // An unchanged item is written again once its run has ended, because its words are indexed only then.
   if (isStored && (mark.hasWords || isUnderWay(status))) return undefined;
   const words = isSettled(item, status) ? wordList(searchableText(item)) : null;
   return { index, item: json, words, callHash: callHashOf(item) ?? null };

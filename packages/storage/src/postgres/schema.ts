@@ -169,7 +169,10 @@ export async function migrate(db: Kysely<Tables>, schema: string): Promise<void>
   });
 }
 
-/** Enters the schema. Creates it only if it is missing, because the user may not have the right to create schemas. */
+/**
+ * Enters the schema. Creates the schema only if it is missing, because the user may not have the right to create
+ * schemas.
+ */
 async function enterSchema(work: Transaction<Tables>, schema: string): Promise<void> {
   const found = await sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`.execute(work);
   if (found.rows.length === 0) await sql`CREATE SCHEMA ${sql.id(schema)}`.execute(work);

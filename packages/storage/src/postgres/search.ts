@@ -72,7 +72,7 @@ async function findItemKeys(
 ): Promise<SizedItemKey[]> {
   return (
     db
-      // Materialised, because for only the newest few the database might scan all items instead of using the index.
+      // Materialised: otherwise, for a small limit, the database might scan all items instead of using the index.
       .with(
         (cte) => cte('found').materialized(),
         (found) =>

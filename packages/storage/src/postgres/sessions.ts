@@ -38,7 +38,7 @@ export async function saveSession(db: Transaction<Tables>, session: SessionRecor
     .returning(sql`1`.as('saved'))
     .executeTakeFirst();
   if (!saved) throw staleOwner(session);
-  // Checked last, because this write has waited for any deletion in progress.
+  // Check for a deletion last: the write above has waited for any deletion in progress.
   if (await isDeleted(db, session.sessionId)) throw sessionDeleted(session.sessionId);
 }
 

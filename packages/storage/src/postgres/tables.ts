@@ -1,6 +1,9 @@
 import type { Generated } from 'kysely';
 
-/** PostgreSQL's 64-bit numbers arrive as text. Keys are only compared and passed back. */
+/**
+ * A row's key; a text, because PostgreSQL's 64-bit numbers arrive as text. Keys are only compared with each other and
+ * passed back to the database.
+ */
 export type Key = string;
 
 export interface Tables {
@@ -30,7 +33,7 @@ export interface Tables {
     item_index: number;
     /** The item as JSON. */
     item: string;
-    /** Null while the item may change. */
+    /** The item's words for search; null while the item may still change. */
     words: string | null;
     /** A hash of the key that a call, its outputs and its permission requests share; null for other items. */
     call_hash: string | null;

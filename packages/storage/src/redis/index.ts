@@ -1,5 +1,5 @@
 /**
- * A log that several servers share in one Redis, or a Redis Cluster. Redis's libraries are loaded when it is opened.
+ * A log that several servers share in one Redis, or a Redis Cluster. Redis's libraries are loaded when a log is opened.
  */
 import type { RedisReport } from './connection/index.ts';
 import type { OpenedRedis, RedisOptions } from './open.ts';
@@ -25,7 +25,7 @@ export async function describeRedis(url: string): Promise<RedisReport> {
   return driver.describeRedis(url);
 }
 
-/** Opens a run’s stream for reading as any program reads it. Throws StorageError `REDIS_UNAVAILABLE`. */
+/** Opens a run’s stream, and reads it as a program in any language would. Throws StorageError `REDIS_UNAVAILABLE`. */
 export async function openRunEntries(
   { url, prefix = 'codex' }: Pick<RedisOptions, 'url' | 'prefix'>,
   runId: string,

@@ -22,7 +22,7 @@ export interface RedisOptions {
   prefix?: string;
   /** The number of newest events that a run keeps when older ones are projected; default 1000. */
   maxLength?: number;
-  /** How long followers of a settled run have to get the rest, ms; default a minute. */
+  /** How long followers of a settled run have to get the rest of the run, ms; default a minute. */
   settledTtlMs?: number;
   /** A run whose projector has been silent for this long is assigned to another, ms; default half a minute. */
   claimIdleMs?: number;

@@ -13,9 +13,9 @@ interface NamedBlob {
 }
 
 /**
- * Blobs in SQLite. Bytes are read and written in parts, with other work in between. Parts that are being written belong
- * to a blob without a hash, which cannot be found; the last step gives it its hash. A blob that no session needs loses
- * its hash in one step, and its bytes afterwards.
+ * Blobs in SQLite. Bytes are read and written in parts, with other work in between. While the parts of a blob are
+ * being written, the blob has no hash and cannot be found; the last step adds the hash. A blob that no session needs
+ * loses its hash in one step, and its bytes afterwards.
  */
 export class SqliteBlobStore implements BlobStore {
   readonly #database: Database;
@@ -57,7 +57,7 @@ export class SqliteBlobStore implements BlobStore {
       if (!stored) return undefined;
       const bytes = await joinParts(hash, await this.#parts(stored.key));
       if (bytes) return { hash, mimeType: stored.mimeType, size: bytes.length, bytes };
-      // Otherwise the blob was removed while it was read.
+      // If the blob is still stored, its bytes are damaged; otherwise it was removed during the read.
       if (this.#find(hash)?.key === stored.key) throw damagedBlob(hash);
     }
   }
@@ -85,19 +85,22 @@ export class SqliteBlobStore implements BlobStore {
     return old.length;
   }
 
-  /** Ends a session's holds, in the caller's transaction. Returns the blobs to clear. */
+  /** Ends a session's holds, within the caller's transaction. Returns the blobs to clear. */
   release(sessionId: string): BlobKey[] {
     return this.#table.release(sessionId);
   }
 
-  /** Deletes the bytes of these blobs, which have lost their hashes, and of earlier ones that could not be deleted. */
+  /**
+   * Deletes the bytes of these blobs, whose hashes are already removed, and of earlier blobs whose bytes could not be
+   * deleted.
+   */
   async clear(keys: readonly BlobKey[]): Promise<void> {
     for (const key of keys) this.#unneeded.add(key);
     for (const key of this.#unneeded) {
       try {
         await this.#write(() => this.#table.drop(key));
       } catch {
-        // The bytes only take up space, and are deleted with the next ones or at the next start.
+        // The error is ignored: these bytes only take up space, and the next call or the next start deletes them.
         return;
       }
       this.#unneeded.delete(key);
@@ -135,8 +138,8 @@ export class SqliteBlobStore implements BlobStore {
   }
 
   /**
-   * Adds a session's hold, or lets the blob wait for a session from now on. Returns its media type, or undefined if it
-   * is not stored.
+   * Adds a session's hold, or lets the blob wait for a session from now on. Returns the blob's media type, or
+   * undefined if the blob is not stored.
    */
   #holdOrWait(hash: string, sessionId: string | undefined): string | undefined {
     const stored = this.#table.find(hash);

@@ -85,7 +85,7 @@ export class BlobTable {
     return row?.bytes;
   }
 
-  /** Lets a blob wait for a session since a time (ms since the epoch); null ends the wait. */
+  /** Sets the time from which a blob waits for a session (ms since the epoch); null if it does not wait. */
   wait(key: BlobKey, since: number | null): void {
     this.#wait.run(since, key);
   }

@@ -173,19 +173,19 @@ describe('SAFE: damaged bytes are refused, and never returned', () => {
     expect(await storage.blobs.get(whole)).toMatchObject({ size: large.length - 1 });
   });
 
-  test('bytes changed by the disk, and pages lost by the disk', async () => {
+  test('if the disk changed bytes, or lost pages', async () => {
     const { hash } = await storage.blobs.put(large, { ...png, sessionId: 'session-1' });
     await storage.store.saveSession(sessionRecord('session-1'));
     await storage.close();
     const file = readFileSync(path());
-    // So few bytes that they are in one page.
+    // Look for only 64 bytes, which lie in one page.
     const at = file.indexOf(large.subarray(700_000, 700_064));
     expect(at).toBeGreaterThan(0);
     overwrite(at + 20, Buffer.from('other bytes'));
     storage = openSqliteStorage(dataDir);
     await expect(storage.blobs.get(hash)).rejects.toMatchObject(refused);
     await storage.close();
-    // The page's link to the next page.
+    // Damage the page's link to the next page.
     overwrite(at - (at % 4096), Buffer.alloc(4, 0xff));
     storage = openSqliteStorage(dataDir);
     await expect(storage.blobs.get(hash)).rejects.toMatchObject({

@@ -11,7 +11,9 @@ export function prepareDataDir(dataDir: string): void {
   if (readdirSync(dataDir).length === 0) chmodSync(dataDir, 0o700);
 }
 
-/** Creates a private file if it is missing, and returns its path. SQLite gives its other files the same mode. */
+/**
+ * Creates a private file if it is missing, and returns its path. SQLite gives the database's other files the same mode.
+ */
 export function privateFile(dataDir: string, name: string): string {
   const path = join(dataDir, name);
   try {
@@ -29,10 +31,10 @@ export function privateFile(dataDir: string, name: string): string {
  * the process, however the process ends. Throws StorageError `DATA_DIR_IN_USE`.
  */
 export function lockDataDir(dataDir: string): DatabaseSync {
-  // A separate database, so that other programs can still read the real one.
+  // The lock is in a separate database, so that other programs can still read the real database.
   const lock = new DatabaseSync(privateFile(dataDir, 'liminal.lock'));
   try {
-    // Nothing is ever written, and a journal file would only remain.
+    // The lock file is never written, so its journal stays in memory instead of in a file that would remain.
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
     return lock;
   } catch (cause) {

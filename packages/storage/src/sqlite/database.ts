@@ -30,7 +30,8 @@ type WriteFailure = 'LOG_WRITE_FAILED' | 'STORE_WRITE_FAILED';
 export class Database {
   readonly #connection: DatabaseSync;
   readonly #path: string;
-  // Held because the lock lasts as long as its connection, which is closed when it is garbage-collected.
+  // This reference keeps the connection from being garbage-collected, which would close the connection and release
+  // the lock.
   readonly #lock: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
@@ -48,7 +49,7 @@ export class Database {
       refuseLostDatabase(join(dataDir, 'liminal.db'));
       this.#path = privateFile(dataDir, 'liminal.db');
       this.#connection = openConnection(this.#path);
-      // After the start nothing may block the one thread.
+      // After the start, no call may block the one thread.
       this.#connection.exec('PRAGMA busy_timeout = 0');
       this.#begin = this.prepare('BEGIN IMMEDIATE');
       this.#commit = this.prepare('COMMIT');
@@ -74,7 +75,10 @@ export class Database {
     }
   }
 
-  /** As `write`, but waits, in order and without blocking other work, while another program holds the database. */
+  /**
+   * Writes like `write`, but waits while another program holds the database: in order, and without blocking other
+   * work.
+   */
   async writeInTurn<T>(code: WriteFailure, work: () => T): Promise<T> {
     if (this.#writeQueue === undefined) {
       try {
@@ -122,8 +126,8 @@ export class Database {
   }
 
   /**
-   * Throws if another program has deleted or replaced a file, because new data in that file would end with this
-   * process.
+   * Throws if another program has deleted or replaced a file: data that is written to a deleted file is lost when
+   * this process ends.
    */
   #assertFilesUnchanged(): void {
     if (performance.now() - this.#checkedAt < fileCheckMs) return;

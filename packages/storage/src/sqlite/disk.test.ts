@@ -104,7 +104,7 @@ describe('a disk that is full before or between the parts of a blob', () => {
         });
       }
       expect(rows()).toEqual(rowsBefore);
-      // Operations that need no space succeed.
+      // Operations that need no new space succeed.
       expect(await blobs.get(kept.hash)).toMatchObject({ size: 2_000_000 });
       expect(await blobs.put(bytes.subarray(1_000_000), { mimeType: 'b' })).toEqual(kept);
       await store.deleteSession('s');
@@ -203,7 +203,7 @@ describe('space on the disk', () => {
       status: 'in_progress',
     });
     await store.saveResponse(grown);
-    // The head, the changed item and the new one.
+    // Three rows: the head, the changed item and the new item.
     expect(changes() - before).toBe(3);
     expect(await store.getResponse('run-1')).toStrictEqual(grown);
   });

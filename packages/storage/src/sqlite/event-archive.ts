@@ -18,7 +18,7 @@ export class SqliteEventArchive implements EventArchive {
   constructor(database: Database) {
     this.#database = database;
     this.#deleted = new DeletedSessions(database);
-    // Of two parts with the same first event, the longer one contains the other.
+    // A longer part with the same first event contains the stored part, and replaces it.
     this.#insert = database.prepare(
       `INSERT INTO kept_events (run_id, from_seq, session_id, events) VALUES (?, ?, ?, ?)
        ON CONFLICT (run_id, from_seq) DO UPDATE SET events = excluded.events

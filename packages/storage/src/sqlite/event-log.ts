@@ -14,11 +14,14 @@ import { EventTable } from './event-table.ts';
  */
 const followPage = { events: 128, characters: 1_000_000 };
 
-/** An event with at least this many characters of JSON takes so long that other work runs first. */
+/**
+ * An event with at least this many characters of JSON takes so long to append that other work runs before its
+ * followers are notified.
+ */
 const large = 256 * 1024;
 
 /**
- * The event log in SQLite. It works synchronously: an append takes microseconds, and is in the database when it
+ * The event log in SQLite. The log works synchronously: an append takes microseconds, and is in the database when it
  * returns. The progress of each run is kept in memory, since no other process writes to this database.
  */
 export class SqliteEventLog implements EventLog {
@@ -54,7 +57,7 @@ export class SqliteEventLog implements EventLog {
       return { key, progress };
     });
     this.#runs.set(runId, run);
-    // The callers that wait for this append then send the event to readers, which takes as long again.
+    // The callers that wait for this append run first: sending the event to readers takes as long again.
     if (isLarge) await yieldToEventLoop();
     this.#followers.notify(runId);
   }
@@ -129,14 +132,14 @@ export class SqliteEventLog implements EventLog {
     this.#runs.delete(runId);
   }
 
-  /** Deletes a settled run once it has no follower; if the disk refuses, at the next start. */
+  /** Deletes a settled run once it has no follower; if the disk refuses that, the run is deleted at the next start. */
   #dropSettled(runId: string): void {
     const run = this.#runs.get(runId);
     if (!run?.progress.settled) return;
     try {
       this.#drop(runId, run);
     } catch {
-      // The run is marked as settled already, and only takes up space.
+      // The error is ignored: the run is already marked as settled, and its events only take up space.
     }
   }
 }

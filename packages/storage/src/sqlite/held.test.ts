@@ -67,7 +67,7 @@ test('SAFE: a database that is held for too long refuses with advice, and accept
   await store.saveSession(sessionRecord('s'));
 }, 15_000);
 
-test('SAFE: each of many writes to a database that is held is refused as early as the first', async () => {
+test('SAFE: if another program holds the database, each of many writes is refused after the same time as the first', async () => {
   const { store } = storage;
   other.exec('BEGIN IMMEDIATE');
   const began = performance.now();
@@ -98,7 +98,7 @@ test.each([
     await rename(path, `${path}.away`);
     await replace(path);
     const save = async () => store.saveSession(sessionRecord('s', { title: 'later' }));
-    // A write checks for the file once a second.
+    // Writes check once a second whether the file was replaced.
     await expect
       .poll(async () => save().catch(({ code }: StorageError) => code), { timeout: 60_000 })
       .toBe('STORE_WRITE_FAILED');

@@ -24,7 +24,8 @@ export class ItemSearch {
   readonly #candidates: StatementSync;
 
   constructor(database: Database) {
-    // CROSS JOIN keeps the order of the tables: first the words, newest first, and only as many as needed.
+    // CROSS JOIN keeps the order of the tables: SQLite first reads the matching words, newest first, and only as many
+    // as needed.
     this.#candidates = database.prepare(
       `SELECT session_id, run_id, item_index, item
        FROM (SELECT rowid AS place FROM item_words WHERE item_words MATCH ?1

@@ -40,9 +40,9 @@ export class ItemWords {
     this.#remove = database.prepare('DELETE FROM item_words WHERE rowid >= ? AND rowid < ?');
   }
 
-  /** Indexes an item if it is final; a streaming item would be indexed again and again. */
+  /** Indexes an item once it is final; a growing item would be indexed again and again. */
   note({ key, index, item, status }: NotedItem, hasChanged: boolean): void {
-    // The end of a run makes its items final, changed or not.
+    // An unchanged item is also indexed when its run ends, because it is final only then.
     if (index >= indexEnd || (!hasChanged && isUnderWay(status))) return;
     const row = key * indexEnd + index;
     if (this.#has.get(row) !== undefined) {
@@ -53,7 +53,7 @@ export class ItemWords {
     if (words !== '') this.#add.run(row, words);
   }
 
-  /** Removes a run's items from an index on. */
+  /** Removes the words of a run's items, from an index on. */
   delete(key: number, fromIndex: number): void {
     this.#remove.run(key * indexEnd + fromIndex, (key + 1) * indexEnd);
   }

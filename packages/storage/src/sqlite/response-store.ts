@@ -51,7 +51,7 @@ export class SqliteResponseStore implements ResponseStore {
 
   async saveSession(session: SessionRecord): Promise<void> {
     await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
-      // A check is enough, because no other process writes to this database.
+      // Checking before the save is enough, because no other process writes to this database.
       if (this.#deleted.has(session.sessionId)) throw sessionDeleted(session.sessionId);
       refuseStale(session, { fence: this.#sessions.fenceOf(session.sessionId) });
       this.#sessions.save(session);
@@ -191,7 +191,7 @@ export class SqliteResponseStore implements ResponseStore {
     return row?.session_id === sessionId ? row : undefined;
   }
 
-  /** A session's runs up to a key, newest first; of the run with that key only the items before `index`. */
+  /** A session's runs up to the run with `key`, newest first; of that run, only the items before `index` count. */
   *#runsBefore(sessionId: string, key: number, index = Infinity): Generator<PageRun> {
     for (const row of this.#responses.newestFirst(sessionId, key)) {
       const count = row.response_key === key ? Math.min(index, row.item_count) : row.item_count;

@@ -61,7 +61,7 @@ export class ResponseTable {
        WHERE excluded.last_seq >= last_seq
        RETURNING response_key`,
     );
-    // Most items of a growing snapshot are unchanged; these are compared and not written again.
+    // Most items of a growing snapshot are unchanged; an unchanged item is not written again.
     this.#saveItem = database.prepare(
       `INSERT INTO items (response_key, item_index, item, call_key) VALUES (?, ?, ?, ?)
        ON CONFLICT (response_key, item_index) DO UPDATE
@@ -102,8 +102,8 @@ export class ResponseTable {
   }
 
   /**
-   * Saves a Response. Does nothing if the stored one is newer. With `from` and `to` it saves only those items, as one
-   * part of several; later items are missing until their parts are saved.
+   * Saves a Response. Does nothing if the stored Response is newer. With `from` and `to`, saves only the items in
+   * this range, as one of several parts; later items are missing until their parts are saved.
    */
   save({ response, head, items }: EncodedResponse, from = 0, to = items.length): void {
     const { id, sessionId, lastSeq, outputItems, status } = response;
@@ -156,7 +156,7 @@ export class ResponseTable {
     return withGapsMarked(row, rows, from, to).map((item) => storedItem(row, item));
   }
 
-  /** The nearest items of calls, in order. */
+  /** The items with the wanted call keys, for each key the nearest ones, in the order of the run. */
   calls(row: ResponseRow, { keys, side, index }: CallsWanted): StoredItem[] {
     const select = this.#selectCalls[side];
     return keys
@@ -166,7 +166,10 @@ export class ResponseTable {
   }
 }
 
-/** Adds an empty row for each missing row; at the end at most `maxGaps`, because the count itself may be damaged. */
+/**
+ * Adds an empty row for each missing row; after the last row at most `maxGaps`, because the stored count may be
+ * damaged.
+ */
 function withGapsMarked(
   { item_count: count }: ResponseRow,
   rows: ItemRow[],
@@ -229,7 +232,7 @@ export function partEnds({ items }: EncodedResponse): number[] {
   return [...ends, items.length];
 }
 
-/** A row with ids instead of keys. */
+/** A row whose keys are converted back to ids. */
 function withIds(row: ResponseRow): ResponseRow {
   return { ...row, run_id: idOf(row.run_id), session_id: idOf(row.session_id) };
 }

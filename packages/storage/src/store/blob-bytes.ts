@@ -10,12 +10,12 @@ export async function blobHash(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex');
 }
 
-/** Views of the bytes, not copies; all but the last one have the same size. */
+/** Splits the bytes into views (not copies) of the same size; the last one may be shorter. */
 export function* splitBytes(bytes: Uint8Array, size = partSize): Generator<Uint8Array> {
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
 }
 
-/** The joined parts, or undefined if their hash differs. */
+/** The joined parts, or undefined if the hash of the joined bytes is not `hash`. */
 export async function joinParts(
   hash: string,
   parts: readonly Uint8Array[],

@@ -8,7 +8,7 @@ export function callHashOf(item: OutputItem): string | undefined {
 }
 
 export function callKeyHash(callKey: string): string {
-  // UTF-16, which keeps lone surrogates distinct.
+  // Hash the text as UTF-16, so that lone surrogates stay distinct.
   const bytes = Buffer.from(callKey, 'utf16le');
   return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
 }

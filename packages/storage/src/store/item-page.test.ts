@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fittingBatches, fittingCount, pageOfItems } from './item-page.ts';
 
-/** Runs, newest first, whose items are numbers that equal their sizes; records what is read. */
+/** Runs, newest first, whose items are numbers; an item's size is its number. Records which items are read. */
 function runsOf(...runs: number[][]) {
   const read: string[] = [];
   const all = runs.map((sizes, at) => ({

@@ -3,11 +3,14 @@ import type { ResponseHead, StoredItem } from '../response-store.ts';
 /** A run as part of a page of items. */
 export interface PageRun<Head = ResponseHead, Item = StoredItem> {
   head: () => Head;
-  /** The number of its items before the page's place. */
+  /** The number of the run's items before the page's place. */
   count: number;
   /** The run's items from one index up to (not including) another. */
   items: (from: number, to: number) => Item[];
-  /** The sizes of those items (bytes of JSON), newest first and read lazily; only used with a size limit. */
+  /**
+   * The sizes of the run's items in this range (bytes of JSON), newest first and read lazily; used only if the page
+   * has a size limit.
+   */
   sizes: (from: number, to: number) => Iterable<number>;
 }
 
@@ -79,7 +82,7 @@ export function pageOfItems<Head, Item>(
 ): Page<Head, Item> {
   const parts: Item[][] = [];
   const heads: Head[] = [];
-  // Runs without items are collected here until it is clear that the page has older items.
+  // Runs without items wait here until it is clear that they belong to this page, because it has older items.
   let itemless: Head[] = [];
   const room = new Room(limit, size);
   for (const run of runs) {

@@ -16,7 +16,10 @@ export function snippetOf(text: string, { phrases }: ParsedQuery): string | unde
   return cutAround(text, words[places[0] ?? 0]?.start ?? 0);
 }
 
-/** The index of the first word of a phrase's first occurrence, or -1. The phrase's last word may be a prefix. */
+/**
+ * The index of the first word of the phrase's first occurrence, or -1. With `last`, the phrase's last word may match
+ * as a prefix.
+ */
 function indexOfPhrase(words: readonly TextWord[], phrase: string[], last: 'whole' | 'beginning') {
   const lastAt = phrase.length - 1;
   return words.findIndex((_, from) =>
@@ -35,7 +38,7 @@ function cutAround(text: string, place: number): string {
   return `${from > 0 ? '…' : ''}${piece}${to < text.length ? '…' : ''}`;
 }
 
-/** The place, or the place before it if it would split a surrogate pair. */
+/** Returns the place, or the place before it if the place is inside a surrogate pair. */
 export function wholeCharacter(text: string, place: number): number {
   const isInside = place > 0 && (text.codePointAt(place - 1) ?? 0) > 0xffff;
   return isInside ? place - 1 : place;

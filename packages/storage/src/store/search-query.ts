@@ -1,6 +1,6 @@
 import { cutWord, wordsOf } from './words.ts';
 
-/** The most words of a query; further words are ignored. Convex searches for no more. */
+/** The most words of a query; further words are ignored. Convex accepts at most so many words in a search. */
 const queryWordsMax = 16;
 
 /**
@@ -23,7 +23,7 @@ export function parseQuery(text: string): ParsedQuery | undefined {
   return phrases.length === 0 ? undefined : { phrases };
 }
 
-/** The words to look up in an index: the last word as a prefix, all others exactly. */
+/** The words of the query for an index lookup: the last word is a prefix, all other words are exact. */
 export function indexTerms({ phrases }: ParsedQuery): { exact: string[]; prefix: string } {
   const words = phrases.flat().map(cutWord);
   const prefix = words.pop() ?? '';

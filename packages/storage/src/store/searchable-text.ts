@@ -24,7 +24,7 @@ export function searchableText(item: OutputItem): string {
         .join('\n')
         .slice(0, textMax);
     case 'file_changes':
-      // The calls that made the changes are searched instead.
+      // File changes are not searched, because the calls that made the changes are searched.
       return '';
     case 'approval':
       return item.title.slice(0, textMax);
@@ -49,7 +49,10 @@ export function isUnderWay(status: ResponseStatus): boolean {
 /** A longer JSON text (characters) is not parsed; its beginning is searched as plain text. */
 const parsedMax = 200_000;
 
-/** The values in a JSON text, without syntax and escapes, as far as they are searched; any other text unchanged. */
+/**
+ * The values in a JSON text, without syntax and escapes, as far as they are searched; a text that is not JSON,
+ * unchanged.
+ */
 function valuesOf(json: string): string {
   if (json.length > parsedMax) return json;
   const values: string[] = [];

@@ -1,6 +1,6 @@
 import type { SessionRecord } from '../response-store.ts';
 
-/** Returns the ids by which a session is known: ours, and its agent's, present and former, where those differ. */
+/** Returns all ids of a session: Liminal's id, and the agent's present and former ids if they differ from Liminal's. */
 export function sessionIdsOf({
   sessionId,
   agentSessionId = sessionId,

@@ -1,7 +1,7 @@
 /**
- * Reads stored JSON and checks it by its schema. A value that was damaged (by the disk, or by hand) is replaced by an
- * item that reports the damage, so that the rest can still be read. A valid value is returned as stored, with fields
- * that the schema lacks.
+ * Reads stored JSON and checks it against its schema. A value that was damaged (by the disk, or by hand) is replaced
+ * by an item that reports the damage, so that the rest can still be read. A valid value is returned as stored,
+ * including fields that the schema does not have.
  */
 import { Grant, OutputItem } from '@liminal/protocol';
 import type { z } from 'zod';
@@ -14,7 +14,8 @@ const damaged = {
 };
 
 /**
- * Fields with numbers that agents choose, which earlier versions stored unchecked. The rest can be read without them.
+ * Fields with numbers that agents choose, which earlier versions stored unchecked. Invalid numbers are dropped,
+ * because the rest of the value can be read without them.
  */
 const droppableFields = new Set([
   'locations',
@@ -82,7 +83,7 @@ export function refuseDamaged(sessionId: string, json: string | undefined): void
 export const damagedSession = (sessionId: string): string =>
   `The session ${sessionId} cannot be read: its stored data is damaged.`;
 
-/** Reads a grant; undefined if it is damaged, and people are then asked again. */
+/** Reads a grant; undefined if the grant is damaged: users are then asked for the permission again. */
 export function readGrant(json: string): Grant | undefined {
   return readAs(Grant, json);
 }
@@ -93,7 +94,7 @@ export function readAs<T>(schema: z.ZodType<T>, json: string): T | undefined {
   return value !== undefined && isOf(schema, value) ? value : undefined;
 }
 
-/** The stored value without those of the numbered fields that do not match the schema. */
+/** The stored value; if it does not match the schema, droppable fields that do not match are left out. */
 function readWithoutDroppable<T>(schema: z.ZodType<T>, json: string): T | undefined {
   const value = parseObject(json);
   if (value === undefined) return undefined;

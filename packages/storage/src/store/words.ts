@@ -25,8 +25,8 @@ const wordMax = 64;
 /** The most characters of words per text in an index: PostgreSQL accepts no more than 1 MB. */
 const indexMax = 200_000;
 /**
- * The most characters of words of a long text, as a share: a text with few repeated words (a dump of numbers) would be
- * stored twice.
+ * The most characters of indexed words of a long text, as a share of the text: a text with few repeated words (a dump
+ * of numbers) would otherwise be stored twice.
  */
 const longText = 2_000;
 const indexPart = 0.4;
@@ -39,7 +39,9 @@ export function* wordsOf(text: string): Generator<TextWord> {
   }
 }
 
-/** The words of a text for an index, each once, cut to a length. They have only letters, digits and marks. */
+/**
+ * The words of a text for an index, each once, cut to a length. The words consist of letters, digits and marks only.
+ */
 function indexWords(text: string): string[] {
   const words = new Set<string>();
   let room = Math.min(indexMax, Math.max(longText, indexPart * text.length));
@@ -61,7 +63,7 @@ export function wordList(text: string): string {
 /** A word as it is stored in an index. */
 export function cutWord(folded: string): string {
   if (folded.length <= wordMax) return folded;
-  // Cut by code points, of at most two units each, because half a character could not be stored.
+  // Cut between code points (a code point is at most two units), because half a surrogate pair could not be stored.
   return Array.from(folded.slice(0, 2 * wordMax))
     .slice(0, wordMax)
     .join('');

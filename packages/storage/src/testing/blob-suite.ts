@@ -7,7 +7,7 @@ import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subj
 
 /** The subject of a test of blobs. */
 export interface BlobSubject extends Pick<OpenedDatabase, 'blobs' | 'store'> {
-  /** The bytes of all stored data; absent for a driver that does not know. */
+  /** The total number of bytes of all stored data; absent if the driver cannot count them. */
   size?: () => Promise<number>;
 }
 
@@ -54,7 +54,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       const stored = await subject.blobs.get(info.hash);
       expect(stored).toMatchObject(info);
       expect(stored?.bytes.constructor).toBe(Uint8Array);
-      // As buffers, because comparing millions of numbers one by one takes minutes.
+      // Compare as buffers, because comparing millions of numbers one by one takes minutes.
       expect(Buffer.compare(stored?.bytes ?? bytesOf('none'), bytes)).toBe(0);
       await reopen();
     }
@@ -182,7 +182,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       expect(await isThere(shared)).toBe(true);
       await subject.store.deleteSession('session-2');
       expect(await isThere(shared)).toBe(false);
-      // As if the blobs had never been stored.
+      // The result is the same as if the blobs had never been stored.
       expect(await subject.blobs.hold('session-3', [own, shared])).toEqual([own, shared]);
       await expectBack(bytesOf('own'));
     });
@@ -203,7 +203,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
     });
 
     test('of hundreds of blobs begins and ends in one step', { timeout: 300_000 }, async () => {
-      // In long runs, more than one call to Convex accepts.
+      // Long runs use more hashes than Convex accepts in one call.
       const count = atLength ? 1_100 : amountOf(extent, { whole: 300, part: 120 });
       const hashes: string[] = [];
       for (let at = 0; at < count; at++) hashes.push(await upload(`${at}`));
@@ -241,7 +241,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       expect(await subject.blobs.sweep(later())).toBe(1);
     });
 
-    test('that is repeated after a session holds it waits again, even after that session', async () => {
+    test('that is repeated while a session holds the blob waits again, also after that session was deleted', async () => {
       const hash = await upload('a');
       await subject.blobs.hold('session-1', [hash]);
       await upload('a');
@@ -315,7 +315,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       }
     });
 
-    test('after a put during a removal of the same bytes the blob is stored', async () => {
+    test('if the same bytes are put while their blob is being removed, the blob is stored', async () => {
       // Bytes of two parts.
       const bytes = new Uint8Array(randomBytes(600 * 1024));
       for (let round = 0; round < rounds; round++) {
@@ -335,7 +335,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
   });
 }
 
-/** Resolves with a time after all earlier calls, and before all later ones. */
+/** Waits for the next millisecond; resolves with a time that is after all earlier calls and before all later calls. */
 async function nextMoment(): Promise<number> {
   const before = Date.now();
   while (Date.now() <= before) await new Promise(setImmediate);

@@ -25,7 +25,10 @@ class World {
   readonly #under: SubjectUnderTest<EventLog>;
   #log: EventLog;
   #followings: Following[] = [];
-  /** Runs whose last event was refused before they began: a Redis Cluster may list them from then on. */
+  /**
+   * Runs whose last event was appended, and refused, before their first event: a Redis Cluster may list these runs
+   * from then on.
+   */
   readonly #early = new Set<string>();
 
   constructor(under: SubjectUnderTest<EventLog>) {
@@ -68,7 +71,10 @@ class World {
     if (run) run.settled = true;
   }
 
-  /** A restart ends followers; they begin again, like readers with a cursor. */
+  /**
+   * Restarts the log, which ends the followers; each then follows again from its last event, like a reader with a
+   * cursor.
+   */
   async reopen(): Promise<void> {
     if (!this.#under.reopen) return;
     this.#log = await this.#under.reopen();
@@ -169,7 +175,7 @@ export function eventLogProperties(setup: Setup<EventLog>, extent: Extent): void
     await fc.assert(property, { numRuns: amountOf(extent, { whole: 60, part: 20 }) });
   });
 
-  test('returns any run unchanged, whatever its batches', async () => {
+  test('returns any run unchanged, however its events were batched', async () => {
     const batch = fc.integer({ min: 1, max: 9 });
     const property = fc.asyncProperty(eventScripts(), batch, async (run, size) => {
       const { subject: log, teardown, reopen } = await setup();

@@ -120,7 +120,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
       expect(await log.unsettled()).toEqual([]);
     });
 
-    test('INV-1: keeps counting after a restart', async () => {
+    test('INV-1: continues the numbers of a run’s events after a restart', async () => {
       const run = wholeRun('run-1', ['a']);
       await log.append('run-1', run.slice(0, 1));
       const again = await reopened();

@@ -20,7 +20,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       const seen: StreamEvent[] = [];
       for await (const event of log.follow('run-1')) {
         seen.push(event);
-        // A yielded event can be read; each event but the last triggers the next append.
+        // A yielded event is already readable in the log; each event except the last triggers the next append.
         expect(await log.read('run-1', { after: event.seq - 1, limit: 1 })).toStrictEqual([event]);
         const next = run[event.seq + 1];
         if (event.seq >= 1 && next) await log.append('run-1', [next]);
@@ -119,7 +119,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(await waits).toEqual([]);
     });
 
-    test('an aborted follower does not keep a run: the run is deleted when it is settled', async () => {
+    test('an aborted follower does not keep a settled run from being deleted', async () => {
       const log = logOf();
       await log.append('run-1', wholeRun('run-1', ['a']));
       const controller = new AbortController();

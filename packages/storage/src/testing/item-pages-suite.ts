@@ -90,7 +90,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     expect(page.items.map(({ index }) => index)).toEqual([1]);
   });
 
-  test('SAFE: of few bytes have every item together, even an item that is larger', async () => {
+  test('SAFE: of few bytes together have every item, even an item that is larger than a page', async () => {
     const large = 'x'.repeat(5_000);
     await store.saveResponse(response('run-1', ['a', large, 'b']));
     await store.saveResponse(response('run-2', []));
@@ -119,10 +119,10 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
 
   test('SAFE: an item of the largest size is stored whole, and read in pages', async () => {
     const most = maxItemSize - 100;
-    // With one word of this length, because many long words take much longer.
+    // The text repeats one word of this length, because many different long words take much longer.
     const word = 'ö'.repeat(amountOf(extent, { whole: most, part: 1 })) + 'x'.repeat(1_022);
     const huge = `${word} `.repeat(Math.ceil(most / word.length)).slice(0, most);
-    // Also larger than a page.
+    // Even if only a part of the suite runs, an item is larger than a page.
     const large = huge.slice(0, amountOf(extent, { whole: most, part: 9 * 1024 * 1024 }));
     const saved = response('run-1', ['before', huge, large, 'after']);
     await store.saveResponse(saved);
@@ -194,7 +194,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     expect(await found('from', 0, 'tool:nobody')).toEqual([]);
     const unknown = { runId: 'nobody', keys: ['tool:a'], side: 'from', index: 0 } as const;
     expect(await store.readCalls(unknown)).toEqual([]);
-    // A saved run that has become shorter, or has other items, is found in its new state.
+    // If a run is saved again with fewer or other items, only its new items are found.
     const shorter = [message('x'), call('a')];
     await store.saveResponse(response('run-1', [], { outputItems: shorter, lastSeq: 9 }));
     const all = await store.readCalls({ ...unknown, runId: 'run-1' });

@@ -127,7 +127,7 @@ export function inboxSuite(servers: () => TwoServers): void {
       await close();
     });
 
-    test('that are not open refuse messages', async () => {
+    test('refuse messages before they are opened, and after they are closed', async () => {
       const { one, two } = servers();
       expect(await one.coordination.inboxes.send('server-2', 'too early')).toBe(false);
       const heard = new ReceivedTexts();

@@ -149,7 +149,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
         await expect(again.saveSession(late)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
       }
       await again.saveResponse(response('run-1', ['a', 'b']));
-      // More items than one call to Convex accepts.
+      // The count is more items than Convex accepts in one call.
       const count = amountOf(extent, { whole: 3_000, part: 1_100 });
       const large = Array.from({ length: count }, (_, at) => `large ${at}`);
       await again.importResponses([response('run-2', ['c']), response('run-3', large)]);
@@ -224,7 +224,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await (await reopened()).getResponse('run-1')).toStrictEqual(snapshots.at(-1));
     });
 
-    // In long runs, as much as an agent may write in one turn.
+    // Long runs store as much text as an agent may write in one turn.
     const mebis = atLength ? 256 : amountOf(extent, { whole: 24, part: 12 });
     // One item that is larger than a page.
     const largest = amountOf(extent, { whole: 16, part: 9 });
@@ -233,7 +233,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       'SAFE: a turn of very many characters is stored whole while it grows and when it ends',
       { timeout: 300_000 },
       async () => {
-        // With one word of this length, because long words take longer than many short ones.
+        // The text repeats one long word, because long words take longer than many short ones.
         const word = amountOf(extent, { whole: 1024, part: 1 }) * 1024;
         const mebi = `${'x'.repeat(word - 1)} `.repeat((1024 * 1024) / word);
         const texts = Array.from({ length: mebis - largest }, (_, at) => `${at} ${mebi}`);

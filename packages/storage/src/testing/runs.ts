@@ -40,7 +40,7 @@ export function wholeRun(runId: string, texts: string[]): StreamEvent[] {
   return eventsOf(runId, [start, ...texts.map((text) => delta(text)), done]);
 }
 
-/** All events of a follower until it ends by itself. */
+/** All events that a follower yields until it ends by itself. */
 export async function collect(followed: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
   return Array.fromAsync(followed);
 }

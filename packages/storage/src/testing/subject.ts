@@ -13,12 +13,12 @@ export interface SubjectUnderTest<Subject> {
 export type Setup<Subject> = () => Promise<SubjectUnderTest<Subject>>;
 
 /**
- * The extent of a suite before each commit: whole, or with fewer runs and smaller sizes if a faster driver runs it
- * whole.
+ * How much of a suite runs before each commit: the whole suite, or fewer runs and smaller sizes if a faster driver
+ * runs the whole suite.
  */
 export type Extent = 'whole' | 'part';
 
-/** One of two amounts; always `whole` in long runs. */
+/** Returns the amount for the extent; in long runs always `whole`. */
 export function amountOf(extent: Extent, { whole, part }: Record<Extent, number>): number {
   return atLength || extent === 'whole' ? whole : part;
 }

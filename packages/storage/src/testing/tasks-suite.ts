@@ -72,7 +72,7 @@ export function tasksSuite(servers: () => TwoServers): void {
       await expect.poll(() => other.bodies, patience).toEqual(['last']);
     });
 
-    test('reports whether a task waits, has been taken, or has no worker to wait for', async () => {
+    test('reports whether a task waits for a worker, was taken, or has no worker', async () => {
       const { one, two } = servers();
       const { tasks } = one.coordination;
       const taskId = await tasks.offer('a');
@@ -83,7 +83,7 @@ export function tasksSuite(servers: () => TwoServers): void {
       const later = await tasks.offer('b');
       expect(await tasks.stateOf(later)).toBe('waits');
       busy.stop();
-      // A worker notices the end when it asks for more.
+      // The worker stops when it next asks for a task.
       expect(await busy.next()).toBe(undefined);
       await expect.poll(async () => tasks.stateOf(later), patience).toBe('unattended');
     });

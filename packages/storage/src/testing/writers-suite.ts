@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { TwoServers } from './subject.ts';
 import { delta, done, eventsOf, start } from './runs.ts';
 
-/** The contract for a server that writes to a run that another has taken over. */
+/** The contract for two servers that write to the same run, after the second server has taken the run over. */
 export function writersSuite(servers: () => TwoServers): void {
   describe('a run that another server writes to', () => {
-    /** A run whose old writer has written enough to know the next seq. */
+    /** A run that the first server began: it has written enough events to know the next seq without asking. */
     const begun = async () => {
       const { one, two } = servers();
       for (const event of eventsOf('run-1', [start, delta('a'), delta('b')]))

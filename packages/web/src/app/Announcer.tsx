@@ -19,7 +19,7 @@ export function Announcer() {
   return (
     <>
       <div role="status" className={spoken.only} data-announcements>
-        {/* A new key, so that a repeated text is announced again. */}
+        {/* A new key makes screen readers announce a repeated text again. */}
         <p key={announcement.count}>{announcement.text}</p>
       </div>
       <SessionAnnouncements active={active} announce={announce} />

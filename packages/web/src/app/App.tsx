@@ -41,7 +41,7 @@ export function App() {
   const [isSideShown, toggleSide] = useSidebar();
   const isNarrow = useIsNarrow();
   const home = projects.find(({ homeDir }) => homeDir !== undefined)?.homeDir;
-  // Must run before any path is rendered.
+  // Set the home folder before any path is rendered.
   if (home !== undefined) setHome(home);
   const mountedTabs = useMountedTabs(tabs, active);
   useUnseenSessions(projects, phase === 'ready', active);
@@ -96,7 +96,7 @@ export function App() {
       {overlay === 'sidebar' && (
         <Dialog title="Sessions" look="drawer" onClose={close}>
           <Sidebar {...sidebar} onFollow={close} />
-          {/* In the drawer, because nothing behind the drawer can be pressed. */}
+          {/* The toasts must be inside the drawer, because nothing behind it can be pressed. */}
           <ToastShelf />
         </Dialog>
       )}
@@ -116,7 +116,7 @@ function useKeepPage(): void {
       event.preventDefault();
       event.dataTransfer.dropEffect = 'none';
     };
-    // On the window, to run after the session's listeners on the document.
+    // These listeners are on the window, so that they run after the session's listeners on the document.
     window.addEventListener('dragover', keep);
     window.addEventListener('drop', keep);
     return () => {

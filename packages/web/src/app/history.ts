@@ -1,13 +1,13 @@
 import { useCallback, useEffect, useEffectEvent, useState } from 'react';
 
 /**
- * The browser's history. It has an entry for each address that was shown, and one for each layer that is open in front
- * of the page, so that Back closes the topmost layer first.
+ * The browser's history. The history has an entry for each address that was shown, and an entry for each layer that
+ * is open in front of the page, so that Back closes the topmost layer first.
  */
 const layers: (() => void)[] = [];
 let address = shownAddress();
 let onAddress: () => void = () => undefined;
-/** Whether the browser is going back an entry because a layer was closed by something other than Back. */
+/** Whether the browser is going back an entry because a layer was closed in another way than by Back. */
 let isLeaving = false;
 let isDue = false;
 
@@ -24,7 +24,7 @@ window.addEventListener('popstate', () => {
   }
   settleSoon();
 });
-// A page that was loaded again has no layers open.
+// No layers are open after the page was loaded again, although the history entry may have some.
 settleSoon();
 
 /** Shows an address: pathname and hash. */
@@ -69,7 +69,7 @@ function openLayer(close: () => void): () => void {
   };
 }
 
-/** Settles once for all changes of the same tick: a layer often closes as another one opens. */
+/** Calls `settle` once after all changes of the same tick, because often one layer closes as another one opens. */
 function settleSoon(): void {
   if (isDue) return;
   isDue = true;
@@ -92,7 +92,7 @@ function settle(): void {
   }
 }
 
-/** The number of open layers that the current history entry has. */
+/** The number of open layers that is stored in the current history entry. */
 function layersOfEntry(): number {
   const state: unknown = history.state;
   const isLayer = typeof state === 'object' && state !== null && 'layers' in state;

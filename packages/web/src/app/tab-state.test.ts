@@ -62,7 +62,7 @@ it('all other tabs close at once', () => {
   expect(closeOthers(three, 'unknown')).toBe(three);
 });
 
-it('a tab moves to the place of another', () => {
+it('a tab can be moved to the place of another tab', () => {
   expect(moveTab(three, 'a', 'c').tabs).toEqual(['b', 'c', 'a']);
   expect(moveTab(three, 'c', 'a').tabs).toEqual(['c', 'a', 'b']);
   expect(moveTab(three, 'a', 'unknown')).toBe(three);
@@ -73,7 +73,7 @@ const at = (address: string) => {
   return tabStateAt(three, { pathname, hash });
 };
 
-it('places and items of sessions have addresses', () => {
+it('each session, and each item in it, has an address of its own', () => {
   expect(at(toAddress({ active: 'b' }))).toEqual(three);
   expect(at(toAddress({ active: 'x/y z' }))).toMatchObject({ active: 'x/y z', preview: 'x/y z' });
   const item = at(toAddress({ active: 'b', target: { id: 'r1:0 #%' } }));
@@ -84,7 +84,7 @@ it('places and items of sessions have addresses', () => {
   expect(at('/session/b#item-%').target).toBeUndefined();
 });
 
-it('an item is shown only until the next navigation', () => {
+it('the target item is dropped at the next navigation', () => {
   const item = previewTab(three, 'b', { id: 'i' });
   expect(previewTab(item, 'a').target).toBeUndefined();
   expect(previewTab(item, 'b').target).toBeUndefined();
@@ -100,7 +100,7 @@ it('stored tabs are read, and any other value is ignored', () => {
   expect(readTabs(null)).toEqual([]);
 });
 
-it('the pages of the latest tabs stay mounted, those of closed tabs do not', () => {
+it('the pages of the most recently shown tabs stay mounted, and the pages of closed tabs do not', () => {
   const tabs = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   const kept = tabs.reduce<readonly string[]>((held, tab) => nextMountedTabs(held, tabs, tab), []);
   expect(kept).toEqual(['b', 'c', 'd', 'e', 'f', 'g']);

@@ -2,13 +2,13 @@ import { readTexts } from '../storage/read-texts.ts';
 
 /** Which sessions are open as tabs, and which one is shown. */
 export interface TabState {
-  /** Session ids, in the order of the tabs. */
+  /** The ids of the open sessions, in the order of their tabs. */
   readonly tabs: readonly string[];
   /** The preview tab: the next previewed session takes its place. */
   readonly preview?: string | undefined;
   /** Absent on the start page. */
   readonly active?: string | undefined;
-  /** The item of the active session to scroll to; a new object scrolls there again. */
+  /** The item of the active session to scroll to; a new object makes the page scroll there again. */
   readonly target?: ItemTarget | undefined;
 }
 
@@ -42,7 +42,10 @@ export function keepTab(places: TabState, sessionId: string): TabState {
   return rest;
 }
 
-/** Closes a tab. If it was active, its right neighbour becomes active, else its left one. */
+/**
+ * Closes a tab. If the tab was active, its right neighbour becomes active; without a right neighbour, its left
+ * neighbour.
+ */
 export function closeTab(places: TabState, sessionId: string): TabState {
   const index = places.tabs.indexOf(sessionId);
   if (index < 0) return places;
@@ -92,7 +95,7 @@ export function toAddress({ active, target }: Pick<TabState, 'active' | 'target'
   return `/session/${encodeURIComponent(active)}${item}`;
 }
 
-/** The places after going to an address. */
+/** The tabs after the browser has gone to an address. */
 export function tabStateAt(places: TabState, { pathname, hash }: Address): TabState {
   const sessionId = decode(/^\/session\/([^/]+)\/?$/.exec(pathname)?.[1]);
   if (sessionId === undefined) return showStartPage(places);

@@ -8,8 +8,8 @@ export function isTyping(target: EventTarget | null): boolean {
 const takenByInputMethod = 229;
 
 /**
- * Whether a key belongs to an input method, for example the Enter that ends a word. Safari ends the composition before
- * it reports that key, so only the key code identifies the key.
+ * Whether a key belongs to an input method, for example the Enter that ends a word. Safari ends the composition
+ * before it reports this Enter, so only the key code shows that the key belongs to the input method.
  */
 function isComposing(event: KeyboardEvent): boolean {
   return event.isComposing || event.keyCode === takenByInputMethod;

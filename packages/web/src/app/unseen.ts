@@ -4,7 +4,7 @@ import type { SessionSummary } from '@liminal/protocol';
 export interface SeenState {
   /** Sessions that were working or waiting for a person at the last check. */
   busy: readonly string[];
-  /** Sessions that have finished since then and were not opened. */
+  /** Sessions that have finished and were not opened since. */
   unseen: readonly string[];
 }
 

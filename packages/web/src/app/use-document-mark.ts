@@ -7,7 +7,10 @@ import { needingYou } from '../sidebar/session-groups.ts';
 import { useUnseenCount } from './use-unseen.ts';
 import { labelOf } from '../words/label.ts';
 
-/** Shows a session's state in the window's title and icon: a session that needs a person, else the active one. */
+/**
+ * Shows a session's state in the window's title and icon: the state of a session that needs a person, or else of the
+ * active session.
+ */
 export function useDocumentMark(projects: Projects, active: string | undefined): void {
   const session = active === undefined ? undefined : findSession(projects, active);
   const [first, ...others] = needingYou(projects);

@@ -26,7 +26,7 @@ export function useFocusKeeper(): void {
       if (canFocus(last.element)) last = undefined;
       else focusNext(last);
     };
-    // Two frames later, since an element that disappears is often replaced at once.
+    // Check after two frames, because an element that disappears is often replaced at once.
     const look = () => {
       if (due === 0 && isFocusLost())
         due = requestAnimationFrame(() => requestAnimationFrame(check));
@@ -111,8 +111,8 @@ function focusNext(held: Held): void {
 }
 
 /**
- * The current entry of a part of the page, else its first visible entry, so that nothing scrolls. Never a field: on a
- * phone it would open the keyboard.
+ * The current entry of a part of the page, else its first visible entry, so that nothing scrolls. The focus never
+ * moves to a text field, because on a phone that would open the keyboard.
  */
 function firstFocusable(place: HTMLElement): HTMLElement | undefined {
   const all = [...place.querySelectorAll<HTMLElement>(focusable)].filter(

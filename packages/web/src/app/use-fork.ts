@@ -7,14 +7,14 @@ import { useNavigation } from './navigation.tsx';
 export function useFork(): (sessionId: string, turnId?: string) => Promise<void> {
   const { requests } = useClient();
   const { open } = useNavigation();
-  // `open` changes with each navigation; the ref keeps that from rendering the conversation again.
+  // `open` changes with each navigation; with the ref, such a change does not render the conversation again.
   const latest = useRef(open);
   useLayoutEffect(() => {
     latest.current = open;
   });
   /**
-   * The ids of forks whose responses were lost, by turn id: a second press means the same fork. A fork without a turn
-   * is always new, since the session's last turn may have changed.
+   * The ids of forks whose responses were lost, by turn id: if the person presses the button again, the same fork is
+   * meant. A fork without a turn gets a new id each time, because the session's last turn may have changed.
    */
   const unanswered = useRef(new Map<string, string>());
   return useCallback(

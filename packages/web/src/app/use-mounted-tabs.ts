@@ -14,7 +14,7 @@ export function useMountedTabs(
   return next;
 }
 
-/** Keeps the order of the tabs, so that no page is moved in the document. */
+/** The tabs that stay mounted, in their present order, so that no page is moved in the document. */
 export function nextMountedTabs(
   mounted: readonly string[],
   tabs: readonly string[],

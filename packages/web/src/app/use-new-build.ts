@@ -2,12 +2,15 @@ import { useConnection } from '@liminal/client/react';
 import { useEffect, useState } from 'react';
 import { fetchMissingParts } from '../look/lazy-component.tsx';
 
-/** Finds the page's first script. Its name contains a hash of the script and of the names of all other parts. */
+/**
+ * Finds the page's first script. The script's name contains a hash of the script and of the names of all other parts,
+ * so it differs in each build.
+ */
 const firstScript = /<script type="module" crossorigin src="([^"<]+)"/;
 
 /**
- * Whether the server had another build of the page at the last connect. Parts of this build that were not fetched yet
- * may then be gone.
+ * Whether the server had another build of the page at the last connect. If the server had another build, parts of
+ * this page's build that were not fetched yet may be gone from the server.
  */
 export function useNewBuild(): boolean {
   const { state } = useConnection();

@@ -10,7 +10,7 @@ export interface Shortcuts {
   closeTab: () => void;
   /** Counts from 0. */
   goToTab: (index: number) => void;
-  /** To the tab on the right (1) or left (-1). */
+  /** Goes to the tab on the right (1) or on the left (-1). */
   stepTab: (step: 1 | -1) => void;
   nextWaiting: () => void;
   compose: () => void;
@@ -43,7 +43,8 @@ function findShortcut(event: KeyboardEvent, shortcuts: Shortcuts): (() => void) 
 /**
  * Whether a key pressed with Alt types text or belongs to another chord. On a Mac, Option types characters that most
  * layouts have on no other key, such as [ ] { } | and ~; while a person types, only Control and Option together are a
- * chord there. On other systems AltGr types them; some systems report AltGr as Alt, or as Ctrl and Alt.
+ * chord there. On other systems, AltGr types such characters; some of these systems report AltGr as Alt, or as Ctrl
+ * and Alt.
  */
 function typesText(event: KeyboardEvent): boolean {
   const { ctrlKey, metaKey, target } = event;

@@ -11,7 +11,7 @@ export function useSidebar(): [isShown: boolean, toggle: () => void] {
   return [isShown, toggle];
 }
 
-/** The same width as in the styles. */
+/** The width must be the same as in the styles. */
 const narrow = '(max-width: 720px)';
 
 /** Whether the page is as narrow as a phone's: then the sidebar is a drawer. */

@@ -37,7 +37,10 @@ function subscribe(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** Records which sessions finished their work while they were not shown. `isKnown`: whether the list is loaded. */
+/**
+ * Records which sessions finished their work while they were not shown. `isKnown` says whether the list of sessions
+ * is loaded.
+ */
 export function useUnseenSessions(
   projects: Projects,
   isKnown: boolean,

@@ -56,7 +56,8 @@ interface ApprovalPartsProps extends PartContext {
 }
 
 /**
- * A request, part by part. Each part is marked: nothing can be allowed before the end of each part was on the screen.
+ * A request, part by part. Each part is marked with `data-to-see`: nothing can be allowed before the end of each
+ * marked part was on the screen.
  */
 export function ApprovalParts({ parts, ...around }: ApprovalPartsProps) {
   return parts.map((part) => (
@@ -65,7 +66,7 @@ export function ApprovalParts({ parts, ...around }: ApprovalPartsProps) {
       className={css.part}
       data-part={part.kind}
       data-to-see="true"
-      // A form's text changes while it is filled in, so a fixed value stands for it.
+      // While a form is being filled in, its text changes, so the fixed text “form” identifies the part.
       data-said={part.kind === 'form' ? 'form' : undefined}
     >
       <Guard of={part.content} fallback={<Undrawn of={part.content} />}>
@@ -101,7 +102,7 @@ function renderPart<K extends PartKind>(
   return partRenderers[kind](content, around);
 }
 
-/** An agent's text: as Markdown, unless Markdown could hide a part of it. */
+/** An agent's text: rendered as Markdown, unless that could hide a part of the text. */
 export function AgentText({ text, label }: { text: string; label: string }) {
   return (
     <div className={css.text}>
@@ -166,7 +167,7 @@ function Value({ of }: { of: unknown }) {
   return <LongText text={typeof of === 'string' ? of : JSON.stringify(of, null, 2)} mustShowAll />;
 }
 
-/** The call's earlier values; the other parts show the request's values. */
+/** Shows the call's earlier values; the other parts show the values in the request. */
 function EarlierCall({
   earlier,
   folder,

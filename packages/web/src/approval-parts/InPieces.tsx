@@ -11,7 +11,8 @@ interface InPiecesProps<T> {
 }
 
 /**
- * A long list, a piece at a time. The button for the rest is marked: nothing can be allowed while the button is there.
+ * A long list, a piece at a time. The button that shows more is marked with `data-to-see`: nothing can be allowed
+ * while the button is there.
  */
 export function InPieces<T>({ of, most, name, children }: InPiecesProps<T>) {
   const [count, setCount] = useState(most);

@@ -53,8 +53,8 @@ export type ApprovalPart = {
 }[PartKind];
 
 /**
- * The call that a request is about: from the request, else from the call itself. Undefined for a form, which explains
- * itself.
+ * The call that a request is about: from the request, else from the call itself. Undefined if the call is a question
+ * with a form, because the form explains itself.
  */
 function askedCall({ approval, call }: WaitingRequest): ShownCall | undefined {
   const asked = approval.asked ?? call;
@@ -73,7 +73,7 @@ export function requestTitle(request: WaitingRequest, folder: string | undefined
   const asked = askedCall(request);
   if (asked !== undefined) {
     const { verb, subject } = toolWords(asked, folder);
-    // The whole command is shown below.
+    // The line needs no command, because the whole command is shown below it.
     if (commandOf(asked) !== undefined) return `${verb} a command`;
     return `${verb} ${subject}`.trim();
   }
@@ -83,7 +83,7 @@ export function requestTitle(request: WaitingRequest, folder: string | undefined
   return approval.title;
 }
 
-/** The parts of a request. Together they show everything that the person decides about. */
+/** The parts of a request. Together, the parts show everything that the person decides about. */
 export function approvalParts(request: WaitingRequest, folder: string | undefined): ApprovalPart[] {
   const { approval, call } = request;
   const asked = askedCall(request);
@@ -116,7 +116,7 @@ function isTitleShown(
   if (title === head && head.length <= oneLine) return true;
   if (asked === undefined) return false;
   const { verb, subject } = toolWords(asked, folder);
-  // For example, “Write a.ts” below “Edit a.ts”.
+  // For example, the title is “Edit a.ts”, and the line above shows “Write a.ts”.
   const isNamed = title === `${asked.toolName} ${subject}` && head === `${verb} ${subject}`;
   if (isNamed && head.length <= oneLine) return true;
   const command = commandOf(asked);
@@ -163,7 +163,7 @@ function planOf({ kind, toolArguments: { plan } }: ShownCall): string | undefine
 /** Whether other parts show the text of the argument with this name. */
 type ShownPredicate = (name: string, text: string) => boolean;
 
-/** The arguments that the other parts do not show. */
+/** The arguments that no other part shows. */
 function remainingArguments(asked: ShownCall): Argument[] | undefined {
   const left = withoutShown(asked.toolArguments, '', shownElsewhere(asked));
   const rest = Object.entries(left ?? {});
@@ -235,7 +235,7 @@ const linesIn = (text: string): string =>
     .map((line) => `\n${line}\n`)
     .join('');
 
-/** Whether a text, a diff or the whole text of a created or deleted file, contains nothing but the change. */
+/** Whether a text (a diff, or the whole text of a created or deleted file) contains nothing except this change. */
 function isDiffOf(change: Sides, text: string): boolean {
   if (!text.startsWith('@@ ')) {
     const lines = linesIn(text);

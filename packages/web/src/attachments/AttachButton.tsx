@@ -63,7 +63,7 @@ interface FileInputProps {
   isCamera?: boolean;
 }
 
-/** The browser's file input. It is hidden; a press on our button opens it. */
+/** The browser's file input. The input is hidden; a press on the page's own button opens it. */
 function FileInput({ input, onFiles, isCamera = false }: FileInputProps) {
   const kind = isCamera
     ? ({ accept: 'image/*', capture: 'environment' } as const)
@@ -77,7 +77,7 @@ function FileInput({ input, onFiles, isCamera = false }: FileInputProps) {
       {...kind}
       onChange={({ currentTarget }) => {
         onFiles([...(currentTarget.files ?? [])]);
-        // Otherwise choosing the same file again would cause no change event.
+        // Clear the input: otherwise choosing the same file again would cause no change event.
         currentTarget.value = '';
       }}
     />

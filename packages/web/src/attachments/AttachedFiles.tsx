@@ -25,7 +25,7 @@ export function AttachedFiles({ attachments, sendsWhenReady, onRemove }: Attache
     onRemove();
     attachments.remove(one);
   };
-  // Problems are shown apart, since the list may have to be scrolled to them.
+  // Problems are shown outside the list, because a person may have to scroll the list to see them.
   const refused = [...list, ...incoming].filter(({ problem }) => problem !== undefined);
   const removeRefused = () => {
     for (const one of refused) remove(one);

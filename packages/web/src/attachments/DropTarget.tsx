@@ -13,7 +13,7 @@ export function DropTarget({ onFiles }: { onFiles: (files: readonly File[]) => v
     const { signal } = listening;
     const onDragOver = (event: DragEvent) => {
       if (!hasFiles(event.dataTransfer)) return;
-      // Without this the browser opens the file in place of the page.
+      // Prevents the browser from opening the file in place of the page.
       event.preventDefault();
       const canTake = !isDialogOpen();
       if (event.dataTransfer !== null) event.dataTransfer.dropEffect = canTake ? 'copy' : 'none';
@@ -64,8 +64,8 @@ function isDialogOpen(): boolean {
 }
 
 /**
- * The pasted files; none if there is also text. Office programs add a picture to a copied text or table: the text is
- * meant.
+ * The pasted files; none if there is also text. If an office program adds a picture to a copied text or table, the
+ * person means the text.
  */
 function pastedFiles({ clipboardData }: ClipboardEvent): File[] {
   if (clipboardData === null) return [];

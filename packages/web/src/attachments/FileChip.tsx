@@ -9,7 +9,7 @@ import css from './FileChip.module.css';
 import { saveFile } from './use-file.ts';
 
 interface FileChipProps {
-  /** The file's name in the blob store, or on this device. */
+  /** The name of the file: `blob:…` in the blob store, or `local:…` on this device. */
   uri: string;
   name: string;
   size: number | undefined;

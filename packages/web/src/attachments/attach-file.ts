@@ -20,7 +20,10 @@ function attachedName({ name, type }: File, small: Blob): string {
   return `${name.replace(/\.\w+$/, '')}.${small.type.replace(/^image\//, '').replace('jpeg', 'jpg')}`;
 }
 
-/** The block of a file that is too large. The file is neither read nor stored, only shown with its size. */
+/**
+ * The block for a file that is too large. The file's bytes are neither read nor stored: the page shows only its name
+ * and size.
+ */
 function tooLarge({ type, size }: File, name: string): ContentBlock {
   const mimeType = type === '' ? 'application/octet-stream' : type;
   return { type: 'resource', resource: { uri: 'local:too-large', mimeType, name, size } };

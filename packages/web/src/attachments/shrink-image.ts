@@ -7,9 +7,9 @@ const most = { side: 2000, bytes: (5 * 1024 * 1024 * 3) / 4 };
 const common = /^image\/(png|jpeg|gif|webp)$/;
 
 /**
- * Returns the image with at most 2000 pixels and 3.75 MiB, in a type that models read. Returns the file unchanged if it
- * already meets this, or if the browser cannot draw it. Keeps the type if models read it and the result is small
- * enough.
+ * Returns the image with at most 2000 pixels and 3.75 MiB, in a type that models read. Returns the file unchanged if
+ * it is already within these limits, or if the browser cannot draw it. Keeps the type if models read it and the
+ * result is small enough.
  */
 export async function shrinkImage(file: Blob): Promise<Blob> {
   if (!file.type.startsWith('image/') || file.type === 'image/svg+xml') return file;

@@ -42,8 +42,8 @@ export interface Attachments {
 }
 
 /**
- * The attachments of a session's draft. They are uploaded at once, and stored like the draft's text. `onAdd` is called
- * when something is attached.
+ * The attachments of a session's draft. Attachments are uploaded at once, and stored like the draft's text. `onAdd`
+ * is called when something is attached.
  */
 export function useAttachments(
   sessionId: string,
@@ -141,7 +141,7 @@ function useIncoming(change: Change) {
       const { current } = reading;
       const more = chosen.map((file) => ({ file, of: { id: ++current.count, name: file.name } }));
       setIncoming((held) => [...held, ...more.map(({ of }) => of)]);
-      // One after the other: the files keep their order, and only one photo at a time is drawn.
+      // Attach one file after the other: the files keep their order, and only one photo at a time is drawn.
       for (const { file, of } of more) current.last = current.last.then(() => attach(file, of));
     },
     [attach],

@@ -37,7 +37,7 @@ export function useFile(uri: string | undefined): ShownFile {
 
   const hasFailed = shown.problem !== undefined;
   useEffect(() => {
-    // The file may have failed because the server could not be reached.
+    // Try again at a new connection, because the file may have failed while the server could not be reached.
     if (isConnected && hasFailed) setAttempt((before) => before + 1);
     // oxlint-disable-next-line react/exhaustive-deps -- once for each connection, not for each failure
   }, [isConnected]);

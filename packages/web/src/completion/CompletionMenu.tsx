@@ -7,7 +7,7 @@ interface CompletionMenuProps<T> {
   name: string;
   /** Returns an option's content, and its React key. */
   show: (match: T) => { key: string; content: ReactNode };
-  /** Shown below the options, or instead of them. */
+  /** A note below the options, or in place of the options if there are none. */
   note?: ReactNode;
 }
 

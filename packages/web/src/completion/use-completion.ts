@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useId, useState } from 'react';
 
-/** How a completion was chosen: with the pointer, or by a key. */
+/** How a person picked a completion: with the pointer, or with a key. */
 export type PickedBy = 'press' | 'Enter' | 'Tab';
 
 /** The completions of the text that is being typed in a field. */
@@ -26,7 +26,7 @@ interface CompletionOptions<T> {
   /** Whether there is a note to show beside the matches. */
   hasNote?: boolean;
   onPick: (match: T, chosen: PickedBy) => void;
-  /** Whether a match is already written in full, so that Enter does not take it. */
+  /** Whether a match is already typed in full, so that Enter sends the message instead of taking the match. */
   isWritten?: (match: T) => boolean;
 }
 

@@ -38,11 +38,14 @@ interface ComposerProps {
   onSteer: ((message: string) => void) | undefined;
   onStop: () => void;
   onConfig: (id: string, value: string) => Promise<void>;
-  /** Called when a file was chosen to be mentioned. */
+  /** Called when the person has chosen a file to mention. */
   onMention: (path: string) => void;
   info: SessionInfo | undefined;
   agentName: string;
-  /** Puts an earlier message into the field, to be edited and sent again. Returns false if there is none. */
+  /**
+   * Puts an earlier message into the field, to be edited and sent again. Returns false if there is no earlier
+   * message.
+   */
   onRecall: Recall;
   /** Asks whether to take the last message back. */
   onTakeBack: () => void;
@@ -76,11 +79,13 @@ export function Composer(props: ComposerProps) {
   const hint = commandHint(info?.commands ?? [], draft);
   const hasWords = draft.trim() !== '' || pasted.texts.length > 0;
   const hasFiles = attachments.list.length + attachments.incoming.length > 0;
-  /** Whether the draft has only typed text: attachments and pasted texts would stay when the text is removed. */
+  /**
+   * Whether the draft consists only of typed text: clearing the field would not remove attachments and pasted texts.
+   */
   const isBare = !hasFiles && pasted.texts.length === 0;
   const isEmpty = !hasWords && !hasFiles;
   const canSend = attachments.canSend && (hasWords || attachments.list.length > 0);
-  /** The button that was pressed while files were still being read. */
+  /** The send button that was pressed while files were still being read: the message is sent once they are read. */
   const [pressed, setPressed] = useState<SendMode>();
 
   const send = (way: SendMode = 'send') => {

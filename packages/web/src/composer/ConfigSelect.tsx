@@ -115,7 +115,7 @@ function LongSelect(props: ChoiceSelectProps) {
   const layer = useSelectLayer(props);
   const [typed, setTyped] = useState('');
   const listed = option.options.find((choice) => choice.value === value);
-  // A typed value is shown as it is until the agent lists it under a name.
+  // A typed value is its own name until the agent lists the value.
   const chosen = listed ?? (value === '' ? null : { value, name: value });
   const hasNone = option.options.length === 0;
   return (

@@ -28,7 +28,10 @@ function roomFor(width: BarWidth, isBusy: boolean): number {
   return width === 'middling' || isBusy ? 2 : 3;
 }
 
-/** Splits the options into those in the bar and the others. If only one fits, it is the mode. */
+/**
+ * Splits the options into the options in the bar and all others. If only one option fits into the bar, it is the
+ * mode.
+ */
 function divide(
   options: ConfigOption[],
   room: number,
@@ -40,8 +43,8 @@ function divide(
 }
 
 /**
- * The settings of a session that its agent offers, such as model, permission mode and thinking. Typing in the composer
- * does not render them again.
+ * The settings of a session that its agent offers, such as model, permission mode and thinking. Memoized, so that
+ * typing in the composer does not render the settings again.
  */
 export const ConfigSelects = memo(function ConfigSelects(props: ConfigSelectsProps) {
   const { options, width, isBusy, isLastKnown, onChange } = props;

@@ -6,8 +6,8 @@ import { count } from '../words/amounts.ts';
 import css from './Composer.module.css';
 
 /**
- * The part of a draft that the field shows: only its start, read-only, if laying out the whole draft would freeze the
- * page. `onPastedText` gets each paste first and may take it.
+ * The text that the field shows: the draft, or only its start, read-only, if laying out the whole draft would freeze
+ * the page. `onPastedText` is called first with each pasted text, and returns whether it has taken the text.
  */
 export function useLongDraft(
   draft: string,

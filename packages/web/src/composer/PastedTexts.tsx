@@ -8,10 +8,10 @@ import { PiecedText } from '../look/PiecedText.tsx';
 import { focusComposer } from './focus-composer.ts';
 import css from './PastedTexts.module.css';
 
-/** A pasted text of this length (characters) or more is kept beside the field, because it would make typing slow. */
+/** A pasted text of so many characters or more is kept outside the field, because it would make typing slow. */
 const long = 4_000;
 
-/** Long texts that were pasted into a message. They are sent unchanged, after the typed text. */
+/** Long texts that were pasted into a message. The pasted texts are sent unchanged, after the text of the field. */
 export interface Pasted {
   texts: readonly string[];
   remove: (index: number) => void;
@@ -105,7 +105,7 @@ export function PastedTexts({ pasted, draft, onDraft }: PastedTextsProps) {
   );
 }
 
-/** `3,000 lines`; a text of one line is counted in characters. */
+/** The length of a text for people, for example `3,000 lines`; a text of one line is counted in characters. */
 function amountOf(text: string): string {
   const lines = text.trimEnd().split('\n').length;
   const [amount, unit] = lines > 1 ? [lines, 'line'] : [text.length, 'character'];

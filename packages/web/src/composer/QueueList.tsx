@@ -15,9 +15,9 @@ interface QueueListProps {
   queue: readonly QueuedMessage[];
   onEdit: (turnId: string, message: string) => void;
   onRemove: (turnId: string) => void;
-  /** Puts a message before another one, or last. */
+  /** Moves a message before another message, or to the end. */
   onMove: (turnId: string, before?: string) => void;
-  /** Sends the message into the running turn, or makes it the next one. */
+  /** Steers the message into the running turn, or makes it the next message. */
   onNow: (turnId: string) => void;
   /** Whether the agent takes messages during a turn. */
   canSteer: boolean;
@@ -98,8 +98,8 @@ function Paused({ onResume }: { onResume: () => void }) {
 }
 
 /**
- * Returns a function to call before a message is moved. When the queue has changed, the focused control gets the focus
- * back, which it loses as it moves.
+ * Returns a function that must be called before a message is moved. Focuses the same control again after the queue
+ * has changed, because a control that moves loses the focus.
  */
 function useRestoredFocus(queue: readonly QueuedMessage[]): () => void {
   const focused = useRef<Element>(null);
@@ -117,11 +117,11 @@ interface QueuedProps {
   queued: QueuedMessage;
   onEdit: (message: string) => void;
   onRemove: () => void;
-  /** Undefined for the first message. */
+  /** Undefined if the message is the first one. */
   onUp: (() => void) | undefined;
-  /** Undefined for the last message. */
+  /** Undefined if the message is the last one. */
   onDown: (() => void) | undefined;
-  /** Undefined if it is the next one already. */
+  /** Undefined if the message is already the next one to be sent. */
   onNow: (() => void) | undefined;
   now: Words;
 }
@@ -211,7 +211,7 @@ function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, now }: QueuedPr
   );
 }
 
-/** The move of a message by Alt and an arrow key. */
+/** The function that moves a message when Alt and an arrow key are pressed; undefined for any other key. */
 function moveBy(
   { altKey: isAlt, ctrlKey, metaKey, key }: KeyboardEvent,
   { onUp, onDown }: Pick<QueuedProps, 'onUp' | 'onDown'>,

@@ -28,7 +28,7 @@ it('a typed command shows its hint until its argument is typed', () => {
   expect(commandHint(hinted, '/clear ')).toBeUndefined();
 });
 
-it('an alias finds its command, after commands whose names match, and shows the hint', () => {
+it('a command whose alias matches comes after commands whose names match, and shows its hint', () => {
   const named = [
     { name: 'usage', description: '', aliases: ['cost', 'stats'] },
     { name: 'clear', description: '', hint: 'name', aliases: ['reset'] },

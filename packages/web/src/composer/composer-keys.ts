@@ -33,7 +33,7 @@ export function useComposerKeys(keys: ComposerKeys) {
     tab.onKey(event);
     if (isBackTab(event) && !tab.leaves() && cycleMode()) return event.preventDefault();
     if (isSecondEscape(event)) {
-      // The key itself would close the dialog.
+      // Otherwise this key press would also close the dialog that opens.
       event.preventDefault();
       return onTakeBack();
     }
@@ -41,7 +41,7 @@ export function useComposerKeys(keys: ComposerKeys) {
     if (step !== undefined && onRecall(step)) return event.preventDefault();
     if (event.key !== 'Enter') return;
     const isCommand = hasCommandKey(event.nativeEvent);
-    // The key begins a new line, so it must not answer the docked request.
+    // On a phone, Enter begins a new line, so it must not answer the docked request.
     if (isTouch() && !isCommand) return event.stopPropagation();
     if (event.shiftKey || isEmpty) return;
     event.preventDefault();
@@ -66,7 +66,7 @@ function stepOf(
 
 /**
  * Replaces a backslash before the cursor by a line break, as the agents' terminals do. Returns whether there was a
- * backslash.
+ * backslash before the cursor.
  */
 function breakLineAtBackslash(field: HTMLTextAreaElement | null): boolean {
   if (field === null) return false;
@@ -85,7 +85,7 @@ const tooSoon = 400;
 
 /**
  * Returns a function to call with each key event; it returns whether the key is the second of two presses of Escape.
- * Only presses that do nothing else count: those in an empty field while no turn runs.
+ * Only presses without another effect count: those in an empty field while no turn runs.
  */
 function useDoubleEscape({
   isEmpty,
@@ -109,7 +109,7 @@ function useDoubleEscape({
 
 /**
  * Whether Shift+Tab moves the focus instead of changing the mode: after Escape, and while a person moves backwards
- * through the page with Shift+Tab. Any other key in the field, or a click, ends this.
+ * through the page with Shift+Tab. Any other key in the field, or a click, makes Shift+Tab change the mode again.
  */
 function useLeavesByTab() {
   const leaves = useRef(false);
@@ -167,7 +167,7 @@ export function useModeKey(
         : given,
     [given, isPending, wanted],
   );
-  /** Returns whether there is a mode to step to. */
+  /** Steps to the next mode; returns false if there is none. */
   const cycle = (): boolean => {
     if (option === undefined || current === undefined) return false;
     const next = nextChoice({ ...option, currentValue: current });

@@ -72,13 +72,13 @@ it('a choice is found by words of its name and group, in any order', () => {
   expect(isFound(choice, 'large 4')).toBe(false);
 });
 
-it('an agent’s own option shows its name', () => {
+it('an option that only this agent has is shown with its name', () => {
   expect(isSelfExplanatory(option(['a'], { category: 'model' }))).toBe(true);
   expect(isSelfExplanatory(option(['a'], { category: 'web_search' }))).toBe(false);
   expect(isSelfExplanatory(option(['a']))).toBe(false);
 });
 
-it('Shift+Tab steps through Codex’s plan mode, else the option with the category `mode`, without modes that never ask', () => {
+it('Shift+Tab changes Codex’s plan mode, or else the option with the category `mode`, and skips modes that never ask', () => {
   const approvals = option(['read-only', 'auto', 'full-access'], { id: 'm', category: 'mode' });
   const plan = option(['default', 'plan'], { id: 'collaboration_mode' });
   expect(cycledMode([approvals, plan])?.id).toBe('collaboration_mode');
@@ -88,7 +88,7 @@ it('Shift+Tab steps through Codex’s plan mode, else the option with the catego
   expect(cycledMode([option(['ask', 'yolo'], { category: 'mode' })])).toBeUndefined();
 });
 
-it('the first choice follows the last one, and any choice that is not listed', () => {
+it('after the last choice, and after a choice that is not listed, comes the first choice', () => {
   const next = (currentValue: string) =>
     nextChoice(option(['a', 'b', 'c'], { currentValue }))?.value;
   expect(['a', 'b', 'c', 'other'].map(next)).toEqual(['b', 'c', 'a', 'a']);

@@ -62,7 +62,10 @@ export function isSelfExplanatory({ category }: ConfigOption): boolean {
   return category === 'model' || category === 'mode' || category === 'thought_level';
 }
 
-/** Modes in which the agent never asks for permission. Shift+Tab skips them; they must be chosen in the list. */
+/**
+ * Modes in which the agent never asks for permission. Shift+Tab skips these modes; a person must choose them in the
+ * list.
+ */
 const askingNothing: ReadonlySet<string> = new Set([
   'bypassPermissions',
   'dontAsk',

@@ -5,11 +5,11 @@ const openers = new Map<string, () => void>();
 
 /** Opens the select of a setting; does nothing if the session has no such setting. */
 export function openSetting(id: string): void {
-  // The message field takes the focus first.
+  // Wait until the message field has taken the focus, so that the select then gets it.
   setTimeout(() => openers.get(id)?.(), 0);
 }
 
-/** Lets `openSetting` open these settings while the component is shown. `ids` are separated by spaces. */
+/** While the component is shown, `openSetting` opens it for these settings. `ids` are separated by spaces. */
 export function useOpener(ids: string, open: () => void): void {
   useEffect(() => {
     const own = ids.split(' ').filter((id) => id !== '');

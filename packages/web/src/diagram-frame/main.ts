@@ -5,7 +5,7 @@
 import mermaid from 'mermaid';
 import { limits } from './limits.ts';
 
-/** A font that images can use. */
+/** A font of the system, because an image can load no other fonts. */
 const fontFamily = 'system-ui, sans-serif';
 
 /** Settings that a diagram's directives cannot change. */

@@ -18,7 +18,7 @@ interface DiffViewProps extends Omit<DiffLinesProps, 'diff'> {
 
 interface DiffLinesProps {
   diff: LineDiff;
-  /** Lines shown at first, unless only a few more would be hidden. */
+  /** The number of lines that are shown at first; if only a few more lines would be hidden, all are shown. */
   visible?: number | undefined;
   /** Whether a person must see the whole text: then only text that is too long for one layout is folded. */
   mustShowAll?: boolean;
@@ -92,7 +92,7 @@ export function DiffLines({ diff, visible = visibleLines, mustShowAll = false }:
   );
 }
 
-/** The number of these lines that are laid out at a time. */
+/** The number of lines, from the first, that are laid out together. */
 function piece(lines: readonly DiffLine[]): number {
   let characters = 0;
   const end = lines.slice(0, step).findIndex(({ text }) => {

@@ -43,7 +43,7 @@ it('lines have their numbers in the file if the agent reports the first line’s
   ]);
 });
 
-it('hunks keep their line numbers, and each line is in the coloured text', () => {
+it('hunks keep their line numbers, and the coloured text contains every shown line', () => {
   const hunks = [
     { oldStart: 10, newStart: 12, lines: [' a', '-b', '+B'] },
     { oldStart: 30, newStart: 32, lines: ['+c', ' d', String.raw`\ No newline at end of file`] },

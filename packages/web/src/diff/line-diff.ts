@@ -5,7 +5,7 @@ import type { ChangedFile, DiffHunk, FileDiff } from '@liminal/protocol';
 export interface DiffLine {
   kind: 'added' | 'removed' | 'same' | 'gap';
   text: string;
-  /** Line numbers, from 1, in the texts that are compared, on the side or sides that have the line. */
+  /** The line's number, from 1, in the old and in the new compared text; absent on the side that lacks the line. */
   oldLine?: number;
   newLine?: number;
   /** The line's number in the file, if known: in the new file, or in the old file for a removed line. */

@@ -45,13 +45,16 @@ interface SidePaneProps extends Omit<FilePaneProps, 'files'> {
   children: ReactNode;
 }
 
-/** The pane beside the conversation. It takes the focus when it opens, so that keys scroll it and Escape closes it. */
+/**
+ * The pane beside the conversation. The pane takes the focus when it opens, so that keys scroll the file and Escape
+ * closes the pane.
+ */
 function SidePane({ title, target, onClose, children }: SidePaneProps) {
   const ref = useRef<HTMLElement>(null);
   useEffect(() => ref.current?.focus(), [target]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
-    // Otherwise Escape would stop the agent or reject its request.
+    // Stop the event, because Escape would also stop the agent or reject its request.
     event.preventDefault();
     event.stopPropagation();
     onClose();

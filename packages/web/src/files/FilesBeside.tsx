@@ -8,7 +8,7 @@ import { type SessionFiles, SessionFilesContext } from './files.ts';
 import css from './FilesBeside.module.css';
 import { KnownFiles } from './known-files.ts';
 
-// Fetched when a file is first opened.
+// The code is fetched when a person opens the first file.
 const FilePane = lazyComponent(() => import('./FilePane.tsx'));
 
 interface FilesBesideProps {
@@ -35,16 +35,16 @@ export function FilesBeside({ view, children }: FilesBesideProps) {
       known,
       open: (next) => {
         const { activeElement } = document;
-        // A link inside the pane disappears with the file that it was in.
+        // Ignore a link inside the pane as opener: it disappears with the file that contains it.
         if (activeElement?.closest('[data-file-pane]') === null) opener.current = activeElement;
-        // A new object, so that a file that is already open is read again.
+        // Set a new object, so that the pane reads a file again that is already open.
         setTarget({ ...next });
       },
       read: (path) => requests.readFile(sessionId, path),
     }),
     [folder, known, requests, sessionId],
   );
-  // Only after the pane is gone: while the pane covers the page, nothing behind it can take the focus.
+  // Move the focus only when the pane is gone: while it covers the page, no element behind it can take the focus.
   useEffect(() => {
     if (target !== undefined || opener.current === null) return;
     if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();

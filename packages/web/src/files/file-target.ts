@@ -1,4 +1,4 @@
-/** A place in a file: the path as it was written, and the lines. */
+/** A place in a file: the path in its written form, and the lines. */
 export interface FileTarget {
   path: string;
   /** From 1. */

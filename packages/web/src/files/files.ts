@@ -21,7 +21,7 @@ export function useSessionFiles(): SessionFiles | undefined {
   return useContext(SessionFilesContext);
 }
 
-/** The file that a piece of code names, if a tool of the session used that file. */
+/** The file that a piece of code names; undefined if no tool of the session has used such a file. */
 export function useNamedFile(code: string): FileTarget | undefined {
   const known = useSessionFiles()?.known;
   const target = codeTarget(code);

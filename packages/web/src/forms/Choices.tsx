@@ -131,8 +131,8 @@ export function ChoiceSelect(props: ControlProps<OneField>) {
 }
 
 /**
- * The preview of a choice. It is Markdown only if it has a code fence, so that drawings made of characters stay as they
- * are.
+ * The preview of a choice. The preview is rendered as Markdown only if it has a code fence, so that drawings made of
+ * characters keep their form.
  */
 function Preview({ of, text }: { of: string; text: string }) {
   return (

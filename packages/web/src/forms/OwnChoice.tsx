@@ -4,7 +4,7 @@ import look from '../look/form.module.css';
 import css from './FormFields.module.css';
 import { labelOf } from '../words/label.ts';
 
-/** The person's own answer; its text stays while something else is chosen. */
+/** The person's own answer; `text` is kept while another choice is chosen. */
 export interface OwnAnswer {
   text: string;
   isChosen: boolean;

@@ -17,7 +17,10 @@ const inputTypes: Record<TextFormat, string> = {
  * (characters).
  */
 const oneLine = { most: 200, initial: 50 };
-/** Fewest lines of a text field at first. All of its text is visible, because an unchanged text is sent as it is. */
+/**
+ * Fewest lines of a text field at first. The field shows its whole text, because a person may send an initial text
+ * unchanged.
+ */
 const rows = 3;
 
 /** A text or a number. Numbers stay text until they are sent: a browser's number field loses invalid input. */
@@ -30,7 +33,7 @@ export function TextInput(props: ControlProps<TextField | NumberField>) {
     'aria-required': field.isRequired,
     'aria-invalid': isInvalid,
     'aria-describedby': describedBy,
-    // Browsers offer to store a password unless it is called new.
+    // The value `new-password` keeps browsers from offering a stored password.
     autoComplete: isHidden ? 'new-password' : 'off',
   };
   if (field.kind === 'text' && isLong(field)) {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Answers, checkForm, initialAnswers } from './check-answers.ts';
 
-/** The result of a form with one field, `it`, and this answer. */
+/** The content, or the problem, for a form with one field `it` and this answer. */
 function check(field: object, answer: Answers[string], required = true) {
   const form = Form.parse({ properties: { it: field }, required: required ? ['it'] : [] });
   const { content, problems } = checkForm(readFields(form), { it: answer });
@@ -108,7 +108,7 @@ it('for any form, the answer fits the schema, or each problem has a message', ()
     format: anything,
     minItems: anything,
   });
-  // Incoming JSON loses this name: see below.
+  // Leave out this name, because incoming JSON loses it: see the test below.
   const name = fc.string().filter((text) => text !== '__proto__');
   const forms = fc.record({
     properties: fc.dictionary(name, field, { maxKeys: 4 }),
@@ -127,7 +127,7 @@ it('for any form, the answer fits the schema, or each problem has a message', ()
         const sentences = [...problems.values()];
         expect(content === undefined).toBe(sentences.length > 0);
         expect(FormContent.optional().safeParse(content).success).toBe(true);
-        // The server checks by the same rules.
+        // The server's check must accept the content.
         expect(content && formProblem(Form.parse(raw), content)).toBeUndefined();
         expect(sentences.filter((sentence) => !/^[A-Z]/.test(sentence))).toEqual([]);
       }

@@ -44,7 +44,9 @@ export function checkForm(fields: readonly Field[], answers: Answers): CheckedFo
   };
 }
 
-/** The answer's value as it is sent; undefined without an answer. A text that is not a number becomes `NaN`. */
+/**
+ * The answer's value as it is sent; undefined if the field has no answer. A text that is not a number becomes `NaN`.
+ */
 function formValue(field: Field, answer: FieldValue): FormValue | undefined {
   switch (field.kind) {
     case 'switch':

@@ -16,7 +16,7 @@ export interface ControlProps<F extends Field> {
   isInvalid: boolean;
 }
 
-/** More choices than this go into a list that opens. */
+/** The most choices that are all visible; more choices are in a list that opens. */
 const most = 6;
 
 /** Whether all choices are visible, as a group of controls, which cannot have a label element. */

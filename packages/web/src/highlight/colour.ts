@@ -48,7 +48,7 @@ function settle(lines: ColouredLines | undefined): void {
   sendNext();
 }
 
-/** Leaves the first piece plain, and starts a new worker for the next. */
+/** Resolves the first piece without colours, and starts a new worker for the next piece. */
 function giveUp(): void {
   worker?.terminate();
   worker = undefined;
@@ -60,7 +60,7 @@ function startWorker(): Worker {
   started.addEventListener('message', ({ data }: MessageEvent<ColourResult>) => {
     if (data.id === count) settle(data.lines);
   });
-  // Loading failed: the next piece tries again.
+  // The worker could not be loaded: the next piece of code starts it again.
   started.addEventListener('error', giveUp);
   return started;
 }

@@ -21,7 +21,7 @@ it('consecutive tokens of one colour become one, with the space around them', ()
   ]);
 });
 
-it('an empty or blank line stays as it is', () => {
+it('a line that is empty or blank is not changed', () => {
   expect(joinTokens([])).toEqual([]);
   expect(joinTokens([token(4, '    ', 'black')])).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 /** A piece of code and its style. */
 export interface ColouredToken {
-  /** Index of the piece in the code. */
+  /** The index at which the piece begins in the code. */
   offset: number;
   content: string;
   /** CSS declarations. */

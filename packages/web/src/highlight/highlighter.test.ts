@@ -43,7 +43,7 @@ it.each(['', 'text', 'constructor', '__proto__', 'no such language'])(
   },
 );
 
-it('a slow machine colours the first line of a language as well as the others', async () => {
+it('even on a slow machine, the first line in a language gets the same colours as later lines', async () => {
   const line = 'import { readFileSync } from "node:fs"; // read';
   let time = 0;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => (time += 1_000));

@@ -16,8 +16,8 @@ const readable = {
 let starting: Promise<HighlighterCore> | undefined;
 
 /**
- * Starts the highlighter when first needed. It uses JavaScript's regular expressions, because the page's policy forbids
- * WebAssembly.
+ * Starts the highlighter when first needed. The highlighter uses JavaScript's regular expressions, because the page's
+ * policy forbids WebAssembly.
  */
 async function startHighlighter(): Promise<HighlighterCore> {
   const [{ createHighlighterCore }, { createJavaScriptRegexEngine }, light, dark] =
@@ -42,7 +42,7 @@ export async function highlight(code: string, name: string): Promise<ColouredLin
   const language = findLanguage(name);
   if (language === undefined) return undefined;
   starting ??= startHighlighter().catch((error: unknown) => {
-    // The next piece of code tries again, since the server may be back.
+    // Forget the failure, so that the next piece of code tries again: the server may be back.
     starting = undefined;
     throw error;
   });
@@ -55,8 +55,8 @@ export async function highlight(code: string, name: string): Promise<ColouredLin
     lang,
     themes: { light: 'github-light', dark: 'github-dark' },
     colorReplacements: readable,
-    // By default a line that takes long stays half coloured, for example the first line of a language on a slow
-    // machine. `colour.ts` limits the time for the whole code.
+    // 0 removes the time limit per line: with Shiki's default, a line that takes long stays half coloured, for
+    // example the first line in a language on a slow machine. `colour.ts` limits the time for the whole code instead.
     tokenizeTimeLimit: 0,
     defaultColor: 'light-dark()',
   });

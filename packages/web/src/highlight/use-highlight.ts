@@ -4,7 +4,9 @@ import type { ColouredLines } from './coloured-lines.ts';
 
 /** Longer code (characters) stays plain: rendering all its colours would block the page. */
 const longest = 100_000;
-/** Code with more coloured pieces also stays plain: each is an element, and one line may have all of them. */
+/**
+ * Code with more coloured pieces also stays plain: each piece is an element of the page, and all may be in one line.
+ */
 const mostTokens = 10_000;
 
 /** Recently coloured code, so that it does not flash when it is shown again. */
@@ -22,7 +24,7 @@ export function useHighlight(code: string, language: string): ColouredLines | un
     if (isPlain || recent.has(key)) return undefined;
     let wanted = true;
     void colour(code, language).then((lines) => {
-      // Without colours the code is still complete.
+      // Code without colours stays readable, so failures are ignored.
       if (lines === undefined || tokensIn(lines) > mostTokens) return;
       cacheLines(key, lines);
       if (wanted) setColoured({ key, lines });

@@ -17,8 +17,8 @@ export function ArchivedNote({ session }: { session: SessionSummary | undefined 
         look="quiet"
         onClick={(event) => {
           unarchive(session);
-          // The button disappears, so move the focus. Not to the composer on a phone, where that would open the
-          // keyboard.
+          // The button disappears, so the focus must move: to the composer, but not on a phone, where that would open
+          // the keyboard.
           if (
             event.nativeEvent instanceof PointerEvent &&
             event.nativeEvent.pointerType === 'touch'

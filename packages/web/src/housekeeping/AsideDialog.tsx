@@ -11,7 +11,7 @@ import css from './AsideDialog.module.css';
 
 interface AsideDialogProps {
   session: SessionSummary;
-  /** Sent at once, unless it is empty and must be typed first. */
+  /** The question to send at once; empty if the person must type it first. */
   question: string;
   onClose: () => void;
 }
@@ -19,7 +19,10 @@ interface AsideDialogProps {
 /** Each session's last question and answer, kept until the page is closed. */
 const lastAnswers = new Map<string, { question: string; answer: string }>();
 
-/** Asks a session's model a question beside the conversation: neither question nor answer becomes part of it. */
+/**
+ * Asks a session's model a question beside the conversation: neither the question nor the answer becomes part of the
+ * conversation.
+ */
 export default function AsideDialog({ session, question, onClose }: AsideDialogProps) {
   const { requests } = useClient();
   const { sessionId } = session;
@@ -37,7 +40,7 @@ export default function AsideDialog({ session, question, onClose }: AsideDialogP
       .aside(sessionId, asked.question)
       .then(
         (found) => {
-          // Even if the dialog was closed in the meantime: the answer is stored nowhere else.
+          // Keep the answer even if the dialog was closed in the meantime, because the answer is stored nowhere else.
           lastAnswers.set(sessionId, { question: asked.question, answer: found.answer });
           if (isShown) setAnswer(found.answer);
         },

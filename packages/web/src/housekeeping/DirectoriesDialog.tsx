@@ -16,7 +16,7 @@ interface DirectoriesDialogProps {
   onClose: () => void;
 }
 
-/** The folders that a session has beside its project's. */
+/** Shows and changes the folders that a session may use in addition to its project's folder. */
 export default function DirectoriesDialog({ session, onClose }: DirectoriesDialogProps) {
   const { sessionId, projectDir } = session;
   const { requests } = useClient();

@@ -14,7 +14,7 @@ import css from './RowList.module.css';
 import { labelOf } from '../words/label.ts';
 
 interface GrantsDialogProps {
-  /** Any session of the project. */
+  /** The session whose project's permissions are shown; any session of the project will do. */
   session: SessionSummary;
   onClose: () => void;
 }

@@ -19,7 +19,7 @@ import css from './RowList.module.css';
 
 interface SetupDialogProps {
   session: SessionSummary;
-  /** The part that is shown first. */
+  /** The kind of setup to which the dialog scrolls first. */
   kind?: SetupKind | undefined;
   onClose: () => void;
 }
@@ -77,7 +77,7 @@ export default function SetupDialog({ session, kind, onClose }: SetupDialogProps
   );
 }
 
-/** The facts that the page itself knows about the session. */
+/** The facts about the session that the page knows without asking the agent. */
 function sessionFacts(
   info: SessionInfo | undefined,
   servers: readonly McpServerState[],

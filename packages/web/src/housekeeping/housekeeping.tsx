@@ -40,7 +40,7 @@ export interface Housekeeping {
   showAside: (session: SessionSummary, question: string) => void;
   /** Deletes the session after a question. */
   delete: (session: SessionSummary) => void;
-  /** The session was deleted, here or elsewhere: its tab is closed. */
+  /** Must be called when a session was deleted, here or elsewhere: its tab is closed. */
   deleted: (sessionId: string) => void;
   /** Shows a short message about an action. */
   showToast: (text: string) => void;

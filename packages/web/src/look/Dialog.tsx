@@ -23,8 +23,8 @@ function openerOf(focused: Element | null): Element | null {
 }
 
 /**
- * A modal dialog. It is the browser's own, keeps the focus inside, restores it afterwards, and closes on Escape and on
- * Back. The main control is marked with `data-autofocus`.
+ * A modal dialog. The dialog is the browser's own: the focus stays inside and is restored afterwards, and Escape and
+ * Back close the dialog. The main control is marked with `data-autofocus`.
  */
 export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
@@ -36,7 +36,7 @@ export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps
     if (dialog === null) return undefined;
     const opener = openerOf(document.activeElement);
     if (!dialog.open) dialog.showModal();
-    // Otherwise the browser focuses the first control, which is the close button.
+    // Focus the main control, because the browser focuses the first control, which is the close button.
     dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     return () => {
       // A dialog that is removed while it is open does not restore the focus.

@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react';
 
 interface GuardProps {
   children: ReactNode;
-  /** Shown instead if rendering the children fails. */
+  /** Rendered in place of the children if rendering them fails. */
   fallback: ReactNode;
   /** The content; a new value renders the children again after an error. */
   of: unknown;

@@ -7,7 +7,7 @@ interface LinkedTextProps extends ComponentProps<'p'> {
 
 /** Text whose web addresses are links, without a paragraph around it. */
 export function Linked({ text }: { text: string }) {
-  // Every second part is an address; punctuation after it belongs to the sentence.
+  // The parts at odd indexes are addresses; punctuation after an address belongs to the sentence.
   const parts = text.split(/(https?:\/\/[^\s<>"'`]*[^\s<>"'`.,:;!?)\]}])/);
   return parts.map((part, index) =>
     index % 2 === 0 ? (

@@ -27,7 +27,7 @@ export function PiecedText({ text, draw = (piece) => piece }: PiecedTextProps) {
   });
 }
 
-/** Content that is laid out by itself inside a line. */
+/** A piece of text inside a line, which the browser lays out separately. */
 export function TextPiece({ children }: { children: ReactNode }) {
   return <span className={css.piece}>{children}</span>;
 }

@@ -39,7 +39,7 @@ function drawMarked(pieces: ReturnType<typeof splitHidden>): ReactNode {
 
 function HiddenMark({ character }: { character: string }) {
   return (
-    // `bdi` isolates the character, so that it does not change the direction of the text after it.
+    // `bdi` isolates the character, so that it does not change the writing direction of the text after it.
     <bdi className={css.mark} title="A character that is not seen">
       <span className={css.name}>{codePointName(character)}</span>
       <span className={css.character} aria-hidden="true">

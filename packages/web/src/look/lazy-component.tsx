@@ -24,7 +24,7 @@ async function fetchAllParts(): Promise<void> {
   for (const part of parts) {
     await whenIdle();
     await part.fetch();
-    // The other parts would also fail: they are fetched once the server is back.
+    // Stop, because fetching the other parts would also fail: they are fetched once the server is back.
     if (part.hasFailed()) return;
   }
 }
@@ -63,8 +63,8 @@ function retryStyles(): void {
 
 /**
  * A component whose code is fetched ahead, or when it is first rendered. Until the code is loaded, `fallback` is
- * rendered; if the fetch fails, until `fetchMissingParts`. React's `lazy` would delay the component by up to 300 ms
- * after its code is loaded, as it does for everything that was suspended.
+ * rendered; if fetching fails, `fallback` stays until `fetchMissingParts` has fetched the code. React's `lazy` would
+ * delay the component by up to 300 ms after its code is loaded, as it does for everything that was suspended.
  */
 export function lazyComponent<Props extends object>(
   fetch: () => Promise<{ default: ComponentType<Props> }>,
@@ -95,7 +95,7 @@ export function lazyComponent<Props extends object>(
     return () => void mounted.delete(onChange);
   };
   return function Fetched(props: Props): ReactNode {
-    // Not in an effect, which would start only after the page is painted.
+    // Start fetching here, because an effect would start only after the page is painted.
     useState(() => void fetchOnce());
     const { Code } = useSyncExternalStore(subscribe, () => state);
     return Code === undefined ? fallback(props) : <Code {...props} />;

@@ -8,7 +8,7 @@ const longest = { slow: 1_000, plain: 20_000 };
 /** Most characters of a text that is cut to one line, on a page of any width: as many as a piece may have. */
 export const mostInLine = 1_000;
 
-/** How far to go back (code units) for a cut that does not split a character. */
+/** How far back (in code units) to search for a place where a cut does not split a character. */
 const farthestBack = 40;
 
 /** Code units that belong to the character before them: marks, joiners, the second half of a surrogate pair. */
@@ -58,7 +58,10 @@ interface TextFragment {
   readonly text: string;
 }
 
-/** Cuts spans as `textPieces` cuts their text. Returns the spans of each piece. */
+/**
+ * Cuts spans at the same places at which `textPieces` cuts their joined text. Returns, for each piece, the spans in
+ * it.
+ */
 export function spanPieces<Item extends TextFragment>(spans: readonly Item[]): Item[][] {
   const length = spans.reduce((sum, { text }) => sum + text.length, 0);
   if (length <= longest.slow) return spans.length === 0 ? [] : [[...spans]];
@@ -80,7 +83,10 @@ export function spanPieces<Item extends TextFragment>(spans: readonly Item[]): I
 const slow =
   /[^\p{sc=Zyyy}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu;
 
-/** More such letters in a field would freeze the page at each key: a field cannot be laid out in pieces. */
+/**
+ * With more letters of such scripts in a field, the page would freeze at each key: a field cannot be laid out in
+ * pieces.
+ */
 export const slowLettersToEdit = 20_000;
 
 /** Whether a text has more than `most` of these letters, so that laying it out as one block would freeze the page. */

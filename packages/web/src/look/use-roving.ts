@@ -48,7 +48,7 @@ export function useRoving<E extends HTMLElement>(direction: 'row' | 'column'): R
     if (list === null || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const all = stopsIn(list);
     const { activeElement } = document;
-    // The focus may also be on the element beside an entry, after a click there.
+    // After a click, the focus may also be on the element beside an entry.
     const from = [activeElement, activeElement?.previousElementSibling];
     const at = all.findIndex((one) => from.includes(one));
     const next = at < 0 ? undefined : all[nextIndex(event.key, at, all.length, direction)];

@@ -59,7 +59,10 @@ function CodeText({ code, lang, open, action }: CodeBlockProps & { action?: Reac
   );
 }
 
-/** Folds long code. Code that grew on the page stays unfolded: folding would make the page jump. */
+/**
+ * Folds long code. Code that was still growing when it was shown stays unfolded, because folding it would make the
+ * page jump.
+ */
 function useFold(code: string, open: boolean) {
   const [chosen, setChosen] = useRemembered<boolean | undefined>(`code ${code}`, undefined);
   const [hasGrown, setGrown] = useState(open);

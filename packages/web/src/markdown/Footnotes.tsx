@@ -26,7 +26,7 @@ function NoteItem({ note, ...rest }: FootnotesProps & { note: Footnote }) {
   const { label, number, source } = note;
   const id = rest.noteId(label);
   return (
-    // Gets the focus when its mark is pressed, so that Tab leads to the back link.
+    // The footnote gets the focus when its mark is pressed, so that the next Tab leads to its back link.
     <li id={id} tabIndex={-1} className={css.note} dir="auto">
       <span className={css.number}>{number}.</span>
       <div className={css.content}>

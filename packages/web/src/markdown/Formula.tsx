@@ -11,8 +11,8 @@ interface FormulaProps {
 }
 
 /**
- * A formula rendered by KaTeX, with MathML for screen readers. It may contain no links, images or ids (`trust`), and
- * macro expansion is limited.
+ * A formula rendered by KaTeX, with MathML for screen readers. The formula may contain no links, images or ids
+ * (`trust`), and macro expansion is limited.
  */
 export default function Formula({ source, display, fallback }: FormulaProps) {
   const html = useMemo(() => renderFormula(source, display), [source, display]);

@@ -22,7 +22,7 @@ export function Markdown({ children, streaming = false }: MarkdownProps) {
   const drawn = drawnLength(children);
   const read = useSteps(children.slice(0, drawn));
   const now = children.slice(0, read);
-  // Text that is already on the page as plain text, and is parsed next.
+  // Text that is not parsed yet, but is already shown as plain text; the next step parses it.
   const next = children.slice(read, Math.min(drawn, read + limits.step));
   const beyond = children.slice(drawn);
   return (
@@ -66,7 +66,7 @@ function Blocks({ children, streaming }: Required<MarkdownProps>) {
   );
 }
 
-/** How much of a text is parsed (characters). It grows in steps, so that the page stays responsive. */
+/** How many characters of a text are parsed now. The number grows in steps, so that the page stays responsive. */
 function useSteps(text: string): number {
   const [reached, setReached] = useState(0);
   const next = Math.max(reached, stepEnd(text, reached));

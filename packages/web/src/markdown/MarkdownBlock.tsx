@@ -19,7 +19,7 @@ interface MarkdownBlockProps {
   /** Whether more text is coming at the block's end. */
   open: boolean;
   references: References;
-  /** Whether the block is a footnote's definition, whose content is rendered. */
+  /** Whether the block is a footnote's definition, whose content must be rendered. */
   isNote?: boolean;
   noteId: (label: string) => string;
 }
@@ -50,9 +50,9 @@ export function MarkdownBlock(props: MarkdownBlockProps) {
 interface BlockTextProps {
   raw: string;
   open: boolean;
-  /** Markdown to put in front of the block's. */
+  /** The Markdown of the definitions, which is put in front of the block's Markdown. */
   definitions: string;
-  /** A line for each footnote with its number and label. A string, since strings compare by value. */
+  /** A line for each footnote with its number and label. The lines are one string, because strings compare by value. */
   numbers: string;
   noteId: (label: string) => string;
   isNote: boolean;

@@ -11,7 +11,9 @@ interface MarkdownImageProps {
   alt: string;
 }
 
-/** An image in an answer. An image of the project is loaded at once, one from the web only on request. */
+/**
+ * An image in an answer. An image of the project is loaded at once; an image from the web is loaded only on request.
+ */
 export function MarkdownImage({ src, alt }: MarkdownImageProps) {
   if (src.startsWith('data:')) return <img className={css.image} src={src} alt={labelOf(alt)} />;
   const target = linkTarget(src);
@@ -43,7 +45,7 @@ function ProjectImage({ path, alt }: { path: string; alt: string }) {
   const name = alt || path;
   const open = () => files?.open({ path });
   if (found?.path !== path || found.src === undefined) {
-    // A link instead: the file pane shows why the image cannot be shown.
+    // Show a link: the file pane that it opens shows why the image cannot be shown.
     return (
       <button type="button" className={css.missing} onClick={open}>
         Image: {name}
@@ -58,9 +60,9 @@ function ProjectImage({ path, alt }: { path: string; alt: string }) {
 }
 
 /**
- * An image from the web. It is loaded only on a click, since loading it would reveal to the author of the text that and
- * from where it was read. It is loaded in a frame of its own, since this page's policy allows no images from other
- * origins.
+ * An image from the web. The image is loaded only on a click, because loading it would show the text's author that,
+ * and from where, the text was read. The image is loaded in a frame of its own, because this page's policy allows no
+ * images from other origins.
  */
 function RemoteImage({ src, alt }: MarkdownImageProps) {
   const [isWanted, setWanted] = useRemembered(`image ${src}`, false);

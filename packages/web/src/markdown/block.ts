@@ -6,7 +6,7 @@ export interface Definition {
   source: string;
 }
 
-/** A piece of Markdown that is rendered by itself. Its text no longer changes once another block follows. */
+/** A piece of Markdown that is rendered by itself. The block's text no longer changes once another block follows. */
 export interface Block {
   /** The block's position in the message: a stable key while the message grows. */
   key: number;

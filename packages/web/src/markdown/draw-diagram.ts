@@ -1,8 +1,8 @@
 import { limits } from '../diagram-frame/limits.ts';
 
 /**
- * The page that draws diagrams. Its own policy (the server's `static.ts`) lets it load nothing and sandboxes it: its
- * origin is opaque, so it can reach neither this page nor the server.
+ * The page that draws diagrams. The server's policy for that page (in its `static.ts`) forbids all loading, and
+ * sandboxes the page: its origin is opaque, so that it can reach neither the app's page nor the server.
  */
 const framePath = '/diagram-frame.html';
 
@@ -23,7 +23,7 @@ export async function drawDiagram(code: string, isDark: boolean): Promise<string
   if (code.length > limits.characters || code.split('\n').length > limits.lines) {
     throw new Error('The diagram is too long to be drawn.');
   }
-  // One after another: Mermaid's settings are global, and each diagram has its own time.
+  // Diagrams are drawn one after another: Mermaid's settings are global, and each diagram has its own time limit.
   const drawn = last.then(() => requestDrawing(code, isDark));
   last = drawn.catch(() => undefined);
   return drawn;
@@ -73,13 +73,13 @@ async function openFrame(): Promise<Frame> {
     element.remove();
     throw error;
   }
-  // An opaque origin cannot be named as the target.
+  // The target must be `*`, because an opaque origin has no name.
   element.contentWindow?.postMessage('', '*', [theirs]);
   port.start();
   return { element, port };
 }
 
-/** The next diagram gets another frame. */
+/** Closes the frame; the next diagram gets a new frame. */
 async function closeFrame(): Promise<void> {
   const closing = frame;
   frame = undefined;

@@ -12,7 +12,10 @@ import { MarkdownImage } from './MarkdownImage.tsx';
 import { TaskBox } from './TaskBox.tsx';
 import { Tex } from './Tex.tsx';
 
-/** Keeps links to files as they are, since they never become addresses; react-markdown filters other links. */
+/**
+ * Keeps links to files as they are, because these links never become addresses; react-markdown filters all other
+ * links.
+ */
 export function transformUrl(url: string, key: string): string {
   if (key === 'src' && /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,]/i.test(url))
     return url;
@@ -55,7 +58,7 @@ const InLink = createContext(false);
 function MarkdownLink({ href, children }: { href: string; children: ReactNode }) {
   const target = linkTarget(href);
   if (target !== undefined) return <FileLink target={target}>{children}</FileLink>;
-  // Without an address, the link would lead to this page.
+  // Without an address, or with only a fragment, the link would lead to this page.
   if (href === '' || href.startsWith('#')) return <span>{children}</span>;
   // Opens beside the app, without an opener or referrer.
   return (

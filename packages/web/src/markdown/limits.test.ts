@@ -49,12 +49,12 @@ describe('text that is too much for the parser', () => {
     expect(after?.raw).toBe('More.');
   });
 
-  it('is code after blank lines, even before its end has arrived', () => {
+  it('is code in a code block after blank lines, even before the block’s end has arrived', () => {
     const [block] = splitBlocks(`\n\n~~~\n${'['.repeat(5000)}\n`, emptySplit).blocks;
     expect(block?.code).toEqual({ text: `${'['.repeat(5000)}\n`, lang: '', open: true });
   });
 
-  it('is found even inside text that only looks like code', () => {
+  it('a code block is found even where the text around it only looks like code', () => {
     const text = `<!--\n\`\`\`\n-->\n\n${'['.repeat(20_000)}`;
     expect(cpuMsOf(() => splitBlocks(text, emptySplit))).toBeLessThan(500);
   });

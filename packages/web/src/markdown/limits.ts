@@ -6,7 +6,7 @@ import { isSlowBlock } from '../look/text-pieces.ts';
  * to render, and ordinary Markdown comes nowhere near it.
  */
 export const limits = {
-  /** Nesting of quotes and lists. At 2,000 the parser's stack overflows. */
+  /** Nesting of quotes and lists; at a nesting of 2,000 the parser's stack overflows. */
   nesting: 40,
   /** Columns of a table. */
   columns: 100,
@@ -16,7 +16,7 @@ export const limits = {
    * Marks that may open or close something, in one paragraph, item or row; the parser compares each with the others.
    */
   marks: 1000,
-  /** Such marks in a whole block. */
+  /** Marks that may open or close something, in a whole block. */
   blockMarks: 4000,
   /** `\(` and `\[` without an end, in one paragraph: the parser searches for the end of each. */
   openFormulas: 100,
@@ -26,11 +26,14 @@ export const limits = {
   blockLines: 1000,
   /** Characters of a block other than code. */
   blockLength: 32_000,
-  /** Characters of a message. The rest is plain text. */
+  /** Characters of a message. Beyond this limit, the rest of the message is plain text. */
   messageLength: 256_000,
-  /** Pieces of a message that end with a blank line, such as paragraphs. The rest is plain text. */
+  /**
+   * Pieces of a message that end with a blank line, such as paragraphs. Beyond this limit, the rest of the message is
+   * plain text.
+   */
   messageBlocks: 3000,
-  /** Links and footnotes that a message defines. The rest is plain text. */
+  /** Links and footnotes that a message defines. Beyond this limit, the rest of the message is plain text. */
   definitions: 300,
   /** Characters, and blocks (`stepBlocks`), that are parsed in one step; the page stays responsive between steps. */
   step: 8000,
@@ -38,8 +41,8 @@ export const limits = {
 } as const;
 
 /**
- * A line that begins an item or a heading, and so ends the paragraph before it. With more indent, the line may only
- * continue that paragraph.
+ * A line that begins an item or a heading, and so ends the paragraph before it. A line with more indent may continue
+ * the paragraph before it.
  */
 const beginsBlock = /^ {0,3}(?:[-+*]|#{1,6})[ \t]+\S/;
 /** Containers that a line begins: quotes, list items and footnotes. */
@@ -81,7 +84,7 @@ export function whyPlain(text: string): string | undefined {
   return undefined;
 }
 
-/** How many quotes and lists a line is in; the indent decides for a line that only continues them. */
+/** How many quotes and lists a line is in; if the line begins none itself, its indent shows how many it continues. */
 function nestingOf(line: string): number {
   let depth = 0;
   let at = 0;
@@ -131,10 +134,10 @@ function marksIn(line: string, { count, openFormulas }: Marks): Marks {
   return marks;
 }
 
-/** Characters that may be marks; an underscore inside a word is only a letter. */
+/** Characters that may be marks; an underscore inside a word is never a mark. */
 const markPattern = /\\[\\()[\]]|[*~[\]<`]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}_])/gu;
 
-/** The number of characters of a message that are rendered as Markdown: the whole message, or up to a blank line. */
+/** How many characters of a message are rendered as Markdown: all of them, or those up to a blank line. */
 export function drawnLength(text: string): number {
   let blocks = 0;
   let definitions = 0;

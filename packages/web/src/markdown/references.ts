@@ -16,8 +16,8 @@ export function readDefinition(
 }
 
 /**
- * The Markdown of a link's definition. Not cut from the text, since the parser gives wrong positions for two
- * consecutive definitions.
+ * The Markdown of a link's definition. The Markdown is made from the parsed values, because the parser gives wrong
+ * positions for two consecutive definitions.
  */
 function linkSource({ identifier, url, title }: LinkDefinition): string {
   const escaped = (value: string) => value.replaceAll('&', '&amp;').replaceAll(/["<>\\]/g, '\\$&');
@@ -49,7 +49,7 @@ function normalized(label: string): string {
 /** A footnote of a message. */
 export interface Footnote {
   label: string;
-  /** From 1, in the order of first use. */
+  /** The footnote's number, counted from 1 in the order of first use. */
   number: number;
   /** The Markdown of the definition. */
   source: string;
@@ -112,10 +112,10 @@ export function neededBy(labels: ReadonlySet<string>, { definitions }: Reference
   if (definitions.size === 0 || labels.size === 0) return '';
   const needed = [...labels].flatMap((label) => definitions.get(label) ?? []);
   if (needed.length === 0) return '';
-  // A footnote's definition needs no content here: the content is shown at the end of the message.
+  // A footnote's definition is added without its content, which is shown at the end of the message.
   const lines = needed.map(({ label, source }) =>
     label.startsWith('^') ? `${source.slice(0, source.indexOf(']:'))}]: .` : source,
   );
-  // The last line ends a footnote, which would otherwise include indented text after it.
+  // The last line is an unused definition: it ends a footnote, which would otherwise include indented text after it.
   return `${lines.join('\n\n')}\n\n[\u{e000}]: .\n\n`;
 }

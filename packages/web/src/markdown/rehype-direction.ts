@@ -16,7 +16,10 @@ const blocks = new Set([
   'th',
 ]);
 
-/** Sets each block's text direction by its first letter; paragraphs in a list item or quote inherit its direction. */
+/**
+ * Sets the text direction of each block by the block's first letter; paragraphs in a list item or quote inherit the
+ * item's or quote's direction.
+ */
 export function rehypeDirection() {
   return (tree: Root) => direct(tree);
 }

@@ -67,7 +67,7 @@ function fenceFrom(text: string, start: number, end: number): Fence | undefined 
   return undefined;
 }
 
-/** Pieces between blank lines; with `fenced`, a code block is one piece. */
+/** The pieces of a text between blank lines; with `fenced`, a whole code block is one piece, even with blank lines. */
 function* pieces(text: string, fenced: boolean): Generator<string> {
   let start = 0;
   while (start < text.length) {
@@ -78,7 +78,9 @@ function* pieces(text: string, fenced: boolean): Generator<string> {
   }
 }
 
-/** End of a piece that starts with a code block, or the start of a block within it. */
+/**
+ * The end of a piece: the end of the code block that begins it, or the place inside it at which a code block begins.
+ */
 function fencedEnd(text: string, start: number, end: number): number {
   const fence = fenceFrom(text, start, end);
   if (fence === undefined) return end;

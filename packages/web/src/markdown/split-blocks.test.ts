@@ -7,7 +7,7 @@ function blocksOf(text: string) {
   return splitBlocks(text, emptySplit).blocks;
 }
 
-/** Pieces that Markdown parses differently together than separately. */
+/** Pieces of Markdown that have another meaning when they are joined than alone. */
 const piece = fc.constantFrom(
   'word ',
   '\n',

@@ -11,7 +11,7 @@ import { remarkTex } from './tex-syntax.ts';
 
 const parser = unified().use(remarkParse).use(remarkGfm).use(remarkTex).use(withoutInline);
 
-/** Skips inline parsing: it does not affect where blocks begin, and is done when a block is rendered. */
+/** Skips inline parsing, which does not change where blocks begin; it is done when a block is rendered. */
 function withoutInline(this: Processor): void {
   const data = this.data() as { micromarkExtensions?: unknown[] };
   const inline = ['attention', 'codeText', 'labelStartLink', 'labelStartImage', 'labelEnd'];
@@ -32,7 +32,7 @@ export interface SplitState {
 export const emptySplit: SplitState = { text: '', blocks: [] };
 
 /**
- * Splits Markdown into blocks. If `text` continues the text of `previous`, finished blocks are the same objects, and
+ * Splits Markdown into blocks. If `text` continues the text of `previous`, finished blocks stay the same objects, and
  * only the end is parsed again.
  */
 export function splitBlocks(markdown: string, previous: SplitState): SplitState {
@@ -96,7 +96,7 @@ function startOffset(node: RootContent): number {
   return node.position?.start.offset ?? 0;
 }
 
-/** The definitions in a node. Those inside lists and quotes also apply to the whole message. */
+/** The definitions in a node. A definition inside a list or quote also applies to the whole message. */
 function definitionsIn(node: Nodes, text: string): Definition[] {
   const isOne = node.type === 'definition' || node.type === 'footnoteDefinition';
   const inside = 'children' in node ? node.children.flatMap((one) => definitionsIn(one, text)) : [];

@@ -190,7 +190,7 @@ const tokenizeFence: Tokenizer = function tokenizeFence(effects, ok, nok) {
 
 const [fenceStart, fenceEnd] = [fence(91), fence(93)];
 
-/** Matches a backslash and this bracket, with only blanks up to the end of the line. */
+/** Matches a backslash and this bracket, with only blanks after them on the line. */
 function fence(bracket: number): Construct {
   const tokenize: Tokenizer = (effects, ok, nok) => {
     const before: State = (code) => {
@@ -224,7 +224,10 @@ function fence(bracket: number): Construct {
   return { tokenize, partial: true };
 }
 
-/** Matches the next line, unless the line only continues a paragraph (of a list or a quote) outside this formula. */
+/**
+ * Matches the next line, unless that line only continues a paragraph (in a list or quote) to which this formula does
+ * not belong.
+ */
 const nextLine: Construct = {
   partial: true,
   tokenize(effects, ok, nok) {

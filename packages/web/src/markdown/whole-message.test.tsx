@@ -34,7 +34,7 @@ function whole(text: string) {
   return parts(html);
 }
 
-/** The output above the footnotes, with their numbers, and the texts of the footnotes. */
+/** The HTML above the footnotes, with the footnotes' numbers, and the texts of the footnotes. */
 function parts(html: string) {
   const at = html.search(/<\w+[^>]*(?:data-footnotes|aria-label="Footnotes")/);
   const body = (at < 0 ? html : html.slice(0, at))
@@ -87,7 +87,7 @@ describe('a message rendered block by block', () => {
         const text = pieces.join('');
         const [ours, theirs] = [byBlocks(text), whole(text)];
         expect(ours.body).toBe(theirs.body);
-        // Our page also shows unused footnotes, after the others.
+        // Our page shows unused footnotes as well, after the used footnotes.
         expect(ours.notes.slice(0, theirs.notes.length)).toEqual(theirs.notes);
       }),
       { numRuns: atLength ? 400 : 100 },

@@ -17,7 +17,7 @@ export function MentioningText({ text, blocks = [] }: MentioningTextProps) {
   for (const { path, from, to } of mentions) {
     parts.push(<PiecedText text={text.slice(done, from)} />);
     const words = text.slice(from, to);
-    // A folder cannot be shown, so it is not a link.
+    // A folder is not a link, because the file pane cannot show it.
     parts.push(path.endsWith('/') ? words : <FileLink target={{ path }}>{words}</FileLink>);
     done = to;
   }

@@ -29,7 +29,7 @@ test('a quoted mention may contain spaces, up to the end of its line', () => {
   expect(at('See @"my no" an|')).toBeUndefined();
 });
 
-test('a chosen path replaces the whole mention, and never a word directly after a lone @', () => {
+test('a chosen path replaces the whole mention; after a lone @, it replaces only the @, not the word behind it', () => {
   expect(at('See @sr|c/a.ts, then')).toEqual({ query: 'sr', replaces: '@src/a.ts' });
   expect(at('See @"my| notes.md" then')).toEqual({ query: 'my', replaces: '@"my notes.md"' });
   expect(at('See @"my| notes')).toEqual({ query: 'my', replaces: '@"my' });

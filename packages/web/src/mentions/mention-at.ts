@@ -1,7 +1,7 @@
 /** A mention that is being typed: its place, and the typed part of its path. */
 export interface TypedMention {
   from: number;
-  /** End of the text that a chosen path replaces. */
+  /** The end of the text that a chosen path will replace. */
   to: number;
   query: string;
 }
@@ -15,12 +15,12 @@ const longest = 500;
 export function mentionAt(text: string, caret: number): TypedMention | undefined {
   const start = Math.max(0, caret - longest);
   const found = begun.exec(text.slice(start, caret));
-  // The text is cut here, so the mention may begin inside a word.
+  // The search begins inside the text, so a match at its first character may begin inside a word.
   if (found === null || (found.index === 0 && start > 0)) return undefined;
   const { quoted, plain = '' } = found.groups ?? {};
   const query = quoted ?? plain;
   const rest = text.slice(caret, caret + longest);
-  // A caret directly before a word does not take the word into the mention.
+  // If nothing is typed after the @, the word behind the caret does not belong to the mention.
   const tail = quoted === undefined ? /^[^\s"]*[\p{L}\p{N}\p{M}/_+~=%-]/u : /^[^"\n]*"/;
   const more = query === '' ? 0 : (tail.exec(rest)?.[0].length ?? 0);
   return { from: start + found.index, to: caret + more, query };

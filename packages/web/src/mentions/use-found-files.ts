@@ -20,8 +20,8 @@ const limit = 30;
 const pause = 60;
 
 /**
- * The files of a folder that match the typed mention; undefined until the first response. Until the next response
- * arrives, the previous one is returned. A response that arrives after a newer one is dropped.
+ * The files of a folder that match the typed mention; undefined until the first response. While a response is
+ * awaited, the previous result is returned. A response that arrives after a newer one is dropped.
  */
 export function useFoundFiles(
   folder: string | undefined,

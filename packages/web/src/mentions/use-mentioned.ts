@@ -21,9 +21,12 @@ const most = 200;
 export interface Mentioned {
   /** A file was chosen. */
   add: (path: string) => void;
-  /** Returns the blocks to send with a message: its other blocks, and links to the chosen files that it mentions. */
+  /** Returns the blocks to send with a message: `blocks`, and links to the chosen files that the message mentions. */
   blocksOf: (message: string, blocks?: readonly ContentBlock[]) => ContentBlock[];
-  /** Returns the blocks of an edited message; empty if it mentioned nothing before and mentions nothing now. */
+  /**
+   * Returns the blocks of an edited message; no `blocks` if neither the earlier nor the edited message mentions a
+   * file.
+   */
   blocksOfEdited: (message: string, before: Sent | undefined) => { blocks?: ContentBlock[] };
 }
 
@@ -33,7 +36,7 @@ export interface Mentioned {
  */
 export function useMentioned(sessionId: string, reportedFolder: string | undefined): Mentioned {
   const [stored, setStored] = useDraft(`${sessionId} mentions`);
-  // A page that was just opened may send before the server has reported the session's folder.
+  // Store the folder, because a page that was just opened may send before the server has reported the session's folder.
   const [storedFolder, setStoredFolder] = useDraft(`${sessionId} folder`);
   const folder = reportedFolder ?? (storedFolder === '' ? undefined : storedFolder);
   const chosen = useMemo(() => readTexts(stored === '' ? null : stored), [stored]);
@@ -74,7 +77,7 @@ function withLinks(
   const paths = new Set(mentionsIn(message).map(({ path }) => path));
   const linked = [...paths].flatMap((path) => {
     if (known.has(path)) return mentionLink(folder, path);
-    // A chosen folder that was then typed without its slash.
+    // A chosen folder also counts if its name was then typed without the slash.
     return known.has(`${path}/`) ? mentionLink(folder, `${path}/`) : [];
   });
   return [...others, ...linked.slice(0, Math.max(0, blocksMax - others.length))];

@@ -28,7 +28,7 @@ export function FolderField({ value, onChange, recent }: FolderFieldProps) {
           if (reason !== 'escape-key') onChange(folder);
         }}
         mode="none"
-        // An open list hides the rest from screen readers, so it must not be open while empty.
+        // Open the list only if it has folders, because an open list hides the rest of the page from screen readers.
         open={wanted && folders.length > 0}
         onOpenChange={setWanted}
         openOnInputClick
@@ -107,7 +107,7 @@ function useFolders(prefix: string): string[] {
         if (wanted)
           setFolders(found.map((folder) => folder.path).filter((path) => !isWritten(path, prefix)));
       },
-      // Without completions, the field still accepts any path.
+      // The error is ignored: without completions, the field accepts any path.
       () => undefined,
     );
     return () => {

@@ -122,7 +122,7 @@ function EntryFace({ entry, search }: { entry: PaletteEntry; search: string }) {
   );
 }
 
-/** The state of the search in conversations, unless its results show it. */
+/** The state of the search in conversations; nothing if the results show the state. */
 function HistoryStatus({ search: { phase, problem, retry } }: { search: HistorySearch }) {
   if (phase === 'searching') {
     return (

@@ -74,7 +74,7 @@ export function hitGroups(found: readonly SessionHits[]): EntryGroup[] {
   return items.length === 0 ? [] : [{ value: 'In conversations', items }];
 }
 
-/** Whether an entry contains all words of a search; hits come from the server's search already. */
+/** Whether an entry contains all searched words; a hit from the server's search always counts. */
 export function isFound(entry: PaletteEntry, search: string): boolean {
   if (entry.kind === 'hit') return true;
   const text = entry.text.toLowerCase();

@@ -65,7 +65,7 @@ function Spans({ run, playback }: { run: RecordedRun; playback: Playback }) {
   const list = useRef<HTMLOListElement>(null);
   const now = spans.findLastIndex(({ span }) => timeline.positionOf(span.startedAt) <= place);
   useEffect(() => {
-    // Scrolls the list to the newest span, and not the page.
+    // Scroll the list, but not the page, to the newest span.
     const row = list.current?.children[now];
     const scroller = list.current?.parentElement?.parentElement;
     if (!(row instanceof HTMLElement) || !scroller) return;

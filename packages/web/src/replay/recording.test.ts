@@ -24,7 +24,7 @@ const session = {
   updatedAt: iso,
 };
 
-/** A recording of runs; with their events, or rebuilt. */
+/** A recording of runs, either with their events, or rebuilt from the finished turns. */
 async function recorded(
   scripts: ReturnType<typeof runOf>[],
   withEvents: boolean,
@@ -54,7 +54,7 @@ const scripts = fc.array(eventScripts(), { minLength: 1, maxLength: 2 }).map((al
   ),
 );
 
-test('at its end a recording shows the same turns as history, and jumps show the same as playing', async () => {
+test('a recording ends with the same turns as history, and a jump shows the same as playing up to there', async () => {
   await fc.assert(
     fc.asyncProperty(
       scripts,
@@ -82,11 +82,11 @@ test('at its end a recording shows the same turns as history, and jumps show the
   );
 });
 
-/** A page may have received an item at another time than history. */
+/** The item without its times: a page may have received the item later than history. */
 const timeless = (item: UpsertObject) => ({ ...item, emittedAt: '', sourceTimestamp: '' });
 const byId = (a: { itemId: string }, b: { itemId: string }) => (a.itemId < b.itemId ? -1 : 1);
 
-test('objects that a step does not change keep their identity, so that they are not rendered again', async () => {
+test('an object that a step does not change stays the same object, so that it is not rendered again', async () => {
   const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
   const text = (itemId: string) => ({ type: 'item_start', itemId, itemType: 'message' }) as const;
   const delta = (itemId: string) => ({ type: 'item_delta', itemId, deltaContent: 'A' }) as const;

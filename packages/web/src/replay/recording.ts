@@ -62,7 +62,7 @@ export async function readRecording(text: AsyncIterable<string>): Promise<Record
     const to = Math.max(from, steps.length - 1);
     runs.push({ run, isRebuilt: part.events === undefined, from, to });
   }
-  // Every complete file has both.
+  // Every complete file has a header and a session.
   if (!header || !session) throw new Error('The file has no header.');
   return { header, session, runs, steps };
 }
@@ -84,7 +84,7 @@ const snapshotInterval = 256;
 /** The page's state after each step, by the same folds as on a live page. */
 export class Player {
   readonly recording: Recording;
-  /** States after 0, `snapshotInterval`, … steps, as far as was played. */
+  /** The kept states after 0, `snapshotInterval`, … steps, up to the last step that was folded. */
   readonly #snapshots: PlayerState[];
   #last: { count: number; shown: PlayerState };
 
@@ -102,7 +102,7 @@ export class Player {
   }
 
   /**
-   * Folds steps that were not played yet, for `forMs` milliseconds, so that a later jump there is quick. Returns
+   * Folds steps that were not folded yet, for `forMs` milliseconds, so that a later jump to them is quick. Returns
    * whether steps remain.
    */
   prepare(forMs: number): boolean {
@@ -150,7 +150,7 @@ export class Player {
   }
 }
 
-/** The message as a server sends it. The cursor is empty, since no subscriber resumes a recording. */
+/** The message as a server sends it. The cursor is empty, because no subscriber resumes from it. */
 function toServerMessage(output: FoldOutput, sessionId: string): ServerMessage {
   const sent = { sessionId, cursor: '' };
   switch (output.kind) {

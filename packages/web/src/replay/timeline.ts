@@ -1,6 +1,6 @@
 import type { RecordedStep } from './recording.ts';
 
-/** Longer silences (ms) are shortened to this. */
+/** A silence that is longer than this (ms) is shortened to this. */
 const maxPauseMs = 2_000;
 
 /** Maps each step to its place on the timeline (ms from its beginning), and back. */
@@ -9,7 +9,7 @@ export class Timeline {
   /** The place of each step. */
   readonly #positions: readonly number[];
 
-  /** @param playsFullPauses - Whether long silences last as long as they did. */
+  /** @param playsFullPauses - Whether a long silence is played in full. */
   constructor(steps: readonly RecordedStep[], playsFullPauses: boolean) {
     this.#steps = steps;
     let place = 0;
@@ -30,7 +30,7 @@ export class Timeline {
     return this.#positions[count - 1] ?? 0;
   }
 
-  /** How many steps are at or before a place. */
+  /** The number of steps at or before a place. */
   countAt(place: number): number {
     return firstAfter(this.#positions, place, (one) => one);
   }
@@ -46,7 +46,7 @@ export class Timeline {
   }
 }
 
-/** The index of the first greater value in a sorted list. */
+/** The index of the first element of a sorted list that is greater than the value. */
 function firstAfter<T>(list: readonly T[], value: number, of: (one: T) => number): number {
   let [from, to] = [0, list.length];
   while (from < to) {

@@ -7,7 +7,7 @@ interface SnippetProps {
   query: string;
 }
 
-/** A piece of a conversation with the search words marked, from shortly before the first of them. */
+/** A piece of a conversation, from shortly before the first search word on, with the search words marked. */
 export function Snippet({ children, query }: SnippetProps) {
   return (
     <bdi className={css.snippet}>

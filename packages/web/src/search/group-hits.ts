@@ -10,7 +10,10 @@ export interface ItemHit {
   /** The id to scroll to: the item, or the call whose output matched. */
   target: string;
   snippet: string;
-  /** The kind of item (unless it is a message), and whether the item was taken back. */
+  /**
+   * The item's kind, and whether it was taken back, in words for people; undefined for a message that was not taken
+   * back.
+   */
   kind: string | undefined;
 }
 

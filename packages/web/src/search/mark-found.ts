@@ -4,8 +4,8 @@ import { markWords } from './mark-words.ts';
 const name = 'found';
 
 /**
- * Marks the words of a search in an element on the page, removes earlier marks, and scrolls to the first word. Does not
- * change the element, which React owns.
+ * Marks the words of a search in an element on the page, removes earlier marks, and scrolls to the first word. The
+ * element itself is not changed, because React owns it.
  */
 export function markFound(element: Element | null, query: string): void {
   if (!('highlights' in CSS)) return;

@@ -29,7 +29,7 @@ export function fromFirst(all: readonly SnippetPiece[]): readonly SnippetPiece[]
   if (first === undefined || first.found || first.text.length <= lead || rest.length === 0)
     return all;
   const cut = first.text.slice(-lead);
-  // Starts at a word, if there is one.
+  // The text before the match starts at the beginning of a word, if it contains one.
   const text = /^\S*\s+(?=\S)/.exec(cut)?.[0];
   return [
     { text: `… ${text === undefined ? cut : cut.slice(text.length)}`, found: false },

@@ -9,9 +9,9 @@ export const mostHits = 60;
 const pause = 180;
 
 export interface HistorySearch {
-  /** `idle` without a text to search. */
+  /** `idle` while there is no text to search for. */
   phase: 'idle' | 'searching' | 'found' | 'failed';
-  /** During a search: the previous results. */
+  /** The results; while a search runs, the results of the previous search. */
   groups: readonly SessionHits[];
   /** Whether there may be more hits than requested. */
   isCut: boolean;

@@ -34,8 +34,8 @@ export function AgentNotice({ cliType, turns }: AgentNoticeProps) {
 }
 
 /**
- * Whether the notice is not needed: the agent has answered in the session, or the last turn's failure gives the same
- * advice.
+ * Whether the notice can be left out: the agent has completed a turn in the session, or the last turn's failure gives
+ * the same advice.
  */
 function isNeedless(turns: readonly TurnView[]): boolean {
   const hasAnswered = turns.some(({ status }) => status === 'complete');

@@ -22,8 +22,8 @@ export function openFind(): void {
 }
 
 /**
- * The search in a session, opened by Ctrl+F. The browser's own search cannot find rows that are not in the page;
- * pressing Ctrl+F again opens it.
+ * The search in a session, opened by Ctrl+F. The browser's own search, which a second Ctrl+F opens, cannot find rows
+ * that are not in the page.
  */
 export function Find(props: FindProps) {
   const [isOpen, setOpen] = useState(false);
@@ -66,7 +66,7 @@ function FindBar({ view, session, field, onClose }: FindBarProps) {
   const [text, setText] = useState('');
   const found = useMemo(() => findText(view.turns, text), [text, view.turns]);
   const [chosen, setChosen] = useState<string>();
-  // At first the newest match, since a conversation is read at its end.
+  // The search starts at the newest match, because a conversation is read at its end.
   const index =
     chosen !== undefined && found.includes(chosen) ? found.indexOf(chosen) : found.length - 1;
   const current = found[index];
@@ -78,7 +78,7 @@ function FindBar({ view, session, field, onClose }: FindBarProps) {
   }, [field]);
   useEffect(() => {
     if (current === undefined) return undefined;
-    // Waits for a typing pause, since only the last text counts.
+    // Scroll only after a typing pause, because only the last text counts.
     const timer = setTimeout(
       () => void scrollToItem(view.sessionId, current, { takesFocus: false }),
       100,
@@ -138,7 +138,7 @@ function FindBar({ view, session, field, onClose }: FindBarProps) {
   );
 }
 
-/** Loads all older pages while `isNeeded`. Returns whether some are missing. */
+/** Loads all older pages while `isNeeded`. Returns whether some older pages are still missing. */
 function useWholeHistory(
   { hasMore, before }: SessionView,
   session: SessionStore,

@@ -132,7 +132,7 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
   const { cliType } = useSessionActions();
   const agentName = useAgentName(cliType);
   const head = requestTitle(request, folder);
-  // A question's own text is shown below.
+  // A question needs no title, because its text is shown below.
   const title = asks && head === question ? agentName : head;
   const parts = useMemo(() => approvalParts({ approval, call }, folder), [approval, call, folder]);
 

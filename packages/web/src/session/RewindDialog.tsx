@@ -49,7 +49,7 @@ const titles = {
   both: 'Edit and send again',
 } satisfies Record<RewindScope, string>;
 
-/** Shows what would be changed back to before a turn, and does so when confirmed. */
+/** Shows what rewinding to before a turn would change, and rewinds when the person confirms. */
 function RewindDialog(props: RewindDialogProps) {
   const { sessionId, asked, cliType, folder, onTakenBack, onClose } = props;
   const agent = useAgent(cliType);
@@ -75,7 +75,7 @@ function RewindDialog(props: RewindDialogProps) {
     setProblem(undefined);
     try {
       const { takenBack } = await requests.rewind(sessionId, turnId, scopeOf(scope));
-      // Close first: the composer cannot get the focus while the dialog is open.
+      // Close the dialog first: while it is open, the composer cannot get the focus.
       flushSync(onClose);
       if (takenBack) onTakenBack(takenBack.message, takenBack.blocks);
     } catch (error) {

@@ -44,7 +44,7 @@ export function SessionNotices({ sessionId, cliType, notices = [] }: SessionNoti
   );
 }
 
-/** Moves the focus from the removed button; on a phone not to the composer, which would open the keyboard. */
+/** Moves the focus from the removed button to the composer; not on a phone, where that would open the keyboard. */
 function moveOn(event: MouseEvent): void {
   const isTouch = event instanceof PointerEvent && event.pointerType === 'touch';
   if (!isTouch) focusComposer();
@@ -69,7 +69,7 @@ function useDismissed(of: string): [readonly string[], (text: string) => void] {
   const stored = useMemo(() => readTexts(localStorage.getItem(key)), [key]);
   const dismissed = kept?.key === key ? kept.texts : stored;
   const dismiss = (text: string) => {
-    // Another tab may have dismissed more since.
+    // Read the list again, because another tab may have dismissed further notices.
     const texts = [...readTexts(localStorage.getItem(key)), text].slice(-most);
     setKept({ key, texts });
     localStorage.setItem(key, JSON.stringify(texts));

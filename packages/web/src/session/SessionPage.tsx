@@ -252,7 +252,7 @@ function useTakeBack(
   return useCallback(
     (message, blocks = []) => {
       setDraft([message, latest.current].filter((text) => text.trim() !== '').join('\n\n'));
-      // Mentioned files are already in the text.
+      // Links to mentioned files are left out, because the text already mentions the files.
       put(linkedMentions(message, blocks, folder).others);
       focusComposer();
     },

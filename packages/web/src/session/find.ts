@@ -26,7 +26,7 @@ function textsOf(item: UpsertObject): string[] {
       return item.entries.map(({ content }) => content);
     case 'file_changes':
       return item.diffs.map(({ path }) => path);
-    // Shown with its call, or above the composer.
+    // A request that belongs to a call is shown with its call, or above the composer.
     case 'approval':
       return item.callId === undefined ? [item.title, item.description ?? ''] : [];
     case 'error':

@@ -147,7 +147,7 @@ const entries: PageCommandEntry[] = [
 const isNamed = ({ name, aliases = [] }: AgentCommand, text: string): boolean =>
   name === text || aliases.includes(text);
 
-/** The page's commands, each with the names that the agent's own commands leave to it. */
+/** The page's commands, each with those of its names that no command of the agent has. */
 function entriesFor(
   agent: AgentInfo | undefined,
   commands: readonly AgentCommand[],

@@ -63,7 +63,7 @@ export function useAnswerKeys(keys: AnswerKeys): void {
   }, [approval, isSeen, isRead, running, isWriting, answer, stop]);
 }
 
-/** Focuses a form to fill in. Does not scroll past parts that were not read yet. */
+/** Focuses a form to fill in. If a part was not read yet, the page does not scroll past it to the form. */
 function focusForm(approvalId: string, isRead: boolean): void {
   const form = document.querySelector(`[data-approval-id="${CSS.escape(approvalId)}"]`);
   const field = form?.querySelector<HTMLElement>('input, select, textarea');
@@ -74,7 +74,11 @@ function hasModifier(event: KeyboardEvent): boolean {
   return event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
 }
 
-/** Whether the key may answer: not in a dialog or menu, and not Enter on a button. In an empty composer it may. */
+/**
+ * Whether the key may answer the
+ * request: not in a dialog, list or menu, not on a button that Enter presses, and in a text field only in the empty
+ * composer.
+ */
 function isOurs(event: KeyboardEvent): boolean {
   const { target } = event;
   if (!(target instanceof HTMLElement)) return true;

@@ -45,7 +45,7 @@ export function usePageCommands(options: PageCommandsOptions) {
     [agent, info],
   );
   const runSessionCommand = useSessionCommands(options);
-  /** Runs the message as a page command. Returns whether it is one. */
+  /** Runs the message as a page command. Returns whether the message is a page command. */
   const run = (message: string): boolean => {
     const found = pageCommandIn(message, agent, info?.commands ?? []);
     if (found === undefined || session === undefined) return false;

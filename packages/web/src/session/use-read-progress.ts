@@ -4,11 +4,15 @@ import { toRead } from './use-seen.ts';
 /** Whether a request has been shown in full, and a function that shows the rest. */
 export interface ReadProgress {
   /**
-   * The scrolling element. Its parts with `data-to-see` must have been visible, and it must contain no `data-unshown`.
+   * The scrolling element. Each of its parts with `data-to-see` must have been visible before the request counts as
+   * shown, and no `data-unshown` may be left in it.
    */
   scroller: RefObject<HTMLDivElement | null>;
   isFullyShown: boolean;
-  /** False shortly after a change, when a press may be meant for the previous content. */
+  /**
+   * False shortly after the content has changed, because a person may press a button that was meant for the previous
+   * content.
+   */
   isSettled: boolean;
   /** Whether the request was shown in full, long enough to be allowed by a key. */
   isRead: () => boolean;
@@ -30,7 +34,7 @@ export function useReadProgress(key: string | undefined): ReadProgress {
   const [isFullyShown, setFullyShown] = useState(false);
   const [openKey, setOpenKey] = useState<string>();
   const { isSettled, unsettle } = useSettled();
-  /** The content of each part when its end was visible. */
+  /** For each part, its content at the time when its end was visible. */
   const seen = useRef(new WeakMap<HTMLElement, string>());
   /** When the whole request had been shown (ms, by `performance.now`). */
   const since = useRef<number>(undefined);
@@ -42,7 +46,7 @@ export function useReadProgress(key: string | undefined): ReadProgress {
       const content = contentOf(part);
       if (seen.current.get(part) === content || !endsInSight(part, scroller.current)) continue;
       seen.current.set(part, content);
-      // The request was fully shown before this part was added or changed.
+      // The request had been fully shown, and this part was added or changed since: start again.
       if (since.current !== undefined) unsettle();
       since.current = undefined;
     }
@@ -58,14 +62,14 @@ export function useReadProgress(key: string | undefined): ReadProgress {
     if (before.current !== undefined && before.current !== key) unsettle();
     before.current = key;
   }, [key, unsettle]);
-  // Any rendering may have changed the text.
+  // After each rendering, because any rendering may have changed a part's text.
   useLayoutEffect(judge);
   useEffect(() => {
     const { current: region } = scroller;
     if (region === null) return undefined;
     const sizes = new ResizeObserver(judge);
     for (const element of [region, ...partsToSee(region)]) sizes.observe(element);
-    // Captured, because both the request and its containers scroll.
+    // Listen in the capture phase, because both the request and the elements around it scroll.
     window.addEventListener('scroll', judge, true);
     return () => {
       sizes.disconnect();
@@ -104,7 +108,7 @@ function partsToSee(region: HTMLElement | null): HTMLElement[] {
   return [...(region?.querySelectorAll<HTMLElement>('[data-to-see="true"]') ?? [])];
 }
 
-/** A part's text, or its `data-said`, which parts that a person changes (forms) have. */
+/** The content by which a part is known: its text, or its `data-said` if a person can change the text (a form). */
 function contentOf(part: HTMLElement): string {
   return part.dataset['said'] ?? part.textContent ?? '';
 }
@@ -117,7 +121,7 @@ function unshownIn(region: HTMLElement | null): HTMLElement | null {
 function endsInSight(part: Element, region: HTMLElement | null): boolean {
   if (region === null || region.clientHeight === 0) return false;
   const { bottom } = region.getBoundingClientRect();
-  // One pixel of tolerance for fractions.
+  // Allow one pixel more, because positions are fractions.
   const inSight = Math.min(bottom, innerHeight) + 1;
   return bottom > 0 && part.getBoundingClientRect().bottom <= inSight;
 }

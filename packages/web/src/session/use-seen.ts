@@ -10,8 +10,8 @@ export const toRead = 400;
 const visibleShare = 0.9;
 
 /**
- * Whether an element has been visible long enough, in the focused window, to be answered by a key. A new `key` restarts
- * the time.
+ * Whether an element has been visible long enough, in the focused window, to be answered by a key. With a new `key`,
+ * the time starts again.
  */
 export function useSeen(
   element: RefObject<HTMLElement | null>,

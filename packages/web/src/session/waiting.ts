@@ -20,7 +20,7 @@ export function waitingRequests(turns: readonly TurnView[]): WaitingRequest[] {
           approval,
           call: items
             .filter((item) => item.type === 'tool_call')
-            // Agents may reuse an id: take the newest call.
+            // Agents may use an id twice, so take the newest call with the id.
             .findLast((item) => item.callId === approval.callId),
         })),
     );

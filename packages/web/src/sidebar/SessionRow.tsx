@@ -44,7 +44,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
         onContextMenu={(event) => {
           event.preventDefault();
           const { clientX: x, clientY: y, currentTarget: element } = event;
-          // A menu opened by a key has no pointer position.
+          // If a key has opened the menu, there is no pointer position.
           openMenu(session, { element, at: event.button === 2 ? { x, y } : undefined });
         }}
         onKeyDown={(event) => {

@@ -28,10 +28,10 @@ interface SessionSectionProps {
 /** Sessions shown at first, and by each click on "more". */
 const shownFirst = 12;
 const shownMore = 50;
-/** So few further sessions are shown without a click. */
+/** If only so many further sessions are left, they are shown without a click. */
 const few = 3;
 
-/** A group of sessions under a heading that folds them. The active one is always shown. */
+/** A group of sessions under a heading that folds them. The active session is shown even if the group is folded. */
 export function SessionSection(props: SessionSectionProps) {
   const { name, heading, title, sessions, open, onToggle, rows } = props;
   const { tabs, active } = useNavigation();

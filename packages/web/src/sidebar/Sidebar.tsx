@@ -25,7 +25,9 @@ interface SidebarProps {
   children?: ReactNode;
 }
 
-/** All sessions: first those that need a person, then the pinned ones, then by project; at the end the archived ones. */
+/**
+ * All sessions: first those that need a person, then the pinned ones, then by project; at the end the archived ones.
+ */
 export function Sidebar({ onNew, onKeys, onFollow, children }: SidebarProps) {
   const { projects, phase } = useSessions();
   const [search, setSearch] = useState('');
@@ -49,7 +51,7 @@ export function Sidebar({ onNew, onKeys, onFollow, children }: SidebarProps) {
       first.focus();
     }
     if (event.key === 'Escape' && search !== '') {
-      // Otherwise Escape would also close the drawer.
+      // Prevent the default, because Escape would also close the drawer.
       event.preventDefault();
       setSearch('');
     }
@@ -182,7 +184,7 @@ const storageKey = 'liminal.collapsed';
 function useCollapsed(): [ReadonlySet<string>, toggle: (projectId: string) => void] {
   const [collapsed, setCollapsed] = useState(readCollapsed);
   const toggle = useCallback((projectId: string) => {
-    // Another window may have collapsed other projects since.
+    // Read the stored value again, because another window may have collapsed other projects.
     const stored = readCollapsed();
     const next = stored.has(projectId)
       ? new Set([...stored].filter((id) => id !== projectId))

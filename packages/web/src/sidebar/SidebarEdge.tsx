@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useState } from 'react';
 import css from './Sidebar.module.css';
 
-/** Widths of the sidebar in px. The styles keep it below half of the window. */
+/** Widths of the sidebar in px. The styles also limit the sidebar to half of the window. */
 const least = 200;
 const most = 520;
 const usual = 280;

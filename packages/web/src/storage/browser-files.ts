@@ -3,7 +3,7 @@ import { database } from './database.ts';
 
 /** Keeps the files of drafts and unsent messages in the browser. */
 export function browserFiles(): FileStorage {
-  // Not awaited; without a database there is nothing to remove.
+  // The removal is not awaited; if the browser has no database, it has no files to remove.
   void removeOrphanedFiles().catch(() => undefined);
   return {
     get: async (uri) => (await (await database()).get('files', uri))?.bytes,
@@ -13,10 +13,13 @@ export function browserFiles(): FileStorage {
   };
 }
 
-/** A younger file (ms) may not be part of its draft yet. */
+/** A file that was stored less than this long ago (ms) is kept, because its draft may not name it yet. */
 const minAge = 60 * 60_000;
 
-/** Removes files that no draft and no unsent message names: of deleted messages, and of pages that were closed. */
+/**
+ * Removes files that no draft and no unsent message names: files of deleted messages, and files that a closed page
+ * has left.
+ */
 async function removeOrphanedFiles(): Promise<void> {
   const all = (await database()).transaction(['outbox', 'drafts', 'files'], 'readwrite');
   const holders = [

@@ -19,7 +19,8 @@ export function browserOutbox(): OutboxStorage {
     },
     onChange: (listener) => others.addEventListener('message', listener),
     withLock: (sessionId, work) => {
-      // Pages loaded over plain HTTP from another machine have no locks. The server accepts a message only once anyway.
+      // A page that was loaded over plain HTTP from another machine has no locks; two pages may then send the same
+      // message, and the server accepts it once.
       const locks = navigator.locks as LockManager | undefined;
       return locks === undefined ? work() : locks.request(`${name}.${sessionId}`, work);
     },

@@ -31,8 +31,8 @@ interface BrowserSchema extends DBSchema {
 let connection: Promise<IDBPDatabase<BrowserSchema>> | undefined;
 
 /**
- * The database of drafts, unsent messages and their files in this browser. It survives restarts of page, browser and
- * server. Rejects if nothing can be stored.
+ * The database of drafts, unsent messages and their files in this browser. The database survives restarts of page,
+ * browser and server. Rejects if nothing can be stored.
  */
 export function database(): Promise<IDBPDatabase<BrowserSchema>> {
   connection ??= openDB<BrowserSchema>('liminal', 2, {
@@ -43,7 +43,7 @@ export function database(): Promise<IDBPDatabase<BrowserSchema>> {
       }
       made.createObjectStore('files');
     },
-    // A newer page wants to upgrade the database, and must not wait for this page.
+    // Close the connection when a newer page wants to upgrade the database: it must not wait for this page.
     blocking: (_, __, event) => (event.target as IDBDatabase).close(),
   });
   return connection;

@@ -92,22 +92,28 @@ async function writeDraft(draft: Draft): Promise<void> {
   const written = (await database()).transaction('drafts', 'readwrite');
   const isEmpty = draft.text === '' && (draft.blocks ?? noBlocks).length === 0;
   await (isEmpty ? written.store.delete(draft.key) : written.store.put(draft));
-  // The page may be closed before the browser commits by itself.
+  // Commit now, because the page may be closed before the browser commits by itself.
   written.commit();
   await written.done;
 }
 
-/** Prefix for drafts in localStorage. It stores them synchronously, until the database has them. */
+/**
+ * Prefix for drafts in localStorage. localStorage keeps a draft until the database has it, because localStorage
+ * stores synchronously.
+ */
 const backupPrefix = 'liminal.draft.';
 
-/** A longer draft (characters) is stored there only when the page closes: it would be copied with each letter. */
+/**
+ * A draft with more characters is stored in localStorage only when the page closes, because each typed letter would
+ * copy it.
+ */
 const maxBackupLength = 20_000;
 
 function backUpDraft({ key, text, blocks, at }: Draft): void {
   try {
     localStorage.setItem(backupPrefix + key, `${at} ${JSON.stringify({ text, blocks })}`);
   } catch {
-    // Too long, or storage is not allowed: the database may still store the draft.
+    // The draft is too long for localStorage, or the browser forbids storing: the database may still store the draft.
   }
 }
 

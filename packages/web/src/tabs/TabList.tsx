@@ -10,7 +10,7 @@ const TabsMenu = lazyComponent(
   () => <span className={css.menuSpace} />,
 );
 
-/** The tabs. If they do not fit, they scroll sideways, and a menu lists every tab. */
+/** The tabs. If not all tabs fit, the tabs scroll sideways, and a menu lists all tabs. */
 export function TabList() {
   const { tabs, active, close } = useNavigation();
   const { ref, onKeyDown } = useRoving<HTMLElement>('row');

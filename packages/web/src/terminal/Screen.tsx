@@ -99,7 +99,7 @@ function drawSpan({ text, style }: Drawn, key: string): ReactNode {
   );
 }
 
-/** The line break after a line; the last line of a block needs none unless it is empty. */
+/** The line break after a line; the last line of a block has none, unless the line is empty. */
 function lineEnd(line: TerminalLine, row: number, rows: number): string {
   return row < rows - 1 || line.spans.length === 0 ? '\n' : '';
 }

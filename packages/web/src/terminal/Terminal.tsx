@@ -24,7 +24,7 @@ const inSight = 14;
 /** Lines rendered at first; a click shows more. */
 const drawnAtFirst = 1_000;
 
-/** A program's output. It shows the end, and follows new output while the reader is at the end. */
+/** A program's output. The terminal shows the end, and follows new output while the reader is at the end. */
 export function Terminal({ text, label, outcome }: TerminalProps) {
   const terminal = useTerminal(text);
   const { lines, first } = withoutEmptyEdges(terminal.lines);
@@ -40,7 +40,7 @@ export function Terminal({ text, label, outcome }: TerminalProps) {
         className={css.screen}
         ref={scroller}
         data-whole={whole}
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- not every browser lets keys reach what scrolls
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- some browsers let no key reach an element that scrolls
         tabIndex={lines.length > inSight && !whole ? 0 : undefined}
       >
         {hidden > 0 ? (
@@ -83,8 +83,9 @@ export function Terminal({ text, label, outcome }: TerminalProps) {
 }
 
 /**
- * The terminal state of a text. It is kept between renderings, so that only added text is parsed. React may call this
- * with the same or another text at any time. If text arrives faster than it can be rendered, some states are skipped.
+ * The terminal state of a text. The state is kept between renderings, so that only added text is parsed. React may
+ * call this several times with the same text, or with another text. If text arrives faster than it can be rendered,
+ * some states are skipped.
  */
 function useTerminal(text: string): TerminalText {
   const [terminal] = useState(() => new TerminalText());
@@ -92,7 +93,7 @@ function useTerminal(text: string): TerminalText {
   return terminal;
 }
 
-/** Without empty lines at the beginning and the end; the last line break begins an empty line. */
+/** The lines without the empty lines at the beginning and at the end; a final line break begins such an empty line. */
 function withoutEmptyEdges(lines: TerminalText['lines']) {
   const first = Math.max(
     0,

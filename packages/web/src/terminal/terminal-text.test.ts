@@ -104,7 +104,7 @@ const oddPieces = [
 ];
 const piece = fc.constantFrom(...pieces, ...oddPieces);
 
-it('a sequence interrupted by another looks the same when it arrives in pieces', () => {
+it('if a second sequence begins inside a sequence, the result is the same when the text arrives in pieces', () => {
   const text = '\u001B[31\u001B]8;;xm\u001B[2Ca';
   const terminal = new TerminalText();
   terminal.show(text.slice(0, 5));
@@ -136,7 +136,7 @@ it('plain text loses colours and links, and nothing else', () => {
   ).toBe('ok [1] link');
 });
 
-it('another text replaces the first', () => {
+it('a text that does not continue the shown text replaces it', () => {
   expect(shown('\u001B[31mone\ntwo', 'three')).toEqual(['three']);
 });
 
@@ -174,7 +174,7 @@ it('the start and the length of a very long line are kept', () => {
   expect(terminal.lines[0]).toMatchObject({ length: 2, spans: [{ text: 'ab' }] });
 });
 
-it('a sequence without an end is text, also between very long texts', () => {
+it('a sequence without an end is shown as text, even if the text after its beginning is very long', () => {
   for (const begin of ['\u001B]8;;', '\u001BP', '\u001B[']) {
     const text = `${begin}${'1'.repeat(3_000)}`;
     expect(shown(text)).toEqual([text.slice(1)]);
@@ -278,7 +278,7 @@ it('a line that is written column by column equals the line of a naive terminal'
       let text = '';
       for (const one of steps) {
         text += sequences[one.does](one);
-        // Sometimes each step is shown by itself, since lines are dropped in between.
+        // Some steps are shown one by one, because the terminal drops lines in between.
         if (text.length % 3 === 0) terminal.show(text);
       }
       terminal.show(text);
@@ -302,7 +302,10 @@ const sequence = (parameters: string) => `\u001B[${parameters}`;
 const million = (unit: string) => unit.repeat(Math.ceil(1_000_000 / unit.length));
 const colour = (n: number) => sequence(`38;2;${n % 256};${(n >> 8) % 256};7m`);
 
-/** A million characters of most kinds: parsing them in more than linear time would take minutes or hours. */
+/**
+ * Texts of about a million characters, of most kinds: parsing them in more than linear time would take minutes or
+ * hours.
+ */
 const floods: Record<string, string> = {
   'coloured letters in one line': million(`${sequence('31m')}a${sequence('0m')}b`),
   'a colour of its own for each letter': Array.from(

@@ -2,7 +2,7 @@ import { createAnsiSequenceParser, type ParseToken } from 'ansi-sequence-parser'
 
 export type Style = Omit<ParseToken, 'value'>;
 
-/** Characters with the same look. */
+/** A piece of text whose characters have the same look. */
 export interface StyledSpan {
   readonly text: string;
   /** Equal styles are the same object. */
@@ -18,11 +18,11 @@ export interface TerminalLine {
   readonly isBlank: boolean;
 }
 
-/** Characters kept of one line: browsers cannot lay out a line of a million. */
+/** The most characters of a line that are kept, because browsers cannot lay out a line of a million characters. */
 const longestLine = 10_000;
 /** Number of lines kept; older lines are dropped. */
 const maxLines = 20_000;
-/** Characters read of a longer text: its end. */
+/** If a text has more characters, only its end is read. */
 const readCharacters = 4_000_000;
 /** How far a cursor may move away from all text: the column, and the number of lines below the last. */
 const furthest = { column: 250, below: 100 };
@@ -32,7 +32,7 @@ const furthest = { column: 250, below: 100 };
  * escape character begins every sequence and occurs nowhere else in one.
  */
 /* oxlint-disable no-control-regex -- they are what is read here */
-/** Cursor movements, styles, and sequences without a meaning on a page; by its groups. */
+/** Matches cursor movements, styles, and sequences without a meaning on a page; the named groups tell these apart. */
 const control =
   /\u001B\[(?<parameters>[0-?]{0,2000})[ -/]{0,9}(?<final>[@-~])|\u001B(?:\][^\u0007\u001B]{0,2000}(?:\u0007|\u001B\\)|[PX^_][^\u001B]{0,2000}\u001B\\|[ -/]{0,9}[0-OQ-WYZ\\`-~])|(?<key>[\n\r\b])|[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g;
 
@@ -42,9 +42,9 @@ const begun =
 /* oxlint-enable no-control-regex */
 
 /**
- * A program's output as a terminal shows it: with colours, and without overwritten text. The terminal is as wide as the
- * longest line, and never clears earlier lines, since people read them later. Reading takes time in proportion to the
- * text that is added, whatever its control sequences are.
+ * A program's output as a terminal shows it: with colours, and without overwritten text. The terminal is as wide as
+ * the longest line, and never clears earlier lines, because people read them later. Reading takes time in proportion
+ * to the text that is added, whatever its control sequences are.
  */
 export class TerminalText {
   #text = '';
@@ -63,12 +63,12 @@ export class TerminalText {
     return this.#lines;
   }
 
-  /** Number of lines before the kept ones. */
+  /** The number of dropped lines, which came before the kept lines. */
   get forgotten(): number {
     return this.#forgotten;
   }
 
-  /** Shows this text. If it continues the present text, only the new part is read. */
+  /** Shows this text. If the text continues the shown text, only the added part is read. */
   show(text: string): void {
     if (text === this.#text) return;
     // Faster than `startsWith`, which compares character by character.
@@ -127,7 +127,7 @@ export class TerminalText {
     this.#style = token === undefined ? plain : this.#known(token);
   }
 
-  /** Control sequences by their last letter; `given` is their number, or NaN. */
+  /** Runs a control sequence, named by its last letter; `given` is its number, or NaN if it has none. */
   #move(final: string, given: number): void {
     const { row, column } = this.#cursor;
     const by = Math.max(1, given || 1);
@@ -178,7 +178,10 @@ export class TerminalText {
     this.#lines.length = row + 1;
   }
 
-  /** 0: from the cursor to the line's end; 1: from its beginning to the cursor; 2: the whole line. */
+  /**
+   * Erases a part of the line: 0 from the cursor to the line's end, 1 from the line's beginning to the cursor, 2 the
+   * whole line.
+   */
   #erase(part: number): void {
     const { row, column } = this.#cursor;
     if (part === 0) this.#opened().cut(column);
@@ -246,7 +249,7 @@ const blanks = {
 class OpenLine {
   #characters: number[] = [];
   #styles: Style[] = [];
-  /** Number of columns at the beginning that are known to be blank. */
+  /** The number of columns, from the first, that are known to be blank. */
   #blank = 0;
   #length = 0;
 

@@ -21,7 +21,7 @@ export function AnswerButtons(props: AnswerButtonsProps) {
   const { approval, progress, sent, note, choose, chooseWithNote } = props;
   const { allow, deny } = keyAnswers(approval);
   const options = sortOptions(approval.options);
-  // Allowing options get a button for the note only once there is a note, since several can take one.
+  // An allowing option gets a button with a note only once a note is written, because several options can take a note.
   const notable = options.filter(
     (option) =>
       option.takesNote === true && (note !== '' || !isAllowing(approval, option.optionId)),

@@ -26,7 +26,7 @@ interface ApprovalActionsProps extends ApprovalProps {
   /** The whole request; it scrolls if it is long. */
   parts: readonly ApprovalPart[];
   folder: string | undefined;
-  /** Whether there was time to read the request: only then does a key answer. */
+  /** Whether the request was visible long enough to be read: before that, keys do not answer it. */
   isSeen: () => boolean;
   /** Whether an answer was given by a key and is on its way. */
   isSent: boolean;
@@ -169,7 +169,7 @@ function PlanEditor({ text, onChange }: { text: string; onChange: (text: string)
 function isHasty({ detail, target }: MouseEvent, isSeen: () => boolean): boolean {
   const button = target instanceof Element ? target.closest('button') : null;
   if (button === null) return false;
-  // Enter in a field also presses the button; then the form has been read.
+  // Enter in a field also presses the button, but then the focus is in the form, which has been read.
   const isKey = detail === 0 && button === document.activeElement;
   return detail > 1 || (isKey && !isSeen());
 }

@@ -11,8 +11,8 @@ interface EditAgainProps {
 }
 
 /**
- * The button that takes the conversation back to before a message, which can then be edited and sent again. Nothing if
- * the agent cannot do that.
+ * The button that takes the conversation back to before a message, which can then be edited and sent again. Renders
+ * nothing if the agent cannot take turns back.
  */
 export function EditAgain({ turnId, iconClass }: EditAgainProps) {
   const { cliType, askRewind } = useSessionActions();

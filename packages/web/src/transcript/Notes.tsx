@@ -11,7 +11,7 @@ interface ErrorNoteProps {
   itemId?: string;
   /** Whether the error has just happened: an old error is not an alarm. */
   isNew?: boolean;
-  /** Whether the conversation has continued since: the error is then shown as a line. */
+  /** Whether the conversation has continued after the error: the error then takes only one line. */
   isOld?: boolean;
   Icon?: typeof TriangleAlert;
   /** Further advice, beyond the message. */

@@ -36,7 +36,7 @@ export function OlderPages({ session, scroller, before }: OlderPagesProps) {
     );
     watch.observe(element);
     return () => watch.disconnect();
-    // Observed again after each page, since the mark may still be near the window.
+    // Observe the mark again after each page, because it may still be near the window.
   }, [before, problem, scroller, session]);
 
   return (

@@ -11,7 +11,10 @@ interface RewindFilesProps {
   iconClass?: string | undefined;
 }
 
-/** The button that offers to restore files to their state before a turn. Nothing if the agent cannot do that. */
+/**
+ * The button that offers to restore files to their state before a turn. Renders nothing if the agent cannot restore
+ * files.
+ */
 export function RewindFiles({ turn, iconClass }: RewindFilesProps) {
   const { cliType, askRewind } = useSessionActions();
   const agent = useAgent(cliType);

@@ -29,7 +29,7 @@ function itemText(of: unknown): string {
   try {
     return JSON.stringify(of, null, 2);
   } catch {
-    // An item too deep for JSON still has text in its fields.
+    // An item that is nested too deeply for JSON still has texts in its fields.
     const texts = Object.entries(of ?? {}).filter(([, value]) => typeof value === 'string');
     return texts.map(([name, value]) => `${name}: ${value}`).join('\n');
   }

@@ -28,7 +28,9 @@ export const RowView = memo(function RowView({ row, ...place }: { row: Row } & R
   );
 }, sameRow);
 
-/** The items that a row shows. Not the row itself, which is a new object after each arrangement. */
+/**
+ * The items that a row shows; they stay the same objects, while the row is a new object after each arrangement.
+ */
 function shownBy(row: Row): unknown {
   if (row.kind === 'item') return row.item;
   if (row.kind === 'tool') return row.call;
@@ -84,7 +86,7 @@ function sameRow(before: RowProps, after: RowProps): boolean {
   );
 }
 
-/** Compares the items of two rows: rows are new objects after each arrangement, their items are not. */
+/** Compares the items of two rows, because arranging makes new row objects but keeps the item objects. */
 function sameContent(a: Row, b: Row): boolean {
   if (a.kind === 'item') return b.kind === 'item' && a.item === b.item;
   if (a.kind === 'reads') return b.kind === 'reads' && sameList(a.calls, b.calls, Object.is);

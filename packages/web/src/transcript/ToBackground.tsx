@@ -8,7 +8,10 @@ import { useReadOnly } from './read-only.ts';
 import { useSessionActions } from './session-actions.ts';
 import { isSubagent } from './tool-words.ts';
 
-/** The button that sends a running command or subagent to the background. Nothing if the agent cannot do that. */
+/**
+ * The button that sends a running command or subagent to the background. Renders nothing if the agent cannot send the
+ * call to the background.
+ */
 export function ToBackground({ call }: { call: ToolCallUpsert }) {
   const { requests } = useClient();
   const agent = useAgent(useSessionActions().cliType);

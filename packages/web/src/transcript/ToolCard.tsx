@@ -120,7 +120,7 @@ function opensItself(phase: ToolPhase, isShown: boolean): boolean {
 /** A program that runs this long (ms) is shown live; a shorter one only has its line. */
 const longEnough = 1_000;
 
-/** Whether a program has output and has been running for a while. Stays true when the program ends. */
+/** Whether a program has output and has been running for a while. The result stays true when the program ends. */
 function useWorthWatching(call: ToolCallUpsert, phase: ToolPhase): boolean {
   const [isWorth, setWorth] = useRemembered('worth watching', false);
   const hasOutput = call.toolOutput !== undefined && call.toolOutput.trim() !== '';

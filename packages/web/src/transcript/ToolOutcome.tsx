@@ -55,7 +55,7 @@ function PhaseMark({ call, phase, since, isUnrun }: PhaseMarkProps) {
         </>
       );
     case 'waiting':
-      // The link beside it shows this state.
+      // No mark is needed, because the link beside it shows that the call waits.
       return null;
     case 'done':
       return (

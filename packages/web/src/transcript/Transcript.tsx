@@ -25,8 +25,8 @@ interface TranscriptProps {
 }
 
 /**
- * The conversation. It follows new content while the reader is at its end, and only rows near the window are in the
- * page. Typing in the composer does not render it again.
+ * The conversation. The transcript follows new content while the reader is at its end, and only rows near the window
+ * are in the page. Memoized, so that typing in the composer does not render the conversation again.
  */
 export const Transcript = memo(function Transcript({ view, session, intro }: TranscriptProps) {
   const stick = useStickToEnd();

@@ -97,9 +97,9 @@ function isUnexplained({ trigger, continuationOf, items: [first] }: JoinedTurn):
   const isWhy =
     continuationOf !== undefined ||
     (first?.type === 'message' && first.origin !== 'agent') ||
-    // A request after a turn: no agent has started.
+    // A permission request after a turn began this turn; no agent has started.
     first?.type === 'approval' ||
-    // The server asks: no agent has started.
+    // The server's question about project settings began this turn; no agent has started.
     (first?.type === 'tool_call' && first.toolName === projectSettingsCall);
   return trigger === 'agent' && first !== undefined && !isWhy;
 }

@@ -42,13 +42,13 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
     );
   }
   if (turn.rewoundTo !== undefined) return <TakenBackFold turnId={turn.turnId} />;
-  // A server turn explains itself and has no duration.
+  // A turn that the server itself wrote consists of a notice, and has no duration.
   if (isServerTurn(turn)) return null;
   const took = tookOf(turn);
   const parts = [
     turn.status === 'aborted' ? 'Stopped' : stopReason(turn),
     took === undefined ? undefined : workTime(took, turn),
-    // Not every agent counts tokens.
+    // Some agents do not count tokens.
     turn.usage?.outputTokens ? `${tokens(turn.usage.outputTokens)} tokens out` : undefined,
   ].filter((part) => part !== undefined);
   return (

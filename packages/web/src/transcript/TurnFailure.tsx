@@ -29,7 +29,8 @@ export function TurnFailure({ error, isOld, children }: TurnFailureProps) {
       </ErrorNote>
     );
   }
-  // The agent's message is about the protocol; our advice is about the program.
+  // An agent's own message for AUTH_REQUIRED is about the protocol; the advice from `agent.reason` is about the
+  // program.
   const advice = error?.code === 'AUTH_REQUIRED' ? agent?.reason : undefined;
   return (
     <ErrorNote

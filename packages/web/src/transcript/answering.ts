@@ -18,7 +18,10 @@ export function sortOptions(options: readonly ApprovalOption[]): ApprovalOption[
   return options.toSorted((a, b) => place(a) - place(b));
 }
 
-/** The answers of Enter and Escape. Neither is a permanent grant. */
+/**
+ * The answers of Enter and Escape. The options that the keys Enter (`allow`) and Escape (`deny`) choose; neither
+ * grants anything permanently.
+ */
 export function keyAnswers(approval: ApprovalUpsert): {
   allow: ApprovalOption | undefined;
   deny: ApprovalOption | undefined;
@@ -36,7 +39,7 @@ export function outcomeWords(approval: ApprovalUpsert): string {
   }
   const { reason } = outcome ?? {};
   if (reason === undefined) return 'Not answered';
-  // Any other reason is an agent's own text.
+  // A reason that is not in the table is an agent's own text.
   const why = Object.hasOwn(unanswered, reason) ? unanswered[reason] : undefined;
   return why === undefined ? reason : `Not answered: ${why}`;
 }
@@ -72,7 +75,7 @@ const unanswered: Partial<Record<string, string>> = {
   cancelled: 'the turn was stopped',
 };
 
-/** The text of a person’s answer: a note, or the values of a form. Undefined if there is none. */
+/** The text of a person’s answer: a note, or the values of a form. Undefined if the answer has no text. */
 export function approvalAnswerText({ form, outcome }: ApprovalUpsert): string | undefined {
   if (outcome?.outcome !== 'selected') return undefined;
   const { note = '', content = {} } = outcome;

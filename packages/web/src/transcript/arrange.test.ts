@@ -32,7 +32,7 @@ it('consecutive reads and searches become one row', () => {
   expect(shape(arrange(items))).toBe('[a b] m c d');
 });
 
-it('calls that were not made become one row, and adjacent reads another', () => {
+it('consecutive calls that were not made become one row, and reads next to them become a row of their own', () => {
   const edit = (id: string) => tool(id, { kind: 'edit', status: 'create' });
   const read = (id: string) => tool(id, { kind: 'read' });
   const items = [read('a'), read('b'), edit('c'), edit('d'), edit('e'), text('m'), edit('f')];
@@ -67,7 +67,7 @@ it('a script and its calls are part of the call that runs it', () => {
   expect(shape(rows)).toBe('run(a!) m');
   expect(rows[0]).toMatchObject({ script: { callId: 's' } });
   expect(rows[0]?.kind === 'tool' && waitingBelow(rows[0].below)).toMatchObject({ itemId: 'p' });
-  // A tool of another origin with that name is an ordinary call.
+  // A tool named `script` that is not called by a script's call is an ordinary call.
   expect(shape(arrange([tool('agent'), script('s', 'agent'), script('t', 'gone')]))).toBe(
     'agent(s) t',
   );

@@ -11,7 +11,7 @@ export function findItemId(turns: readonly TurnView[], id: string): string | und
   return (found ?? shown.find(({ turnId }) => turnId === id)?.items[0])?.itemId;
 }
 
-/** Finds the repetition of a call, or of the call that it belongs to. */
+/** Finds the repetition, in a later turn, of a call, or of the call that an item belongs to. */
 function findAgain(
   shown: readonly TurnView[],
   turns: readonly TurnView[],

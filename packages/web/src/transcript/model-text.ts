@@ -1,6 +1,6 @@
 /**
- * Texts by which agents report a person's action to their model. They read like a rebuke of the person, so they are
- * shown as a detail.
+ * Texts by which agents report a person's action to their model. To a person these texts read like a rebuke, so they
+ * are shown only as a detail.
  */
 const forModel = [
   /^The user doesn[’']t want to (?:proceed with this tool use|take this action right now)\./,

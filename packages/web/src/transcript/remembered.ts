@@ -8,8 +8,8 @@ import {
 } from 'react';
 
 /**
- * Remembers what a person opened and closed in a conversation. Rows far from the window are not mounted, so they cannot
- * keep this state themselves.
+ * Remembers what a person opened and closed in a conversation. Rows far from the window are not mounted, so their
+ * components cannot keep this state.
  */
 export class RowMemory {
   readonly #values = new Map<string, unknown>();

@@ -20,9 +20,9 @@ const wanted = new Map<string, { itemId: string; options: ScrollOptions }>();
 let lastCall = 0;
 
 /**
- * Scrolls a session's conversation to one of its loaded items. Folds around it are opened, and the item is marked for a
- * moment and gets the focus; the words of a search stay marked in it. If the session is not in the page yet, this waits
- * until it is.
+ * Scrolls a session's conversation to one of its loaded items. Folds around the item are opened, and the item is
+ * marked for a moment and gets the focus; the words of a search stay marked in the item. If the session is not in the
+ * page yet, waits until it is.
  */
 export async function scrollToItem(
   sessionId: string,
@@ -75,13 +75,14 @@ async function showItem(
   const key = rows[place.index]?.key;
   let shownAs: HTMLElement | null = null;
   await nextFrame();
-  // At once, since a late scroll event in the next frame could start following the end again.
+  // Stop following the end now, because a scroll event in the next frame could start the following again.
   target().leaveEnd();
-  // The rows around it are rendered frame by frame, and may turn out taller than estimated.
+  // The rows around the item are rendered frame by frame, and may become taller than estimated, so scroll until
+  // nothing moves.
   for (let frame = 0, still = 0; still < settled && frame < mostFrames; frame += 1) {
     shownAs = findElement(target().scroller.current, key, itemId);
     if (shownAs === null) {
-      // At once, since a row that is rendered but not scrolled to is removed in the next frame.
+      // Render synchronously, because a row that is rendered but not scrolled to is removed in the next frame.
       flushSync(() => target().draw(place.index));
       shownAs = findElement(target().scroller.current, key, itemId);
     }

@@ -15,8 +15,8 @@ export function isAtEnd({ top, content, window }: ScrollPosition): boolean {
 }
 
 /**
- * Whether the page keeps following the end after a scroll. Only scrolling up stops that: growing content also moves the
- * end away, without any action of the reader.
+ * Whether the page keeps following the end after a scroll. Only a reader who scrolls up ends the following; growing
+ * content also moves the end away, but does not end the following.
  */
 export function followsEnd(before: { top: number; sticks: boolean }, now: ScrollPosition): boolean {
   if (isAtEnd(now)) return true;

@@ -7,9 +7,9 @@ import { openName, type RowMemory, RowScope, useRemembered } from './remembered.
 /** The turns of a conversation, without folded turns that were taken back. */
 export interface FoldedTurns {
   shown: readonly TurnView[];
-  /** By id of a turn that was taken back: the id of the last server turn that took it back. */
+  /** For each turn that was taken back, by its id: the id of the last server turn that took it back. */
   gone: ReadonlyMap<string, string>;
-  /** By id of such a server turn: the number of turns that it took back. */
+  /** For each such server turn, by its id: the number of turns that it took back. */
   counts: ReadonlyMap<string, number>;
   /** Opens the fold that contains an item, if there is one. */
   unfold: (itemId: string) => void;

@@ -8,11 +8,12 @@ interface FirstVisibleRow {
 }
 
 /**
- * Keeps the visible text in place when something above it changes. Not all browsers do that, and none at the top or
- * after a jump. This hook works in every browser, and is painted together with the change.
+ * Keeps the visible text in place when something above it changes. Not all browsers keep the text in place, and no
+ * browser does so at the top or after a jump. This hook works in every browser, and its correction is painted
+ * together with the change.
  *
  * If rows turn out taller or smaller than their gap, the gap above them is resized by the difference, which moves
- * nothing. Only the rest is scrolled, since scrolling would interrupt the reader's own scroll.
+ * nothing. Only the remaining difference is scrolled, because scrolling would interrupt the reader's own scrolling.
  */
 export function useKeepPlace(
   scroller: RefObject<HTMLElement | null>,

@@ -54,7 +54,7 @@ export function useStickToEnd(): Stick {
     if (last.current.sticks && scroller.current?.clientHeight) toEnd();
   }, [look, toEnd]);
 
-  // In the same frame as the rendering, so that new content does not visibly move first.
+  // Scroll in the frame of the rendering, so that new content does not visibly move first.
   useLayoutEffect(follow);
 
   const leaveEnd = useCallback(() => {
@@ -85,8 +85,8 @@ export function useStickToEnd(): Stick {
 }
 
 /**
- * Turns the browser's scroll anchoring off while the page follows the end. Anchoring would scroll down when something
- * is added above, which hides a scroll of the reader.
+ * Turns the browser's scroll anchoring off while the page follows the end. With anchoring, the browser would scroll
+ * down when something is added above, which hides a scroll of the reader.
  */
 function anchor(element: HTMLElement, sticks: boolean): void {
   const anchored = sticks ? 'none' : 'auto';

@@ -14,7 +14,7 @@ export function labelOf(text: string): string {
     .trim();
   const shown = markHidden(line);
   if (shown.length <= most && text.length <= 2 * most) return shown;
-  // Without half of a surrogate pair at the end.
+  // Remove half of a surrogate pair at the end.
   return `${shown.slice(0, most - 1).replace(/\p{Cs}$/u, '')}…`;
 }
 

@@ -96,7 +96,7 @@ tryControls([
     name: 'the start page',
     set: withOthers,
     go: async (page) => {
-      // A kept tab, since a reload does not restore a preview.
+      // Opens the session in a kept tab, because a preview would be gone after the reload.
       await page.evaluate((id) => localStorage.setItem('liminal.tabs', `["${id}"]`), sessionId);
       await page.goto(new URL('/', page.url()).href);
       await page.getByRole('main').getByRole('link', { name: /Docs/ }).waitFor();
@@ -461,7 +461,7 @@ tryControls([
       {
         name: 'the button that shows folders',
         find: button('Show folders'),
-        // With the keyboard, the arrow keys in the field do the same.
+        // By keyboard, the list is opened with the arrow keys in the field.
         only: ['mouse', 'touch'],
         effect: (page) => page.getByRole('option', { name: '/code/shop/api' }).waitFor(),
       },

@@ -56,7 +56,7 @@ tryControls([
         name: 'the button that leads to the field',
         find: button('Skip to message'),
         effect: (page) => field(page).and(page.locator(':focus')).waitFor(),
-        // The button is visible only with the focus.
+        // A mouse cannot reach the button, because it is visible only with the focus.
         only: ['keyboard'],
       },
       {

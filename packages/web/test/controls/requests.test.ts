@@ -31,7 +31,7 @@ const waiting =
       approval(`p-${command}`, { callId: command, title: `Run ${command}`, options, ...rest }),
     ]);
     stage.history = { ...past, entries: [...past.entries, ...calls], turns: [turn('t1')] };
-    // Refused, so that the requests still wait after each answer.
+    // The server refuses every answer, so that the requests still wait after it.
     stage.refuse = (path) =>
       path.includes('/approval/') ? { code: 'NOT_NOW', message: 'Not now.' } : undefined;
   };

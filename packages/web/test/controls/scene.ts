@@ -24,11 +24,14 @@ export interface Control {
   use?: (page: Page, control: Locator, way: Way, stage: Stage) => Promise<unknown>;
   /** Resolves when the control has had its effect. */
   effect: (page: Page, stage: Stage) => Promise<unknown>;
-  /** Undoes effects that would disturb the next control on the same page. Open layers are closed in any case. */
+  /**
+   * Undoes effects that would disturb the next control on the same page. Open layers need not be closed here: they
+   * are closed in any case.
+   */
   undo?: (page: Page) => Promise<unknown>;
   /** Whether the effect cannot be undone: no other control is tried on the page afterwards. */
   spoils?: boolean;
-  /** The ways of a control that cannot be used in all ways. */
+  /** The ways in which the control can be used, if not in all. */
   only?: Way[];
 }
 
@@ -39,9 +42,9 @@ interface Try {
 }
 
 /**
- * Uses every control of the scenes. At length, each control is used by mouse, by keyboard and by touch, on a page of
- * its own. Otherwise mouse and keyboard take turns, touch is used only for controls that only phones have, and controls
- * that do not disturb one another share a page. Fails if a control has no entry in its scene.
+ * Uses every control of the scenes. In long runs, each control is used by mouse, by keyboard and by touch, on a page
+ * of its own. In short runs, mouse and keyboard take turns, touch is used only for controls that only phones have,
+ * and controls that do not disturb one another share a page. Fails if a control has no entry in its scene.
  */
 export function tryControls(scenes: readonly Scene[]): void {
   openStage();

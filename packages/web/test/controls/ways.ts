@@ -45,7 +45,7 @@ export async function take(page: Page, option: Locator, way: Way): Promise<void>
   throw new Error('The arrow keys do not reach this option.');
 }
 
-/** More key presses than any of our pages needs. */
+/** A limit: no page of ours needs so many key presses. */
 const most = 80;
 
 /** Moves the focus to a control by the Tab key; inside a list that is one stop, by arrow keys. */
@@ -93,8 +93,8 @@ async function finder(control: Locator) {
 type Place = 'here' | 'beside' | 'elsewhere';
 
 /**
- * Where the focus is. `beside`: on the one entry of the control's list that Tab reaches. Undefined if the control was
- * removed from the page.
+ * Where the focus is. `beside`: the focus is on the entry of the control's list that Tab reaches. Undefined if the
+ * control is no longer in the page.
  */
 function placeOfFocus(control: Node): Place | undefined {
   const { activeElement } = document;

@@ -24,7 +24,7 @@ export function useFakeDelays(): void {
 function replace(clock: Pick<typeof timers, 'setTimeout'> & Pick<typeof os, 'uptime'>): void {
   timers.setTimeout = clock.setTimeout;
   os.uptime = clock.uptime;
-  // Modules that import these functions by name see the change only after this.
+  // Modules that import these functions by name see the change only after this call.
   syncBuiltinESMExports();
 }
 

@@ -1,6 +1,6 @@
 import type { Redis, RedisOptions } from 'ioredis';
 
-/** A connection with a pending command that is silent for this long is closed and opened again, ms. */
+/** A connection that has a pending command and is silent for this long, in ms, is closed and opened again. */
 export const silenceMs = { commands: 3_000, waiting: 5_000 };
 /**
  * How long a reader's command waits in Redis for entries; less than the silence that counts as a lost connection, ms.
@@ -12,7 +12,7 @@ export interface Servers {
   readonly isCluster: boolean;
   /** Why a connection was last lost or refused. */
   readonly trouble: Error | undefined;
-  /** Sends a command once; again only if a node refused it and named another node. */
+  /** Sends a command once; sends it again only if a node refused it and named another node. */
   send(command: string, args: (string | number)[]): Promise<unknown>;
   /** The name of the group of streams that one command can wait for: one slot of a cluster, or all. */
   slotOf(key: string): string;
@@ -24,9 +24,9 @@ export interface Servers {
 }
 
 /**
- * Works around two faults of ioredis 5. It leaves the socket timer of a closed connection running, which then closes
- * the next connection (redis/ioredis issue 2147, fixed in 6). And an error of its parser, caused by bytes that no Redis
- * sends, would end the process; here such an error ends the connection instead.
+ * Works around two faults of ioredis 5. First, ioredis leaves the socket timer of a closed connection running, which
+ * then closes the next connection (redis/ioredis issue 2147, fixed in 6). Second, an error of its parser, caused by
+ * bytes that a Redis never sends, would end the process; here, such an error ends only the connection.
  */
 export function hardened(connection: Redis): Redis {
   const timed = connection as unknown as { socketTimeoutTimer: NodeJS.Timeout | undefined };
@@ -61,9 +61,9 @@ const waiting = {
   retryStrategy: pauseBefore,
 } satisfies RedisOptions;
 
-/** For readers: a waiting command fails with its connection, so that the reader notices. */
+/** Options for readers: a waiting command fails when its connection is lost, so that the reader notices the loss. */
 export const readerOptions: RedisOptions = { ...waiting, maxRetriesPerRequest: 0 };
-/** For subscribers: commands during a lost connection are sent after the reconnect. */
+/** Options for subscribers: commands that are sent during a lost connection wait for the reconnect. */
 export const subscriberOptions: RedisOptions = {
   ...waiting,
   maxRetriesPerRequest: null,

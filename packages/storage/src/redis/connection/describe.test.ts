@@ -7,7 +7,7 @@ const info = (facts: Record<string, string>) =>
     '\r\n',
   );
 
-test('a Redis without persistence is reported, and nothing else', async () => {
+test('a Redis without persistence is reported as the only problem', async () => {
   const server = await testRedis();
   const { title, troubles } = await describeRedis(server.url);
   await server.release();

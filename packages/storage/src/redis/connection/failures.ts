@@ -13,7 +13,7 @@ export function isForeignKey(error: unknown): boolean {
   return isReply(cause) && /WRONGTYPE|The ID specified in XADD/.test(String(cause));
 }
 
-/** What to do, by the first word of a reply, or a part of it. */
+/** The advice for each reply of Redis, by the reply's first word or another part of it. */
 const advice: [said: RegExp, advice: string][] = [
   [/^OOM/, 'Its memory is full: increase maxmemory.'],
   [/^READONLY/, 'It is a replica, which does not accept writes: connect to the primary.'],
@@ -45,7 +45,7 @@ function adviceFor(message: string): string {
   return advice.find(([pattern]) => pattern.test(reply))?.[1] ?? reachAdvice;
 }
 
-/** @param trouble - Why a connection was last lost: the reason if Redis has not answered. */
+/** @param trouble - Why a connection was last lost; used as the reason if `cause` is not a reply of Redis. */
 export function unavailable(cause: unknown, trouble: Error | undefined): StorageError {
   const message = String(isReply(cause) ? cause : (trouble ?? cause));
   return new StorageError('REDIS_UNAVAILABLE', `Redis failed (${message}). ${adviceFor(message)}`, {

@@ -8,7 +8,6 @@ import { splitRedisUrls } from '../split-urls.ts';
 /**
  * Connects to a Redis, or to a cluster by some of its nodes: the first server that answers shows which it is.
  * Throws StorageError `REDIS_UNAVAILABLE`.
- * @param urls - As `splitRedisUrls` reads them.
  */
 export async function findServers(urls: string): Promise<Servers> {
   const named = splitRedisUrls(urls).map((url) => new OneRedis(url));
@@ -18,7 +17,7 @@ export async function findServers(urls: string): Promise<Servers> {
     if (named.length === 1) return first;
     throw new StorageError(
       'REDIS_UNAVAILABLE',
-      `Several Redis servers are named, and ${addressOf(first)} is not a node of a cluster. Give one Redis, or nodes of one Redis Cluster.`,
+      `The Redis URL names several servers, but ${addressOf(first)} is not a node of a Redis Cluster. Name either a single Redis, or only nodes of one Redis Cluster.`,
     );
   } catch (error) {
     for (const each of named) each.close();
@@ -43,7 +42,7 @@ async function isOfCluster(one: OneRedis): Promise<boolean> {
   try {
     return String(await one.send('INFO', ['cluster'])).includes('cluster_enabled:1');
   } catch (cause) {
-    // A user without this permission does not run a cluster.
+    // A cluster's user needs the permission for `INFO`, so this Redis is not part of a cluster.
     if (isReply(cause, 'NOPERM')) return false;
     throw unavailable(cause, one.trouble);
   }

@@ -19,7 +19,7 @@ export class Keys {
     return companion(this.events(runId), 'run');
   }
 
-  /** The stream of announced runs that are not done. */
+  /** The stream of announced runs that are not settled yet. */
   get runs(): string {
     return `${this.#prefix}:runs`;
   }
@@ -81,18 +81,18 @@ export class Keys {
     return companion(this.tasks, `${plain(taskId)}:${from}`);
   }
 
-  /** A stream that wakes a reader which waits for streams of one slot; companion of any of them. */
+  /** The stream that wakes a reader of streams in one slot; companion of any stream in that slot. */
   wake(key: string, reader: string): string {
     return companion(key, `wake:${reader}`);
   }
 }
 
 function companion(key: string, what: string): string {
-  // A prefix with braces of its own puts all keys into one slot already.
+  // If the prefix contains braces, all keys are already in one slot.
   return key.includes('{') ? `${key}:${what}` : `{${key}}:${what}`;
 }
 
-/** Braces in a name would change what a cluster hashes. */
+/** Escapes braces in a name, because they would change which part of the key a cluster hashes. */
 function plain(name: string): string {
   return name.replaceAll(/[{}%]/g, encodeURIComponent);
 }

@@ -7,7 +7,7 @@ import type { Script } from './scripts.ts';
 /** The connections of one server to its Redis. Connections for waiting reconnect by themselves. */
 export class RedisLink {
   readonly #servers: Servers;
-  /** Connections for waiting, each with the timer that pings it if it has no traffic of its own. */
+  /** Connections for waiting commands; each has a timer that pings Redis if the connection has no other traffic. */
   readonly #waiting = new Map<Redis, NodeJS.Timeout | undefined>();
 
   private constructor(servers: Servers) {

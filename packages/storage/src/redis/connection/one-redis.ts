@@ -1,7 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { pauseBefore, silenceMs, type Servers, hardened } from './connections.ts';
 
-/** One Redis, directly or behind an address that leads to the current primary of several. */
+/** One Redis: either a single server, or an address that always leads to the current primary. */
 export class OneRedis implements Servers {
   readonly isCluster = false;
   readonly #url: string;
@@ -17,7 +17,7 @@ export class OneRedis implements Servers {
       connectTimeout: silenceMs.commands,
       socketTimeout: silenceMs.commands,
       retryStrategy: pauseBefore,
-      // The client resends nothing, because only the caller knows whether that is safe.
+      // The client does not resend commands, because only the caller knows whether repeating a command is safe.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -40,7 +40,7 @@ export class OneRedis implements Servers {
 
   async open(): Promise<void> {
     await this.#commands.connect();
-    // An open connection may not be served yet, so wait for an answer.
+    // An open connection may still be refused, so wait for an answer.
     await this.#commands.ping();
   }
 

@@ -27,9 +27,9 @@ export class RedisCluster implements Servers {
       dnsLookup: (name, give) => give(null, name),
       clusterRetryStrategy: pauseBefore,
       slotsRefreshTimeout: silenceMs.commands,
-      // A part of the cluster is better than none: the nodes refuse commands that they cannot run.
+      // Use the cluster even if parts of it are down: the nodes refuse commands that they cannot run.
       enableReadyCheck: false,
-      // As with one Redis, a command is sent again only if a node refused it and named another node.
+      // As with one Redis, the client sends a command again only if a node refused it and named another node.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       redisOptions: {
@@ -37,7 +37,7 @@ export class RedisCluster implements Servers {
         disableClientInfo: true,
         connectTimeout: silenceMs.commands,
         socketTimeout: silenceMs.commands,
-        // Also limits commands that are redirected from node to node, or wait for a starting node.
+        // This timeout also limits commands that are redirected between nodes, or wait for a starting node.
         commandTimeout: silenceMs.commands,
       },
     });
@@ -81,7 +81,7 @@ export class RedisCluster implements Servers {
   }
 
   async send(command: string, args: (string | number)[]): Promise<unknown> {
-    // Otherwise the client would wait for the cluster without a time limit.
+    // Fail now, because the client would wait for the cluster without a time limit.
     if (this.#cluster.status !== 'ready') throw new Error('No node of the cluster can be reached.');
     return this.#cluster.call(command, ...args);
   }

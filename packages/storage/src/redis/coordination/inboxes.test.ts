@@ -4,7 +4,7 @@ import { Keys, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamReader } from '../streams/index.ts';
 import { RedisInboxes } from './inboxes.ts';
 
-test('an inbox is open again soon after Redis is back for readers, even if commands fail for longer', async () => {
+test('an inbox opens again soon after Redis serves its reader, even if commands still fail for a while', async () => {
   const failures = [new StorageError('REDIS_UNAVAILABLE', 'Redis is away.')];
   let kept = 0;
   const link: Partial<RedisLink> = {

@@ -36,8 +36,8 @@ export class RedisInboxes implements Inboxes {
       if (isOurs === 0) await close();
     };
     let keeping: Promise<void> | undefined;
-    // Until the inbox is open again no server can write to it. After a reconnect, commands may fail for longer than
-    // reads.
+    // Until the inbox is open again, no server can send to it, so retry. After a reconnect, commands may fail longer
+    // than reads.
     const keepOpen = () => {
       keeping ??= patiently(() => this.#closers.has(close), keep)
         .catch(() => undefined)
@@ -60,7 +60,7 @@ export class RedisInboxes implements Inboxes {
     return (await this.#link.run(scripts.send, this.#pair(name), args)) === 1;
   }
 
-  /** Closes all inboxes of this server, as far as Redis answers. */
+  /** Closes all inboxes of this server; if Redis does not answer, an inbox stays open until it expires. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#closers].map(async (close) => close()));
   }

@@ -7,21 +7,25 @@ import type { StreamEntry, StreamReader } from '../streams/index.ts';
 /** The consumer group by which workers share the tasks. */
 const group = 'codex-tools-group';
 /**
- * The approximate most tasks that wait, and how long they are kept after the last one, ms: no caller waits that long.
+ * The approximate maximum of waiting tasks, and for how long after the last task the waiting tasks are kept, in ms:
+ * no caller waits longer.
  */
 const waiting = { tasks: 10_000, ms: 60 * 60_000 };
-/** The approximate most messages of one side that are kept, and for how long after the last one, ms. */
+/** The approximate maximum of messages of one side, and for how long after the last message they are kept, in ms. */
 const messages = { messages: 10_000, ms: 60_000 };
 /** How long a worker counts as present, and how often it reports its presence, ms. */
 const presence = { ms: 5_000, everyMs: 1_500 };
 
-/** A stream of tasks that no worker has taken. A taken task is removed from it, so that no task is assigned twice. */
+/**
+ * A stream of tasks that no worker has taken. A taken task is removed from the stream, so that no task is assigned
+ * twice.
+ */
 export class RedisTaskQueue implements TaskQueue {
   readonly #link: RedisLink;
   readonly #keys: Keys;
   readonly #reader: StreamReader;
   readonly #closing = new AbortController();
-  /** One bell for each worker of this server, by the worker's name in the group. */
+  /** One signal for each worker of this server, by the worker's name in the group. */
   readonly #wakeSignals = new Map<string, Signal>();
   #stopWatching: (() => void) | undefined;
 
@@ -131,7 +135,7 @@ export class RedisTaskQueue implements TaskQueue {
       () => !stopSignal.aborted,
       async () => this.#link.run(scripts.takeTask, [this.#keys.tasks], [group, worker]),
       async (error) => {
-        // A Redis that has lost its data has also lost the group.
+        // A Redis that has lost its data has also lost the consumer group, so create the group again.
         if (isReply(error, 'NOGROUP')) await this.#attend(worker, presence.ms).catch(() => {});
       },
     );

@@ -21,7 +21,7 @@ interface OwnRun {
   nextSeq: number;
 }
 
-/** The most runs to remember: runs that another server has ended stay for a while. */
+/** The maximum of remembered runs: runs that another server has ended stay remembered for a while. */
 const maxOwn = 10_000;
 
 /** Appends events to runs, as the only writer of each run. */
@@ -44,7 +44,7 @@ export class Appender {
   async append(runId: string, events: Events): Promise<void> {
     const constants = this.#own.get(runId)?.constants ?? constantsOf(events[0]);
     const firstSeq = events[0].seq;
-    // Check everything that does not need Redis; Redis checks the rest.
+    // Check here what can be checked without Redis; Redis checks the rest.
     const before = { constants, lastSeq: firstSeq - 1, ended: false, settled: false };
     const { ended } = advanceRun(before, runId, events);
     const rows = encodeEvents(runId, events);
@@ -73,7 +73,7 @@ export class Appender {
       if (this.#isNext(runId, batch) && (await this.#streams.add(runId, batch))) {
         return { outcome: 'OK', lastSeq: batch.firstSeq };
       }
-      // First, and awaited: a run in the log must be in the registry, even if a later step fails.
+      // Announce the run first, and wait: a run in the log must be in the registry, even if a later step fails.
       await this.#announce(runId, batch);
       return await this.#streams.append(runId, batch);
     } catch (cause) {
@@ -86,8 +86,8 @@ export class Appender {
   }
 
   /**
-   * Called before a run's first event, and in a cluster again before its last: a replica that has become the master may
-   * lack the run, and a run that is not in the registry never gets into history.
+   * Announces a run before its first event, and in a cluster again before its last event: a replica that has become
+   * the master may lack the run, and a run that is not in the registry never gets into history.
    */
   async #announce(runId: string, { firstSeq, ends, constants }: Batch): Promise<void> {
     const isDue = firstSeq === 0 || (this.#isCluster && ends);
@@ -95,9 +95,9 @@ export class Appender {
   }
 
   /**
-   * Whether the batch is the single event after our last one: Redis refuses its id if anybody has added an entry since,
-   * so that nothing else need be checked. False in a cluster: there a command may be redirected, while the connection
-   * stays open, to a node that has become the master and lacks our last event.
+   * Whether the batch is a single event that follows the last event of this server: then Redis itself refuses the
+   * event's id if another entry was added since, and no other check is needed. Always false in a cluster: there, on
+   * an open connection, a command may be redirected to a node that has become the master and lacks the last event.
    */
   #isNext(runId: string, { firstSeq, rows, ends, isRetry }: Batch): boolean {
     if (this.#isCluster || ends || isRetry || rows.length > 1) return false;

@@ -17,7 +17,8 @@ interface LiveTail {
 const pageSize = 128;
 
 /**
- * The followers on this server. Each run is read once for all of them, from its position when the first follower began.
+ * The followers on this server. The tail of each run is read once for all followers, from the position at which the
+ * first follower began.
  */
 export class RedisFollowers {
   readonly #streams: RunStreams;
@@ -50,7 +51,7 @@ export class RedisFollowers {
     this.#followers.close();
   }
 
-  /** A page for a follower that is further behind than the tail reaches. */
+  /** A page from the stream, for a follower that is too far behind for the tail. */
   async #page(runId: string, after: number, isWanted: () => boolean): Promise<StreamEvent[]> {
     const constants = this.#live.get(runId)?.tail.constants;
     if (!constants) return [];
@@ -60,7 +61,7 @@ export class RedisFollowers {
 
   async #stateOf(runId: string, isWanted: () => boolean) {
     const run = await this.#retryWhile(isWanted, async () => this.#streams.progress(runId));
-    // The caller no longer needs the answer.
+    // The caller no longer uses the answer.
     if (!isWanted() || this.#closed) return 'closed';
     return this.#begin(runId, run).state;
   }
@@ -97,7 +98,10 @@ export class RedisFollowers {
     this.#live.delete(runId);
   }
 
-  /** After a lost connection: Redis may have lost the run's events, or the run may have been settled and deleted. */
+  /**
+   * Called after a lost connection, because Redis may have lost the run's events, or the run may have been settled
+   * and deleted.
+   */
   async #recheck(runId: string, tail: RunTail): Promise<void> {
     const isWanted = () => this.#live.get(runId)?.tail === tail;
     const before = tail.lastSeq;
@@ -108,7 +112,7 @@ export class RedisFollowers {
     this.#followers.notify(runId);
   }
 
-  /** As `patiently`; undefined once the answer is no longer wanted. */
+  /** Retries like `patiently`; undefined once the answer is no longer needed. */
   async #retryWhile<T>(isWanted: () => boolean, attempt: () => Promise<T>): Promise<T | undefined> {
     return patiently(() => isWanted() && !this.#closed, attempt);
   }

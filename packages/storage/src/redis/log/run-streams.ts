@@ -20,7 +20,7 @@ export interface Batch {
   rows: EventRow[];
   constants: RunConstants;
   ends: boolean;
-  /** Whether an earlier attempt with these events, or with fewer, may have succeeded. */
+  /** Whether an earlier append of these events, or of the first of them, may have succeeded without an answer. */
   isRetry: boolean;
 }
 
@@ -92,7 +92,7 @@ export class RunStreams {
     }
   }
 
-  /** Events after a `seq`, whether or not the run is settled; at most `limit`. */
+  /** At most `limit` events after a `seq`; also the events of a settled run, while they exist. */
   async events(runId: string, constants: RunConstants, after: number, limit: number) {
     const events: StreamEvent[] = [];
     let last = after;
@@ -103,7 +103,7 @@ export class RunStreams {
       for (const row of rows) {
         if (row) events.push(decodeEvent(runId, constants, row));
       }
-      // The run has no events after an entry that is not an event.
+      // An entry that is not an event is the run's last entry.
       if (entries.length < count || rows.includes(undefined)) break;
       last = events.at(-1)?.seq ?? last;
     }
@@ -114,7 +114,7 @@ export class RunStreams {
     try {
       await this.#link.run(scripts.settle, this.#pair(runId), [ttlMs]);
     } catch (error) {
-      // There is nothing left to settle.
+      // If the key is not Liminal's, there is no run to settle.
       if (!isForeignKey(error)) throw error;
     }
   }

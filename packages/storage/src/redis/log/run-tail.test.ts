@@ -14,7 +14,7 @@ const entries = (from: number, to: number): StreamEntry[] =>
 
 const seqs = (tail: RunTail, after: number) => tail.since(after)?.map(({ seq }) => seq);
 
-test('INV-7 a tail that has missed events has only the later events, each with its seq', () => {
+test('INV-7 a tail that has missed events returns only the events after the gap', () => {
   const tail = new RunTail('run', { constants, lastSeq: 0, ended: false, settled: false });
   tail.take(entries(1, 3));
   tail.take(entries(8, 9));
@@ -25,7 +25,7 @@ test('INV-7 a tail that has missed events has only the later events, each with i
   expect(seqs(tail, 9)).toEqual([10]);
 });
 
-test('a tail that gets some events again has each with its seq', () => {
+test('a tail that gets some events a second time returns each event once', () => {
   const tail = new RunTail('run', { constants, lastSeq: 5, ended: false, settled: false });
   tail.take(entries(4, 7));
   expect(seqs(tail, 5)).toEqual([6, 7]);

@@ -62,7 +62,7 @@ export class RunTail {
     }
   }
 
-  /** A page of the events after a `seq`; undefined if the first of them is no longer held. */
+  /** A page of the events after a `seq`; undefined if the tail no longer holds the first of these events. */
   since(after: number): StreamEvent[] | undefined {
     if (after >= this.#lastSeq) return [];
     const first = this.#window[0]?.seq ?? this.#lastSeq + 1;
@@ -71,7 +71,7 @@ export class RunTail {
   }
 
   #hold(event: StreamEvent, size: number): void {
-    // After a lost connection the log may have dropped events in between, or may send some again.
+    // After a lost connection, the log may have dropped events in between, or send some events a second time.
     if (event.seq !== this.#lastSeq + 1) this.#forget();
     this.#lastSeq = event.seq;
     this.#closed ||= isTerminal(event);

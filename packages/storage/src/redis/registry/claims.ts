@@ -47,7 +47,7 @@ export class Claims {
       const reply = await this.#link.call('XAUTOCLAIM', this.#keys.runs, ...how);
       const [next, entries] = reply as [string, (StreamEntry | null)[]];
       for (const entry of entries) {
-        // Redis 6 returns nothing for a deleted entry.
+        // For a deleted entry, Redis 6 returns null.
         if (entry?.[1]) taken.push(announcedIn(entry));
       }
       cursor = next;

@@ -22,7 +22,7 @@ interface RegistryParts {
   runsKey: string;
 }
 
-/** How often, and for how long, to check for the first events of a run that is announced before it has any, ms. */
+/** How often, and for how long, to look for the first events of a run that was announced without any, ms. */
 const runChecks = { firstMs: 20, everyMs: 500, forMs: 60_000 };
 
 /** A worker without claims is removed after this multiple of a claim's idle time. */
@@ -65,7 +65,7 @@ export class RedisRunRegistry implements RunRegistry {
     }
   }
 
-  /** Ends all claims, so that other workers can have them at once. */
+  /** Releases all claims, so that other workers can claim the runs at once. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#notifyAll();
@@ -127,13 +127,16 @@ export class RedisRunRegistry implements RunRegistry {
       worker.take(await claims.takeOver(worker.consumer, claimIdleMs));
       await claims.removeIdleWorkers(claimIdleMs * removeAfter);
     } catch {
-      // The timer will repeat this.
+      // The error is ignored: the timer will repeat these calls.
     }
     // The worker may have missed runs while Redis was unavailable.
     worker.notify();
   }
 
-  /** Whether a claimed run is in the log. A run that is not yet in the log is offered again later. */
+  /**
+   * Whether a claimed run has events in the log. If the run has no events, it is offered
+   * to a worker again later.
+   */
   async #isLogged(
     run: Announced & { age?: number },
     worker: RegistryWorker,
@@ -158,7 +161,7 @@ export class RedisRunRegistry implements RunRegistry {
     try {
       await this.#parts.claims.releaseAll(worker.consumer);
     } catch {
-      // Other workers then take over the claims after the idle time.
+      // The error is ignored: other workers take over the claims after the idle time.
     }
   }
 
@@ -171,10 +174,10 @@ export class RedisRunRegistry implements RunRegistry {
     for (const worker of this.#workers) worker.notify();
   }
 
-  /** As `patiently`; undefined once the answer is no longer wanted. */
+  /** Retries like `patiently`; undefined once the answer is no longer needed. */
   async #retryWhile<T>(isWanted: () => boolean, attempt: () => Promise<T>): Promise<T | undefined> {
     return patiently(isWanted, attempt, async (error) => {
-      // A Redis that has lost its data has also lost the group.
+      // A Redis that has lost its data has also lost the consumer group, so create the group again.
       if (isReply(error, 'NOGROUP')) await this.#parts.claims.prepare().catch(() => {});
     });
   }

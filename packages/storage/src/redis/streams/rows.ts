@@ -23,7 +23,7 @@ export function eventRowOf([id, fields]: StreamEntry): EventRow | undefined {
 }
 
 /**
- * The fields of an entry, which is complete in itself: a canonical event, with payload and trace context as JSON. Every
+ * The fields of an entry, which contains the whole canonical event, with payload and trace context as JSON. Every
  * entry has the same names in the same order, since Redis then stores the names once for many entries. `append.lua`
  * must write the same fields.
  */
@@ -49,8 +49,8 @@ export function wirePayload({ type, payload }: EventRow): string {
 }
 
 /**
- * The constants in an entry, if they can be parsed. The previous version wrote them only into a run's first entry, as
- * `run`.
+ * The constants in an entry, if they can be parsed. The previous version wrote the constants only into a run's first
+ * entry, in the field `run`.
  */
 export function constantsIn([, fields]: StreamEntry): RunConstants | undefined {
   const value = (name: string): string | undefined => {

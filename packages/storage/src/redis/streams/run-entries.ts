@@ -63,8 +63,9 @@ export class RunEntries {
   }
 
   /**
-   * Removes the stream and other data for the run’s readers, which would expire by themselves. Only for a run that is
-   * settled. Throws StorageError `REDIS_UNAVAILABLE`.
+   * Removes the stream and other data for the run’s readers, which would expire by themselves. Removes the data that
+   * programs read of the run, its event stream and its upserts, before they expire; call it only for a settled run.
+   * Throws StorageError `REDIS_UNAVAILABLE`.
    */
   async remove(): Promise<void> {
     await this.#link.call('UNLINK', this.key, this.#keys.run(this.#runId));

@@ -35,8 +35,8 @@ const leftOutMs = 5_000;
 const wakeTtlMs = 60_000;
 
 /**
- * Waits on one connection for entries of all streams that one command can read. One more stream belongs to the reader:
- * an entry there ends the wait, so that streams can be added.
+ * Waits on one connection for entries of all streams that one command can read. An entry in the reader's own stream
+ * ends the wait, so that further streams can be added.
  */
 export class SlotReader {
   readonly #link: RedisLink;
@@ -45,7 +45,7 @@ export class SlotReader {
   readonly #watched = new Map<string, Watched>();
   #wakeAt = '0-0';
   #isWaiting = false;
-  /** Whether the last command got no answer. */
+  /** Whether the last command failed without an answer. */
   #isDisconnected = false;
   #closed = false;
 
@@ -83,7 +83,7 @@ export class SlotReader {
 
   async #read(): Promise<void> {
     while (!this.#closed) {
-      // Let listeners work first, since the next command to Redis takes longer than their work.
+      // Let the listeners run first, because the next command takes longer than their work.
       await setImmediate();
       try {
         const reply = await this.#next();
@@ -93,14 +93,17 @@ export class SlotReader {
         if (this.#closed) return;
         if (isForeignKey(error) && (await this.#skipForeignKeys())) continue;
         this.#isDisconnected = true;
-        // A server that refuses may no longer be the right one, so reconnect.
+        // A server that refuses commands may have been replaced, so reconnect.
         if (isReply(error)) this.#connection.disconnect(true);
         await delay(retryMs);
       }
     }
   }
 
-  /** Reads new entries. After a lost connection it does not block, so that listeners soon know that Redis is back. */
+  /**
+   * Reads new entries. The first read after a lost connection does not block, so that listeners soon know that Redis
+   * is back.
+   */
   async #next(): Promise<[string, StreamEntry[]][]> {
     const now = performance.now();
     const read = [...this.#watched].filter(([, { leftOutUntil = 0 }]) => leftOutUntil <= now);
@@ -118,8 +121,9 @@ export class SlotReader {
   }
 
   /**
-   * Skips keys for a while that another program has replaced by something other than a stream, since Redis then refuses
-   * the whole read: their listeners check again, as after a lost connection. Returns whether there are such keys.
+   * Skips, for a while, keys that another program has replaced by something that is not a stream, because Redis
+   * refuses the whole read; the listeners of these keys check again, as after a lost connection. Returns whether
+   * there are any such keys.
    */
   async #skipForeignKeys(): Promise<boolean> {
     const watched = [...this.#watched];
@@ -158,7 +162,7 @@ export class SlotReader {
   #wake(): void {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
-    // If this fails, the wait was cut or ends by itself soon.
+    // The error is ignored: if waking fails, the wait was already cut, or ends by itself soon.
     this.#link.run(scripts.wake, [this.#wakeKey], [wakeTtlMs]).catch(() => {});
   }
 }

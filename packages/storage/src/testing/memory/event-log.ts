@@ -8,7 +8,7 @@ import { Followers } from '../../log/followers.ts';
 
 interface MemoryRun {
   progress: RunProgress;
-  /** Encoded, so that a caller's later change of an event does not change the log. */
+  /** The events in encoded form, so that a caller's later change of an event does not change the log. */
   rows: EventRow[];
 }
 

@@ -32,7 +32,7 @@ export class MemoryResponseStore implements ResponseStore {
   readonly #grants = new Map<string, Map<string, Grant>>();
   readonly #blobs: MemoryBlobStore;
   readonly #eventArchive: MemoryEventArchive;
-  /** Ids of deleted sessions: their own and their agents'. */
+  /** Ids of deleted sessions: Liminal's ids and the agents' ids. */
   readonly #deleted: Set<string>;
 
   /** @param deleted - Ids of deleted sessions; the blob store shares them. */

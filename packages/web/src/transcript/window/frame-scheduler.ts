@@ -20,7 +20,7 @@ export class FrameScheduler {
     return this.#time / this.#cost;
   }
 
-  /** Draws this much height (px), and measures the time. */
+  /** Calls `draw`, which draws rows of this height (px), and measures how long that takes. */
   time(height: number, draw: () => void): void {
     const start = performance.now();
     draw();
@@ -37,7 +37,7 @@ export class FrameScheduler {
     });
   }
 
-  /** Runs when the page is idle. While the page is busy, runs without drawing at intervals. */
+  /** Runs when the page is idle. While the page is busy, runs at intervals, without drawing. */
   whenIdle(): void {
     this.#idle ??= onceIdle((isIdle) => {
       this.#idle = undefined;

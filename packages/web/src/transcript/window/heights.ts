@@ -19,8 +19,8 @@ export class Heights {
   }
 
   /**
-   * Top of each row (px below the top of the first row), with one more entry than there are rows. Computed again only
-   * from the first changed row, which is usually one of the last.
+   * Top of each row (px below the top of the first row), with one more entry than there are rows. The tops are
+   * computed again only from the first changed row on, which is usually one of the last rows.
    */
   tops(rows: readonly TurnRow[]): Float64Array {
     const first = this.#firstChanged(rows);

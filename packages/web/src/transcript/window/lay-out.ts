@@ -6,7 +6,7 @@ import type { TurnRow } from './turn-rows.ts';
 /** The gap (px) for rows that are not in the page. */
 export interface Gap {
   kind: 'gap';
-  /** Key of the row after it. */
+  /** The key of the first row after the gap. */
   key: string;
   height: number;
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { around, covers, fitting, follow, nextSpan, type RowRange } from './row-range.ts';
 
 const count = fc.integer({ min: 1, max: 2_000 });
-/** A list's length and a part of it. */
+/** The length of a list, and a range of its indexes. */
 const listAndPart = count.chain((length) =>
   fc
     .tuple(fc.nat(length - 1), fc.integer({ min: 1, max: 40 }))

@@ -9,7 +9,7 @@ export interface RowRange {
  * everything.
  */
 const most = 200;
-/** So many rows above the limit are not removed. */
+/** Rows are removed only when there are this many more than the limit. */
 const slack = 24;
 
 export function covers(outer: RowRange, inner: RowRange): boolean {
@@ -36,7 +36,7 @@ export function nextSpan(drawn: RowRange, seen: RowRange, count: number, step: n
 
 /**
  * The part of a step that fits into `room`, at least one row if there is any room. `sizeOf` returns the cost of drawing
- * a row. If the new rows do not touch the drawn ones, their first rows that fit.
+ * a row. If the new rows do not touch the drawn rows, returns the first of the new rows that fit.
  */
 export function fitting(
   drawn: RowRange,

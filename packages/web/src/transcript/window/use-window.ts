@@ -173,7 +173,7 @@ function seenRows(
 function useIsPrinted(): boolean {
   const [isPrinted, setPrinted] = useState(false);
   useEffect(() => {
-    // The browser prints the page as it is when this returns.
+    // Render synchronously, because the browser prints the page as it is when this listener returns.
     const before = () => flushSync(() => setPrinted(true));
     const after = () => setPrinted(false);
     window.addEventListener('beforeprint', before);
