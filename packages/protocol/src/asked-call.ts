@@ -42,7 +42,9 @@ const toAskedCall = ({ toolName, toolArguments, ...rest }: ShownCall): AskedCall
   ...rest,
 });
 
-/** The arguments of `actual` that `asked` lacks or has with another value, as JSON; empty if there are none. */
+/**
+ * The arguments of `actual` that are missing in `asked` or have another value there, as JSON; empty if there are none.
+ */
 function otherArguments(asked: string, actual: string): string {
   if (actual === asked) return '';
   const known = parseArguments(asked);

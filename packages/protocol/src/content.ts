@@ -102,8 +102,8 @@ export const ApprovalOption = z.object({
   /** An answer may include a reason for the agent (`note`). */
   takesNote: z.boolean().optional(),
   /**
-   * Only a person may choose the option, never a default (a deadline, the Enter key): the agent's own kind is none of
-   * these four, or the agent asks for a deliberate answer.
+   * Only a person may choose the option, never a default (a deadline, the Enter key), because the agent's own kind for
+   * the option is none of these four, or because the agent asks for a deliberate answer.
    */
   isUnclear: z.boolean().optional(),
 });
@@ -122,7 +122,7 @@ export const FormField = z.looseObject({
   /** `string`, `number`, `integer`, `boolean`, or `array` for several values of a list. */
   type: z.string(),
   title: z.string().nullish(),
-  /** The subject in a word or two. */
+  /** The question's subject in one or two words. */
   header: z.string().nullish(),
   description: z.string().nullish(),
   default: z.unknown().optional(),
@@ -137,7 +137,7 @@ export const FormField = z.looseObject({
       anyOf: z.array(FormChoice).optional(),
     })
     .optional(),
-  /** A person may answer with own text instead of the choices, or, in an `array`, in addition to them. */
+  /** The person may type an answer instead of choosing one; in an `array`, in addition to the choices. */
   other: z.boolean().optional(),
 });
 export type FormField = z.infer<typeof FormField>;

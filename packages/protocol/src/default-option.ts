@@ -2,8 +2,9 @@ import type { ApprovalOption } from './content.ts';
 
 /**
  * Returns the option that a default may choose: an answer at a deadline, without a person to ask, or by one key.
- * Undefined if no option may be chosen. A default never grants permanently, never chooses between several ways to
- * allow, and never chooses an option whose kind is unknown, or whose id another option of a different kind also has.
+ * Undefined if no option may be chosen. A default never grants permanently. If several options allow, it chooses none
+ * of them. It never chooses an option whose kind is unknown, or an option that shares its id with an option of another
+ * kind.
  */
 export function defaultOption(
   options: readonly ApprovalOption[],

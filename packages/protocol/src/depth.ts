@@ -8,7 +8,7 @@ export const maxDepth = 200;
 
 const cutHere = '… (cut here: nested too deeply)';
 
-/** Returns the JSON text with parts that are nested too deeply replaced by a text that says so. */
+/** Returns the JSON text with each part that is nested too deeply replaced by a note. */
 export function cutDepth(json: string): string {
   if (json.length <= 2 * maxDepth || isFlat(json)) return json;
   const pieces: string[] = [];

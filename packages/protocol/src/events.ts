@@ -118,7 +118,7 @@ export const ScriptExecutionErrorPayload = z.object({
 
 export const UsageUpdatePayload = z.object({ type: z.literal('usage_update'), usage: Usage });
 
-/** The run is silent but alive. */
+/** Sent while the run produces no other events, to show that the run is alive. */
 export const HeartbeatPayload = z.object({ type: z.literal('heartbeat') });
 
 /** The user asked to stop; the terminal event still follows. */

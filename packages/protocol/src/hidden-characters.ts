@@ -1,7 +1,7 @@
 /**
  * Invisible characters, and characters that change how others look: controls, direction marks, zero-width characters.
- * An agent's text may contain them to look like other text (Trojan Source, CVE-2021-42574), so they are made visible
- * instead of being applied.
+ * An agent's text may contain such characters to look like other text (Trojan Source, CVE-2021-42574), so they are
+ * shown as visible marks and have no effect.
  */
 
 /** Parts of ordinary writing: line ends, emoji of several parts, joined or special letter forms. */
@@ -32,7 +32,7 @@ export interface TextPiece {
   isHidden: boolean;
 }
 
-/** Whether text may contain a hidden character: cheap, with false positives only in ordinary writing. */
+/** Whether text may contain a hidden character. Cheap; the false positives are characters of ordinary writing. */
 export function hasHidden(text: string): boolean {
   return anySuspect.test(text);
 }

@@ -42,7 +42,7 @@ test('a mention has its place in the text', () => {
 });
 
 test('every path is found in a text that mentions it', () => {
-  // A path that ends with a backslash, or has one before a quote, cannot be quoted; such paths do not occur.
+  // A path that ends with a backslash, or has a backslash before a quote, cannot be quoted; such paths do not occur.
   const path = fc.string({ minLength: 1, unit: 'grapheme' }).filter((one) => !one.includes('\\'));
   fc.assert(
     fc.property(path, fc.constantFrom('', 'See '), (one, start) => {
@@ -52,7 +52,7 @@ test('every path is found in a text that mentions it', () => {
 });
 
 test('a long text takes linear time, whatever its quotes', () => {
-  // With a step back for each letter, these would take minutes.
+  // A pattern that steps back at each letter would need minutes for these texts.
   expect(mentionsIn(' @"'.repeat(50_000))).toHaveLength(25_000);
   expect(mentionsIn(`@"${'\\"'.repeat(100_000)}`)).toHaveLength(1);
   expect(mentionsIn(` @a${'.'.repeat(100_000)}`)).toHaveLength(1);
@@ -67,7 +67,7 @@ test('a mention’s link has the address of its file', () => {
   expect(mentionLink('/', 'a').uri).toBe('file:///a');
 });
 
-test('links belong to mentions of the text, or are attachments of their own', () => {
+test('a link belongs to a mention in the text, or is a separate attachment', () => {
   const image = { type: 'image', mimeType: 'image/png', uri: 'blob:1' } as const;
   const web = { type: 'resource_link', uri: 'https://example.org/a.ts', name: 'a.ts' } as const;
   const blocks = [

@@ -58,7 +58,7 @@ export const Response = z.object({
   rewoundTo: z.string().optional(),
   /** Whether the run was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),
-  /** The trace of the run's events, and the turn's span in it. Absent if the run was made elsewhere. */
+  /** The trace of the run's events, and the turn's span in it. Absent if the run was made outside Liminal. */
   traceContext: TraceContext.optional(),
   /** The span of the request that started the turn, if the request had a trace. */
   parentSpanId: z.string().optional(),

@@ -5,7 +5,10 @@ import { ErrorObject } from './items.ts';
 import { TraceContext } from './trace-context.ts';
 import { Usage } from './usage.ts';
 
-/** The five states of a session, each with the same mark everywhere. `waiting`: the session needs the user. */
+/**
+ * The five states of a session. Each state has the same symbol in all interfaces. `waiting`: the session needs the
+ * user.
+ */
 export const SessionState = z.enum(['idle', 'queued', 'running', 'waiting', 'failed']);
 export type SessionState = z.infer<typeof SessionState>;
 
@@ -116,13 +119,13 @@ export const ConfigOption = z.object({
       value: z.string(),
       name: z.string(),
       description: z.string().optional(),
-      /** The group's name; consecutive choices of one group have the same name. */
+      /** The name of the choice's group; consecutive choices of one group have the same name. */
       group: z.string().optional(),
     }),
   ),
   /**
    * Prefixes of values that are not listed but can also be set. If a person types such a value without a prefix, the
-   * first prefix is put before it.
+   * client puts the first prefix before the value.
    */
   takesOther: z.array(z.string()).optional(),
 });
@@ -142,7 +145,7 @@ export type AgentCommand = z.infer<typeof AgentCommand>;
 export const SessionNotice = z.object({
   level: z.enum(['info', 'warning']),
   text: z.string(),
-  /** `agent`: the agent reports the same in all of its sessions, so that a person dismisses it once. */
+  /** `agent`: the agent shows the same notice in all of its sessions, so one dismissal by a person is enough. */
   about: z.enum(['agent']).optional(),
 });
 export type SessionNotice = z.infer<typeof SessionNotice>;
@@ -172,7 +175,7 @@ export const BackgroundTask = z.object({
   startedAt: z.string(),
   /** The current work in words, or the last output. */
   progress: z.string().optional(),
-  /** The path of the file that has all it prints, where the agent keeps one. */
+  /** The path of the file with all output of the task, if the agent writes such a file. */
   outputFile: z.string().optional(),
 });
 export type BackgroundTask = z.infer<typeof BackgroundTask>;
@@ -225,7 +228,7 @@ export const TurnSummary = z.object({
   /** See `turn_complete`. */
   finishReason: z.string().optional(),
   error: ErrorObject.optional(),
-  /** The turn took back the named turn and all later turns. */
+  /** Set for a rewind: the id of the turn that was taken back, together with all later turns. */
   rewoundTo: z.string().optional(),
   /** Whether the turn was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),
@@ -245,8 +248,8 @@ export const AgentInfo = z.object({
   /** The path of the agent's program, if it can be either the user's own or Liminal's copy. */
   program: z.string().optional(),
   /**
-   * Whether only the agent can read its own sessions: lists show its last answer, and do not start the agent for a new
-   * one.
+   * Whether only the agent can read its own sessions: a list has the agent's last answer, because no agent is started
+   * for a list.
    */
   sessionsOnRequest: z.boolean().optional(),
   /** Whether the agent's sessions can be forked. */

@@ -1,6 +1,6 @@
 /** The largest size of an item (`sizeOf`); a larger item is cut. */
 export const maxItemSize = 16 * 1024 * 1024;
-/** The largest size of a turn's data without its items: its model, its end, its error. */
+/** The largest size of a turn's data without its items: model, end and error. */
 export const maxHeadSize = 64 * 1024;
 
 /** Only ASCII, because any other letter would double the memory of the whole text. */

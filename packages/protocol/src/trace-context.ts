@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** A `traceparent` of any version, in lower-case hexadecimal; ids of only zeros and version `ff` are not valid. */
 const anyVersion =
   /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
-/** A `traceparent` as Liminal writes it: version 00, with no flag but `sampled`. */
+/** A `traceparent` as Liminal writes it: version 00, with `sampled` as the only possible flag. */
 const version00 = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-0[01]$/;
 
 /** One member of a `tracestate`: a key, perhaps with a tenant, and printable ASCII without `,` and `=`. */
@@ -15,8 +15,8 @@ const maxMembers = 32;
 const maxState = 512;
 
 /**
- * A trace context as part of events and messages, because a log does not propagate it. An event has the span of its
- * turn.
+ * A trace context as part of events and messages, because a log does not propagate it. The trace context of an event
+ * names the span of the event's turn.
  */
 export const TraceContext = z.object({
   traceparent: z.string().regex(version00),

@@ -52,7 +52,7 @@ export const ToolCallUpsert = z.object({
   ...base,
   type: z.literal('tool_call'),
   toolName: z.string(),
-  /** May be partial or empty on create. */
+  /** May be partial or empty in the first upsert (`create`). */
   toolArguments: z.record(z.string(), z.unknown()),
   callId: z.string(),
   toolOutput: z.string().optional(),
@@ -69,13 +69,13 @@ export const PlanUpsert = z.object({
   type: z.literal('plan'),
   entries: z.array(PlanEntry),
 });
-/** The net change of files by the turn so far; each upsert has the whole change. */
+/** All net changes of files by the turn so far; each upsert has all of them. */
 export const FileChangesUpsert = z.object({
   ...base,
   type: z.literal('file_changes'),
   diffs: z.array(FileDiff),
 });
-/** The fields of a tool call that a person decides about. */
+/** The fields of a tool call that people see when they decide about the call. */
 export const ShownCall = ToolCallUpsert.pick({
   toolName: true,
   toolArguments: true,
@@ -129,7 +129,7 @@ export const TurnEvent = z.discriminatedUnion('type', [
     sessionId: z.string(),
     modelId: z.string(),
     providerId: z.string(),
-    /** Set if the agent started the turn by itself; absent if a person's message did. */
+    /** Set if the agent started the turn by itself; absent if a person's message started the turn. */
     trigger: z.literal('agent').optional(),
   }),
   z.object({
@@ -140,7 +140,7 @@ export const TurnEvent = z.discriminatedUnion('type', [
     /** Why the agent stopped, in ACP's terms if one fits: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal`. */
     finishReason: z.string().optional(),
     usage: Usage.optional(),
-    /** A turn of the server took back the named turn and all later ones. */
+    /** Set for a rewind: the id of the turn that was taken back, together with all later turns. */
     rewoundTo: z.string().optional(),
   }),
   z.object({
@@ -156,7 +156,7 @@ export type TurnEvent = z.infer<typeof TurnEvent>;
 /**
  * The outputs of the upsert fold. `upsert`: an item's new state. `turn`: a turn's event. `discard`: a shown item is
  * withdrawn. `append` (only with `appends`): text to add to the content of a message or thought, or to a tool call's
- * output, if that is `at` UTF-16 code units long; `appendText` does so.
+ * output, if the existing text is `at` UTF-16 code units long; `appendText` checks this.
  */
 export type FoldOutput =
   | { kind: 'upsert'; upsert: UpsertObject }

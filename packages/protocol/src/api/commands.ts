@@ -80,7 +80,10 @@ export const commands = {
       'SHUTTING_DOWN',
     ],
   },
-  /** The user is about to send a message: the agent may start. Resolves before the agent runs. */
+  /**
+   * Reports that the user is about to send a message, so that the agent may already start. Resolves before the agent
+   * runs.
+   */
   prewarm: {
     method: 'POST',
     path: '/api/session/:id/prewarm',
@@ -184,8 +187,8 @@ export const commands = {
     refusals: [...refusalsOfCommands, 'INTERRUPT_FAILED', 'PROCESS_CRASH'],
   },
   /**
-   * An outside program reports that the turn is done, in case the agent has not noticed. Only this command also accepts
-   * the agent's own session id.
+   * An outside program reports that the turn is done, in case the agent has not noticed. Only `notify` also accepts the
+   * agent's own session id in the path.
    */
   notify: {
     method: 'POST',
@@ -276,7 +279,7 @@ export const commands = {
     answer: McpServersResult,
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
   },
-  /** The agent stores the change, as it does for its own terminal. */
+  /** The agent stores the change, so the change also holds in the agent's own terminal program. */
   changeMcpServer: {
     method: 'POST',
     path: '/api/session/:id/mcp/:name',
@@ -316,7 +319,10 @@ export const commands = {
     answer: SessionSetup,
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
   },
-  /** A running agent uses the folders from its next turn on. They also apply to later starts and to forks. */
+  /**
+   * A running agent uses the folders from its next turn on. The folders also apply to later starts of the agent and to
+   * forks of the session.
+   */
   changeDirectories: {
     method: 'POST',
     path: '/api/session/:id/directories',
@@ -369,8 +375,8 @@ export const commands = {
     refusals: refusalsOfCommands,
   },
   /**
-   * Changes nothing else: a running turn continues. The same holds for `pin`. Both also work for a session of an
-   * agent's own store.
+   * Archiving changes nothing else: a running turn continues. `pin` changes nothing else, too. Both commands also work
+   * for a session of an agent's own store.
    */
   archive: {
     method: 'POST',

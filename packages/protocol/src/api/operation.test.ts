@@ -40,11 +40,11 @@ describe.each([
   ],
   ['no arguments', operations.listAgents, [], {}, undefined],
 ])('an operation with %s', (_, operation, args, ids, content) => {
-  test('becomes the parts of a request', () => {
+  test('becomes the parts of its request', () => {
     expect(requestParts(operation, args)).toEqual({ ids, ...(content && { content }) });
   });
 
-  test('has the same arguments after parsing these parts', () => {
+  test('has the same arguments after its request is parsed', () => {
     expect(requestArguments(operation, { ids, content })).toEqual(args);
   });
 });

@@ -14,7 +14,10 @@ export interface Operation {
   /** An operation has a query, a body, or neither. */
   query?: z.ZodObject;
   body?: z.ZodType;
-  /** Fields of the query or body that are separate arguments, in this order. The rest is the last argument. */
+  /**
+   * Fields of the query or body that are separate arguments, in this order. All other fields together are the last
+   * argument.
+   */
   fields?: readonly string[];
   /** The status of a successful answer: 200 by default. */
   status?: number;
@@ -38,7 +41,7 @@ export interface Operation {
 export const idMax = 300;
 const Id = z.string().min(1).max(idMax);
 
-/** `given`: as a caller passes it. `read`: after the schemas have filled in defaults. */
+/** `given`: the value that a caller passes. `read`: the value after the schemas have filled in defaults. */
 type SchemaSide = 'given' | 'read';
 type Value<Schema, S extends SchemaSide> = S extends 'given' ? z.input<Schema> : z.output<Schema>;
 

@@ -86,7 +86,7 @@ const requests = {
     answer: FileResult,
     refusals: ['SESSION_NOT_FOUND', 'FILE_NOT_FOUND', 'FILE_NOT_ALLOWED', 'FILE_UNREADABLE'],
   },
-  /** Runs no program that the repository names, and changes nothing. */
+  /** Does not run programs that the repository's settings name, and changes no files. */
   diff: {
     method: 'GET',
     path: '/api/session/:id/diff',
@@ -169,7 +169,10 @@ const requests = {
     unwrap: 'folders',
     refusals: [],
   },
-  /** For a message that mentions files: see `mentionOf`. Without `q`: changed files first, then the top level. */
+  /**
+   * For a message that mentions files: see `mentionOf`. Without `q`, lists changed files first, then the files and
+   * folders of the top level.
+   */
   findFiles: {
     method: 'GET',
     path: '/api/project/files',
@@ -188,7 +191,7 @@ const requests = {
       'SHUTTING_DOWN',
     ],
   },
-  /** Ordered by the time of the grant, oldest first. Answers of “always” make grants. */
+  /** Ordered by the time of the grant, oldest first. An answer with “always” creates a grant. */
   listGrants: {
     method: 'GET',
     path: '/api/project/grants',

@@ -31,7 +31,7 @@ test('the events and Response of any run are valid by seed 001, A.1, one event f
 const told = (...payloads: Parameters<typeof runOf>[0]) =>
   runOf(payloads).map((event) => toResponsesEvent(event, (id) => `uuid of ${id}`).payload);
 
-test('payloads have the ids and the start time that only our envelope has', () => {
+test('payloads include the ids and the start time that our events have only in the envelope', () => {
   const usage = { inputTokens: 7, outputTokens: 3 };
   expect(
     told(

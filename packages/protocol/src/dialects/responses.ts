@@ -1,4 +1,4 @@
-/** Events and Responses in the wire form of seed 001, appendix A.1: one event there for each of our events. */
+/** Converts events and Responses to the wire form of seed 001, appendix A.1: each event becomes one event. */
 import type { ErrorObject, OutputItem } from '../items.ts';
 import type { EventPayload, StreamEvent } from '../events.ts';
 import type { Response } from '../response.ts';
@@ -163,7 +163,7 @@ const items: {
 
 /** An event in A.1's form. A `response_done` with an error becomes a `response_error`; other types do not change. */
 export function toResponsesEvent(event: StreamEvent, uuidOf: UuidOf): ResponsesEvent {
-  // The table's function accepts the payload of this event's type, which the compiler cannot infer.
+  // `payloads[event.type]` accepts this event's payload, but the compiler cannot infer that.
   const translate = payloads[event.type] as (
     one: EventPayload,
     context: TranslationContext,

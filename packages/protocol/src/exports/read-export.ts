@@ -119,7 +119,7 @@ function hasTimes({ createdAt, updatedAt, outputItems }: Response): boolean {
   return [createdAt, updatedAt, ...times].every((time) => Math.abs(time) <= 8.64e15);
 }
 
-/** The trace of events whose run has none: readers ignore it. */
+/** The all-zero trace of events whose run has no trace; readers ignore it. */
 const noTrace = {
   traceparent: writeTraceparent({
     traceId: '0'.repeat(32),

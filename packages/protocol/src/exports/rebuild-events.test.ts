@@ -25,7 +25,7 @@ function deltasOf(content: string, ms: number): string[] {
   );
 }
 
-/** The same rule, written in a way that is easy to check and takes quadratic time. */
+/** A second implementation of the rule: easier to check, but quadratic. */
 function expected(text: string, ms: number): string[] {
   const words = text.match(/\s*\S+\s*$|\s*\S+/gu) ?? (text === '' ? [] : [text]);
   const count = Math.max(1, Math.min(Math.floor(ms / 100), 200, words.length));
@@ -57,7 +57,7 @@ test.each([
   ['letters', 'x'],
 ])('rebuilding 4 MB of %s takes time in proportion to the length', (_name, piece) => {
   const content = piece.repeat(4_000_000 / piece.length);
-  // If each piece were compared with all others, this would take hours.
+  // A quadratic algorithm would take hours here.
   expect(deltasOf(content, 60_000).join('')).toBe(content);
 });
 

@@ -68,7 +68,7 @@ describe.each(Object.entries(folds))('the %s fold of a big turn', (_, fold) => {
     const tenSmall = costOf(fold, turn(100), 10);
     const big = costOf(fold, turn(1_000), 1);
     let [small, large] = [Infinity, Infinity];
-    // Disturbances only make a try longer, so the minimum of several counts.
+    // Other work on the machine only makes a measurement longer, so the minimum of several measurements counts.
     for (let tries = 0; tries < 8 && !(large / small < 3); tries += 1) {
       small = Math.min(small, tenSmall());
       large = Math.min(large, big());

@@ -11,10 +11,10 @@ import { type FoldResult, type OpenView, type FoldStep, withView } from './upser
 import { isShown } from './views.ts';
 
 export interface Growth {
-  /** The id of the item that grows: the shown item, or its answer. */
+  /** The id of the item whose text grows: the shown item, or the answer shown with it. */
   itemId: string;
   text: string;
-  /** Whether other fields have changed as well. */
+  /** Whether fields other than the text have changed as well. */
   patched: boolean;
 }
 
@@ -70,7 +70,7 @@ function grow(step: FoldStep, known: OpenView, growth: Growth): Grown {
   }
 }
 
-/** The step of a text that grows, by a delta or by its start. */
+/** The step of a view whose text grows, by a delta or by the start of an answer. */
 export function growText(step: FoldStep, known: OpenView, growth: Growth): Grown {
   const { config } = step.state;
   if (growth.text === '' && !growth.patched) return { next: known, outputs: [] };
@@ -103,7 +103,7 @@ function growCall(step: FoldStep, known: OpenView, { itemId, text, patched }: Gr
   const outputGrew = itemId !== item.id && text !== '';
   if (!step.state.config.appends || !(patched || outputGrew)) return { next: known, outputs: [] };
   const before = answer === undefined ? 0 : itemText(answer).length - text.length;
-  // Output that is not new was shown before, with all other changes.
+  // Output that was there before the patch has already been shown, with the call's other changes.
   if (patched || before === 0) return show(step, known);
   return append(step, known, before, text);
 }

@@ -41,7 +41,7 @@ describe('history', () => {
     ]);
   });
 
-  it('shows open items of a running turn, except held ones', () => {
+  it('shows open items of a running turn, except items that are held until they are whole', () => {
     const response = stored(
       { type: 'item_start', itemId: 'u', itemType: 'message', origin: 'user', initialContent: 'x' },
       say.text('empty'),

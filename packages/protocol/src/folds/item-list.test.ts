@@ -43,7 +43,7 @@ test('an item that is put again keeps its place, in the same or another family',
   expect(orderedIds(moved, ['c', 'b', 'a'])).toEqual(['a', 'b', 'c']);
 });
 
-test('a withdrawn item is no longer kin of others, and may be put again', () => {
+test('a withdrawn item is no longer kin of other items, and can be added again', () => {
   const list = removeItem(listOf(call('a'), output('b')), 'a');
   expect(pairableIds(list, 'a')).toEqual([]);
   expect(pairableIds(list, 'b')).toEqual(['b']);
@@ -61,7 +61,7 @@ test('among many items with one id, only nearby items are kin', () => {
     const first = ids.indexOf(kin[0] ?? '');
     expect(kin).toEqual(ids.slice(first, first + kin.length));
     expect(kin.length).toBeLessThanOrEqual(96);
-    // On both sides, or as far as items exist.
+    // The kin reach at least this far on both sides, or to the first or last item.
     expect(first).toBeLessThanOrEqual(Math.max(0, place - 32));
     expect(first + kin.length).toBeGreaterThanOrEqual(Math.min(200, place + 9));
   }

@@ -19,22 +19,29 @@ export const startPace: Pace = { batchIndex: 0, tokens: 0, inWord: false, shown:
 const longText = 32 * 1024;
 const worthwhile = 1.25;
 
-/** Whether to emit a whole text again: all emissions of a long text together are only a few times its length. */
+/**
+ * Whether a whole text is emitted again. All emissions of a long text together are only a few times as long as the
+ * text.
+ */
 export function isWorthShowing({ shown }: Pace, length: number): boolean {
   return length <= longText || length >= shown * worthwhile;
 }
 
-/** The default token counter: words between white space. Also exact over deltas, wherever they cut words. */
+/**
+ * The default token counter: words between white space. The count is also exact for a text in deltas, wherever the
+ * deltas cut words.
+ */
 export function countWords(text: string): number {
   let words = 0;
-  // One match at a time, since a list of all matches would be many times as large as the text.
+  // Finds one match at a time, since a list of all matches would be many times as large as the text.
   for (const word = /\S+/g; word.test(text);) words += 1;
   return words;
 }
 
 /**
- * Counts one delta; costs O(delta). A `tokenCounter` other than `countWords` is applied to each delta alone: exact if
- * it is additive (characters / 4), otherwise an estimate.
+ * Counts the tokens of one delta, in time proportional to the delta's length. For a `tokenCounter` other than
+ * `countWords` the deltas are counted separately: the sum is exact if the counter is additive (characters / 4),
+ * otherwise it is an estimate.
  */
 export function addText(pace: Pace, text: string, tokenCounter: (text: string) => number): Pace {
   if (text === '') return pace;

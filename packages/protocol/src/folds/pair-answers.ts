@@ -38,7 +38,7 @@ export function callKeyOf(item: OutputItem): string | undefined {
 }
 
 /**
- * The keys that a call with this id can have, for items that name the call but not whether it is a tool call or a
+ * The keys that a call with this id can have; for items that name a call but not whether the call is a tool call or a
  * script.
  */
 export function callKeysOf(callId: string): [tool: string, script: string] {

@@ -159,14 +159,14 @@ describe('every item that starts ends before its run does', () => {
 });
 
 describe('an upsert’s life is create → update* → complete | error, and ends as in the Response', () => {
-  it('INV-4 keeps the order of each life, whose first state may be its last', () => {
+  it('INV-4 keeps the order of each upsert’s statuses; the first status may be the last', () => {
     const life = /^((create (update )*)?(complete|error) )$/;
     fc.assert(
       fc.property(eventScripts(), anyConfig, (events, config) => {
         const { outputs } = upsertAll(events, startUpsertFold(config));
         for (const statuses of statusesOf(outputs)) {
           const lives = statuses.split('discard ').filter(Boolean);
-          // A life that was withdrawn may stop anywhere.
+          // The upserts of a view that was discarded may stop after any status.
           const withdrawn = statuses.endsWith('discard ') ? lives : lives.slice(0, -1);
           const last = statuses.endsWith('discard ') ? [] : lives.slice(-1);
           for (const cut of withdrawn)
@@ -221,7 +221,7 @@ describe('an upsert’s life is create → update* → complete | error, and end
     );
   });
 
-  it('INV-4 a live reader of appends has the state of the Response after every event', () => {
+  it('INV-4 a live reader of appends has the same state as the Response after every event', () => {
     const sameButStatus = ({ status, ...content }: UpsertObject) => ({
       ...content,
       sourceTimestamp: '',
@@ -413,7 +413,10 @@ describe('a fold of a prefix, then the rest, is the fold of the whole', () => {
   });
 });
 
-/** The same run, with adjacent deltas of one item merged if `merge` returns true, as a writer would log it. */
+/**
+ * The same run in which adjacent deltas of one item are merged if `merge` returns true, like the deltas that a writer
+ * logs.
+ */
 function batch(events: StreamEvent[], merge: () => boolean): StreamEvent[] {
   const payloads: EventPayload[] = [];
   const times: string[] = [];

@@ -180,7 +180,7 @@ describe('an item', () => {
     expect(Response.safeParse(response).error?.issues).toBeUndefined();
   });
 
-  it('FR-001-03: of a script has the code, and another item has its result', () => {
+  it('FR-001-03: of a script has the script’s code, and a second item has the result', () => {
     const script: EventPayload = { type: 'script_execution_start', itemId: 's', code: 'return 1' };
     expect(
       items(script, { type: 'script_execution_done', itemId: 's', result: '1', success: true }),
@@ -250,7 +250,7 @@ describe('repeated events and events about unknown items', () => {
     expect(items(say.delta('a', 'Hi'), { type: 'item_cancelled', itemId: 'a' })).toEqual([]);
   });
 
-  it('an open output can be withdrawn, and then its call', () => {
+  it('an open output can be withdrawn, and then the output’s call', () => {
     const begun: EventPayload[] = [
       say.callDone('c', 'Read', 'call-1', {}),
       { type: 'item_start', itemId: 'o', itemType: 'function_call_output', callId: 'call-1' },
@@ -381,7 +381,7 @@ describe('the cost of a delta', () => {
     const shifted = deltas.map((event) => ({ ...event, seq: event.seq + many.lastSeq }));
     const grown = shifted.reduce(foldResponse, many);
     expect(before).toBeDefined();
-    // The list is shared, not copied.
+    // The list is shared between states, not copied.
     expect(grown.items).toBe(many.items);
     expect(grown.open.get('a')?.text).toBe('word '.repeat(100));
     expect(many.open.get('a')?.text).toBe('');

@@ -16,7 +16,7 @@ import { PersistentMap } from './persistent-map.ts';
 import { readTraceparent } from '../trace-context.ts';
 import { patchItem, startItem, withoutUndefined } from './start-item.ts';
 
-/** An open item. Its text grows outside the item list, which a delta does not change. */
+/** An open item. An open item. A delta changes only the text here, not the list of items. */
 interface OpenItem {
   /** The item without its text. */
   readonly item: OutputItem;
@@ -32,7 +32,7 @@ export interface ResponseState {
   readonly started: boolean;
   /** The Response without its items; undefined before the first event. */
   readonly head: Omit<Response, 'outputItems' | 'lastSeq' | 'updatedAt'> | undefined;
-  /** All items; of open items only the order, type and pairing ids are valid here. */
+  /** All items. Of an open item, only the order, the type and the ids for pairing are valid here. */
   readonly items: ItemList;
   /** Open items in the order of their start. */
   readonly open: PersistentMap<OpenItem>;
@@ -47,17 +47,17 @@ const empty: ResponseState = {
   open: PersistentMap.empty(),
 };
 
-/** Returns the same object each time, so that folds that begin together can share a Response. */
+/** Always returns the same object, so that folds that begin together can share one Response. */
 export function emptyResponse(): ResponseState {
   return empty;
 }
 
 /**
  * Returns the state after one event. Returns the same state for a duplicate or older event, and for any event after the
- * terminal event. Events about unknown or ended items change no item, with two exceptions: `item_done` and `item_error`
- * of an item that never started count as the whole item; `item_cancelled` also withdraws an ended item, unless a tool
- * has begun to answer it or it is such an answer, because the tool has then run. The cost does not depend on the number
- * of items. The old state does not change and can be continued again.
+ * terminal event. Events about unknown or ended items change no item, with two exceptions. `item_done` and `item_error`
+ * of an item that never started count as the whole item. `item_cancelled` also withdraws an ended item, but not a call
+ * that has begun to get an answer, and not such an answer: in both cases the tool has run. The cost does not depend on
+ * the number of items. The old state does not change and can be continued again.
  */
 export function foldResponse(state: ResponseState, event: StreamEvent): ResponseState {
   if (event.seq <= state.lastSeq || hasEnded(state)) return state;
@@ -82,7 +82,7 @@ export function toResponse(state: ResponseState): Response | undefined {
   };
 }
 
-/** Those of the items with these ids that exist, in order of start; open items have their text so far. */
+/** The items with these ids, without unknown ids, in order of start; open items include their text so far. */
 export function currentItems(state: ResponseState, ids: Iterable<string>): OutputItem[] {
   return orderedIds(state.items, ids)
     .map((id) => openItem(state, id) ?? state.items.byId.get(id))
@@ -109,8 +109,8 @@ export function hasEnded(state: ResponseState): boolean {
 }
 
 /**
- * The length in characters from which a text no longer grows: its JSON, which may need six characters for one, must
- * stay below the longest possible string. Agents' texts are cut much earlier.
+ * The length in characters from which a text no longer grows: the text's JSON, in which one character may need six,
+ * must stay below the longest possible string. Adapters cut agents' texts at a much smaller length.
  */
 const maxFoldedText = 64 * 1024 * 1024;
 
@@ -197,7 +197,7 @@ function growItem(
   return { ...state, open: state.open.set(itemId, { item, text }) };
 }
 
-/** The text to which a delta is appended: a patch may have replaced a call's arguments. */
+/** The text to which a delta is appended: of a call, the arguments from the same event's patch, if there are any. */
 function textBefore({ item, text }: OpenItem, patch: ItemPatch | undefined): string {
   return item.type === 'function_call' ? (patch?.arguments ?? text) : text;
 }

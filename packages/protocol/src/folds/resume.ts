@@ -27,8 +27,8 @@ export function resumeResponse(response: Response): ResponseState {
 }
 
 /**
- * Returns a fold for readers that have the upserts of `responseToUpserts` for the Response. The batch gradient starts
- * over.
+ * Returns an upsert fold for readers that already have the upserts of `responseToUpserts` for the Response. The batch
+ * gradient begins again at its first threshold.
  */
 export function resumeUpsertFold(
   response: ResponseState,

@@ -39,7 +39,7 @@ test('the newest turns of a conversation give the same result as all turns', () 
         return by === undefined ? [] : [[turnId, by]];
       });
       expect([...takenBack(newest)].toReversed()).toEqual(expected);
-      // The slow way, for comparison: one rewind after the other.
+      // Computes the result slowly, one rewind after the other, for comparison.
       const gone = new Set<string>();
       for (const [place, { rewoundTo }] of turns.entries()) {
         if (rewoundTo === undefined) continue;

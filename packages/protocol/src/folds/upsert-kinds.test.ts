@@ -181,12 +181,12 @@ describe('arguments', () => {
     expect(foldRun([done(text)]).upserts).toMatchObject([{ toolArguments: { raw: text } }]);
   });
 
-  it.each(['', ' \n'])('that are empty (%j) are an empty object', (text) => {
+  it.each(['', ' \n'])('that are empty (%j) are shown as an empty object', (text) => {
     expect(foldRun([done(text)]).upserts).toMatchObject([{ toolArguments: {} }]);
     expect(foldRun([done(text)]).upserts[0]).not.toHaveProperty('toolArguments.raw');
   });
 
-  it('that the turn’s end cut off are kept as text', () => {
+  it('that were cut off by the turn’s end are kept as text', () => {
     const cut = [say.call('call', 'X', 'c'), say.delta('call', '{"pa'), say.completed];
     expect(foldRun(cut).upserts.at(-1)).toMatchObject({ toolArguments: { raw: '{"pa' } });
   });
@@ -353,7 +353,7 @@ describe('a message in the middle of a turn', () => {
     ]);
   });
 
-  it('ends as not taken if its turn ends first, in any way', () => {
+  it('ends as not taken if the turn ends before the model has read it, in any way', () => {
     const item = { ...finalItem, delivery: 'sent' } as const;
     for (const status of ['completed', 'cancelled', 'error'] as const) {
       expect(closeItem(item, { status, error })).toEqual({

@@ -112,7 +112,7 @@ describe('events become upserts with full content', () => {
     ]);
   });
 
-  it('has the times at which the source produced the text and the fold emitted it', () => {
+  it('has the time at which the source produced the text and the time at which the fold emitted it', () => {
     const events = runOf([say.text('a'), say.delta('a', words(11))]);
     const { outputs } = foldEvents(events, startUpsertFold(), Date.UTC(2026, 1, 1));
     expect(upsertsIn(outputs)).toMatchObject([
@@ -134,7 +134,7 @@ describe('the batch gradient controls the frequency of emissions', () => {
     expect(intervals).toEqual([11, 21, 41, 81, 121]);
   });
 
-  it('TC-5.2c: a threshold that is equalled is not exceeded', () => {
+  it('TC-5.2c: a threshold that is reached exactly is not exceeded', () => {
     const { state, outputs } = foldRun([say.text('a'), say.delta('a', words(10))]);
     expect(upsertsIn(outputs)).toEqual([]);
     expect(state.open.get('a')?.pace.tokens).toBe(10);
@@ -163,13 +163,13 @@ describe('the batch gradient controls the frequency of emissions', () => {
     expect(defaultUpsertFoldConfig.batchGradientTokens).toEqual([10, 20, 40, 80, 120]);
   });
 
-  it('counts words exactly, wherever deltas cut them', () => {
+  it('counts words exactly, wherever deltas cut the words', () => {
     const cut = ['one tw', 'o', ' ', '  thr', 'ee\n', 'four'].map((piece) => say.delta('a', piece));
     const { state } = foldRun([say.text('a'), ...cut]);
     expect(state.open.get('a')?.pace.tokens).toBe(4);
   });
 
-  it('counts a word once if an emission cuts it', () => {
+  it('counts a word only once if an emission cuts the word', () => {
     const pieces = [`${words(10)}wo`, 'rd', ' next'].map((piece) => say.delta('a', piece));
     const { state, outputs } = foldRun([say.text('a'), ...pieces]);
     expect(emittedAt(outputs)).toEqual([11]);
@@ -250,7 +250,7 @@ describe('invocation and result are correlated', () => {
     ]);
   });
 
-  it('withdraws a result that was shown alone when its call arrives', () => {
+  it('discards a result that was shown alone when its call arrives', () => {
     const { outputs } = foldRun([
       say.call('call', 'Read'),
       say.outputDone('output', 'call-1', 'text'),
@@ -373,7 +373,7 @@ describe('edge cases', () => {
     expect(upserts.at(-1)).toMatchObject({ status: 'complete', content: 'half' });
   });
 
-  it('TC-5.4f: a failed turn is a turn_error with code and message, and no other event', () => {
+  it('TC-5.4f: a failed turn emits only a turn_error, with code and message', () => {
     const failed = (end: EventPayload) => foldRun([end]).outputs.slice(1);
     const turnError = (errorCode: string, errorMessage: unknown) => [
       {

@@ -36,9 +36,9 @@ export function startUpsertFold(config: Partial<UpsertFoldConfig> = {}): UpsertF
 }
 
 /**
- * Returns the state after one event, and the outputs. `now` is in ms, on any clock that is never adjusted (`onEpoch`). A duplicate
- * or older event, and any event after the terminal event, changes nothing and emits nothing. `response` is the state's
- * Response with the event folded in: callers with several kinds of reader compute it once.
+ * Returns the state after one event, and the outputs. `now` is in ms, on any clock that is never adjusted (`onEpoch`).
+ * A duplicate or older event, and any event after the terminal event, changes nothing and emits nothing. `response` is
+ * the Response after the event: callers with folds for several kinds of readers compute it once.
  */
 export function foldUpsert(
   state: UpsertFoldState,
@@ -60,8 +60,8 @@ export function foldUpsert(
 }
 
 /**
- * Returns the state for steps whose clock was 0 at `epoch`, in milliseconds since the epoch. The difference of the two
- * clocks changes when the computer's time is adjusted during a turn.
+ * Returns the state for later steps. `epoch` is the time, in milliseconds since the epoch, at which the clock of those
+ * steps was 0. If the computer's time is adjusted during a turn, the difference between the two clocks changes.
  */
 export const onEpoch = (state: UpsertFoldState, epoch: number): UpsertFoldState => ({
   ...state,
@@ -69,7 +69,7 @@ export const onEpoch = (state: UpsertFoldState, epoch: number): UpsertFoldState 
 });
 
 /**
- * Ends the turn for its readers without a terminal event: all open views end as errors with all buffered text
+ * Ends the turn for its readers without a terminal event: all open views end as errors with their buffered text
  * (TC-5.4a), then the turn ends. Later events change nothing.
  */
 export function destroyUpsertFold(

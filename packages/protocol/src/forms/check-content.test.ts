@@ -72,6 +72,6 @@ test.each([
   `${'a?'.repeat(60)}b`,
   `^${'a'.repeat(600)}$`,
 ])('an agent’s pattern that may take too long is checked only by the agent: %s', (pattern) => {
-  // If the pattern were applied, the test would not end.
+  // If the pattern were applied, this test would run forever.
   expect(formProblem(patterned(pattern), { it: `${'a'.repeat(400)}!` })).toBeUndefined();
 });

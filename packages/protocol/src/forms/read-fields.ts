@@ -19,7 +19,7 @@ interface FieldBase {
   isRequired: boolean;
 }
 
-/** A text field. Only properties that the agent set are present; `format` is a known format. */
+/** A text field. Has only the properties that the agent set; `format` is a known format. */
 export interface TextField extends FieldBase {
   kind: 'text';
   initial: string;
@@ -47,17 +47,17 @@ export interface SwitchField extends FieldBase {
 }
 export interface OneField extends FieldBase {
   kind: 'one';
-  /** Empty while nothing is chosen. */
+  /** Empty if no choice is preset. */
   initial: string;
   choices: FieldChoice[];
-  /** Whether the person may answer with own text. */
+  /** Whether the person may type an answer instead of choosing one. */
   takesOther: boolean;
 }
 export interface SeveralField extends FieldBase {
   kind: 'several';
   initial: string[];
   choices: FieldChoice[];
-  /** Whether own text may be among the answers. */
+  /** Whether the answer may include a text that the person types. */
   takesOther: boolean;
   minItems?: number;
   maxItems?: number;

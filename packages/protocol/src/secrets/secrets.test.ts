@@ -47,7 +47,7 @@ test('nothing is removed from empty quotes or after a secret’s closing quote',
 });
 
 test.each(['Negotiate', 'AWS4-HMAC-SHA256'])(
-  'the value after an authorization scheme as long as a secret is removed: %s',
+  'after an authorization scheme that is itself as long as a secret, the value is removed: %s',
   (scheme) => {
     const text = new Redactor([]).text(`Authorization: ${scheme} some hunter2\nAccept: x`);
     expect(text).toMatch(/^Authorization: .*\[secret: header\]\nAccept: x$/);
@@ -96,7 +96,7 @@ test('another start of a key ends the search for a digit', () => {
   );
 });
 
-test('known secrets are removed everywhere, also in JSON’s escaped form; short ones count as words', () => {
+test('known secrets are removed everywhere, also in JSON’s escaped form; short known secrets are ignored, as words', () => {
   const redactor = new Redactor(['a "quoted" one', 'short']);
   const mark = `[secret: ${knownSecretRule.id}]`;
   expect(redactor.text('xa "quoted" onex short')).toBe(`x${mark}x short`);
@@ -137,7 +137,7 @@ test('a secret that is split between deltas of an item is in no prefix of its ru
         text('m1'),
         text('other', 'reasoning'),
         ...pieces.flatMap((piece, index) => [delta('m1', piece), other[index]!]),
-        // The item fails, and its text so far stays.
+        // The item fails, and the item's text up to then stays.
         { type: 'item_error', itemId: 'm1', error: { code: 'CUT', message: whole } },
         completed,
       ]);
@@ -258,7 +258,7 @@ test('text of another item, or of the same item after its end or new start, is a
     const events = runOf([start, ...payloads, completed]);
     expect(new Redactor([]).events(events)).toEqual(events);
   }
-  // The second start is ignored, and the item's text continues.
+  // The second start of the item is ignored, and the item's text continues.
   const again = runOf([start, begin, { ...begin, initialContent: 'x' }, delta('i', tail)]);
   const [, first, second, last] = new Redactor([]).events(again);
   expect([first, second, last].map((event) => event?.payload)).toEqual([
@@ -305,7 +305,7 @@ test('each secret of a run is counted once, by its rule, although its events rep
   ]);
 });
 
-test('fields with content of others are fully redacted; a value with a secret name is a secret, from four characters on', () => {
+test('fields with content of other programs are fully redacted; a value of four or more characters with a secret name is a secret', () => {
   const value = (given: object) => new Redactor([]).value(given);
   expect(value({ id: whole, deep: { id: whole }, raw: { id: whole }, content: 'words' })).toEqual({
     id: whole,
@@ -313,7 +313,7 @@ test('fields with content of others are fully redacted; a value with a secret na
     raw: { id: mark },
     content: 'words',
   });
-  // At the top level, `content` is the item's own text.
+  // At the top level, the field `content` is the item's own text.
   expect(value({ content: 'words', deep: [{ content: 'more', itemId: whole }] })).toEqual({
     content: 'words',
     deep: [{ content: 'more', itemId: whole }],
@@ -357,7 +357,7 @@ test('secrets of a large run are removed in many steps, with the same result', (
     const steps = new Redactor([]).responseInSteps(run);
     let count = 0;
     for (let step = steps.next(); step.done !== true; step = steps.next()) count += 1;
-    // Each step reads one text for one rule, or 2 Mi characters.
+    // Each step applies one rule to one text, or reads 2 Mi characters.
     expect(count).toBeGreaterThan(secretRules.length);
     expect([...new Redactor([]).eventsInSteps(events)].length).toBeGreaterThan(secretRules.length);
     expect(JSON.stringify(new Redactor([]).response(run))).not.toContain(whole);

@@ -100,7 +100,7 @@ export function stageAttributes(stage: {
   /** The time of all operations together, and of the slowest, ms. */
   busyMs: number;
   slowestMs: number;
-  /** Other counts by name: `events`, `bytes`. */
+  /** Other counts of the operations, by name: `events`, `bytes`. */
   counts: Readonly<Record<string, number>>;
 }): Attributes {
   const { runId, calls, failures, busyMs, slowestMs, counts } = stage;

@@ -23,7 +23,7 @@ function toOtlpSpan(span: Span) {
     startTimeUnixNano: nanoseconds(startedAt),
     endTimeUnixNano: nanoseconds(Math.max(startedAt, endedAt)),
     attributes: Object.entries(span.attributes).map(attribute),
-    // StatusCode: 2 is an error; unset otherwise.
+    // Status code 2 is an error; without an error the status is unset.
     status: span.hasFailed ? { code: 2 } : {},
   };
 }

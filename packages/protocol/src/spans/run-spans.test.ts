@@ -90,7 +90,7 @@ test('a run with a subagent, a question and a failure is one tree of spans', () 
   ]);
 });
 
-test('a script contains its calls, and the model call ends when a call begins that ends only with its answer', () => {
+test('a script contains its calls, and a model call ends when a tool call begins that ends only with its answer', () => {
   const run = folded(
     say.call('s', 'run', 'c1'),
     { type: 'script_execution_start', itemId: 'x', code: 'read()', parentCallId: 'c1' },
@@ -197,7 +197,7 @@ const error = { code: 'BROKEN', message: 'It broke.' };
 const saying = { type: 'message', origin: 'agent', content: 'Words.' } as const;
 const script = { type: 'script_execution', code: 'read()', origin: 'agent' } as const;
 
-test('a turn without a parent span is the root, and a model call that was cut off has failed', () => {
+test('a turn without a parent span is the root span, and a model call that was cut off has failed', () => {
   const run = runOfItems(
     { id: 'u', type: 'message', origin: 'user', content: 'Go.' },
     { id: 'a', ...saying },

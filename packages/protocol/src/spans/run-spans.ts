@@ -181,7 +181,10 @@ class RunSpans {
     return endedAt === undefined ? this.#run.updatedAt : Date.parse(endedAt);
   }
 
-  /** When the model had finished an item: some agents end a call only with its answer. */
+  /**
+   * The time at which the model had finished an item. For a call that its agent ends only together with its answer,
+   * this is the call's start.
+   */
   #modelEndOf(item: OutputItem): number {
     const answer = this.#answers.get(item.id);
     const end = this.#endOf(item);

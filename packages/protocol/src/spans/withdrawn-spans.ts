@@ -18,9 +18,9 @@ interface Try {
 
 /** Collects the retried model calls of one run. Expects each event once, in order. */
 export class WithdrawnSpans {
-  /** When items began, ms since the epoch. */
+  /** The time at which each item began, in ms since the epoch. */
   readonly #begun = new Map<string, number>();
-  /** The items that are being withdrawn: the withdrawals of one call follow each other. */
+  /** The items that are being withdrawn: all withdrawals of one retried call follow each other. */
   #try: Try | undefined;
 
   /** Returns the span of a retried call when the next event shows that all its items are withdrawn. */

@@ -4,7 +4,7 @@ import type { EventPayload, StreamEvent } from '../events.ts';
 import { runOf } from './run-of.ts';
 import { itemTracks } from './item-tracks.ts';
 
-/** Whole runs, from `response_start` to the terminal event. */
+/** Arbitrary whole runs, from `response_start` to the terminal event. */
 export function eventScripts(): fc.Arbitrary<StreamEvent[]> {
   return fc
     .record({

@@ -14,7 +14,7 @@ interface Naive {
   success?: boolean;
 }
 
-/** A reader's final state of one shown item. */
+/** The final state of one shown item, as a reader has it. */
 export interface NaiveView {
   type: string;
   status: string;
@@ -27,7 +27,7 @@ interface NaiveTurn {
   items: Naive[];
 }
 
-/** Replays a whole run, item by item, on mutable records. */
+/** Replays a whole run on mutable records, one item after the other. */
 export function naiveTurn(events: readonly StreamEvent[]): NaiveTurn {
   const turn: NaiveTurn = { status: 'in_progress', items: [] };
   const seen = new Set<number>();

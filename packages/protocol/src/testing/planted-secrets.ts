@@ -34,7 +34,10 @@ const queryNames =
     ' ',
   );
 
-/** At least one for each alternative of each rule: if a rule loses an alternative, no other example fails. */
+/**
+ * At least one secret for each alternative of each rule: if a rule loses an alternative, only that alternative's secret
+ * is no longer found.
+ */
 export const plantedSecrets: readonly PlantedSecret[] = [
   planted('anthropic-key', `sk-ant-api03-${letters}-_AA`),
   planted('openai-key', `sk-proj-${letters}${letters}`),

@@ -24,7 +24,7 @@ import { modeOption, settingsOf, type AcpSessionSettings } from './settings.ts';
 
 export interface AcpAgentOptions {
   runtime: Runtime;
-  /** The agent type of new sessions and of the listed sessions. */
+  /** The agent type of new sessions; only sessions of this type are listed. */
   cliType: string;
   version: string;
   onProblem: (error: unknown) => void;
@@ -264,7 +264,8 @@ class AcpClient {
     const sessionOptions = { runtime, client, capabilities, ...paths, onProblem };
     const attached = new AttachedSession({ ...sessionOptions, ...(ownTurns && { ownTurns }) });
     this.#sessions.set(sessionId, { attached, paths });
-    // Only a running agent knows its settings. An agent that cannot start reports the error on the next request.
+    // The agent reports its settings only while it runs, so it is started here. If the start fails, the next request
+    // reports the error.
     runtime.prewarm(sessionId).catch(() => {});
     try {
       await attached.attach({ replay });
@@ -275,7 +276,7 @@ class AcpClient {
     }
     const now = await runtime.info(sessionId);
     attached.markSettingsSent(now);
-    // The client knows the session's id only after the response.
+    // The client learns the session's id from the response, so updates are sent only after it.
     setImmediate(() => attached.startSendingInfo());
     return settingsOf(now.configOptions);
   }
@@ -289,7 +290,7 @@ function resourcesIn({ mcpServers, additionalDirectories = [] }: RequestedResour
 
 type RequestedResources = Pick<ForkSessionRequest, 'mcpServers' | 'additionalDirectories'>;
 
-/** Rejects relative paths: the server's own folder is not a project. Throws a RequestError. */
+/** Rejects relative paths, because they would be relative to the server's own folder. Throws a RequestError. */
 function checkFolder(folder: string, field = 'cwd'): void {
   if (isAbsolute(folder)) return;
   throw badParams(`“${folder}” is not an absolute path: ACP requires one in ${field}.`);

@@ -84,7 +84,7 @@ test('a write that the client refuses fails with the client’s message', async 
   });
 });
 
-test('a write that is aborted, or whose connection has ended, fails with the original error', async () => {
+test('if a write is aborted, or the connection ends, the write fails with the original error', async () => {
   const ended = new Error('The connection has ended.');
   const refusal = new RequestError(-32_000, 'It was cancelled.');
   const failing = (error: Error, given: AbortSignal) => {
@@ -106,7 +106,7 @@ const program = {
 };
 
 test.each<ClientCapabilities>([{}, { terminal: false }])(
-  'a client without terminals runs no program: %j',
+  'for a client without terminals, no program can be run: %j',
   (capabilities) => {
     expect(clientTerminals(place(capabilities).attached)).toEqual({});
   },
@@ -162,7 +162,7 @@ test('a client’s terminal returns its output and exit, and can be killed and r
     'terminal/release',
   ]);
   for (const { params } of after) expect(params).toEqual({ sessionId: 'one', terminalId: 't' });
-  // A program may run for hours; all other requests have a time limit.
+  // Only waiting for a program's exit has no time limit, since a program may run for hours.
   expect(after.map(({ options }) => options?.stopWaitingOnCancel)).toEqual([
     true,
     undefined,

@@ -54,7 +54,7 @@ export function clientFiles(
         try {
           await client.request(methods.client.fs.writeTextFile, request, until(signal));
         } catch (error) {
-          // The client itself refused, unlike after a closed connection or an aborted request.
+          // The error is the client's own refusal, not a closed connection or an aborted request.
           if (!(error instanceof RequestError) || signal.aborted) throw error;
           throw new LiminalError('CLIENT_REFUSED', error.message, { cause: error });
         }

@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type * as Acp from '@agentclientprotocol/sdk';
 
-/** A project's folder: `cwd` is the client's path, which its editor knows, and `projectDir` the real path. */
+/** A project's folder: `cwd` is the path that the client uses, and `projectDir` the real path. */
 export interface ProjectPaths {
   cwd: string;
   projectDir: string;

@@ -68,7 +68,7 @@ test('a turn that failed is an error with Liminal’s code, and without its stac
   expect(() => promptEnd(ended({ status: 'error' }))).toThrow('The turn failed.');
 });
 
-test('a turn that the idle limit ended has a stop reason instead of an error', () => {
+test('a turn that was ended by the idle limit has a stop reason instead of an error', () => {
   const error = { code: 'IDLE_TIMEOUT', message: 'The agent was silent.', stack: 'at home' };
   const { stack: _, ...diagnosis } = error;
   expect(promptEnd(ended({ status: 'error', error }))).toEqual({

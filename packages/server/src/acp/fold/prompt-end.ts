@@ -25,8 +25,8 @@ const stopReasons: ReadonlyMap<string | null, StopReason> = new Map([
 const internal = -32_603;
 
 /**
- * The response to a prompt. A turn that the watchdog ended gets a stop reason (seed 004); every other error is thrown
- * as a RequestError with Liminal's code in its data.
+ * The response to a prompt. For a turn that the watchdog ended, the response has a stop reason (seed 004); every other
+ * error is thrown as a RequestError with Liminal's code in its data.
  */
 export function promptEnd({
   status,
