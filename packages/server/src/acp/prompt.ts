@@ -73,8 +73,8 @@ function readBlock(
 const attachmentPrefix = 'attachment:///';
 
 /**
- * The resource's name. The blob store addresses a file by its content, so the client's URI becomes the name; an
- * `attachment:` URI only encodes a name.
+ * The resource's name. The blob store addresses a file by its content, so the client's URI is stored as the file's
+ * name. An `attachment:` URI contains only the name.
  */
 function nameIn(uri: string): string {
   if (!uri.startsWith(attachmentPrefix)) return uri;

@@ -64,7 +64,7 @@ test('FR-039-01: the mode is also sent in the form for clients without options',
   expect(updateProblems(told)).toEqual([]);
 });
 
-test('an option with the id mode is the mode if no option has the category', () => {
+test('if no option has the category mode, an option with the id mode is used', () => {
   const { category: _, ...plain } = { ...mode, id: 'mode' };
   expect(modeOption([model, plain])).toBe(plain);
   expect(modeOption([plain, mode])).toBe(mode);

@@ -4,7 +4,7 @@ import type { AgentCommand, ConfigOption } from '@liminal/protocol';
 
 export interface AcpSessionSettings {
   configOptions: Acp.SessionConfigOption[];
-  /** For clients without support for config options: the option of the category `mode`. */
+  /** The option of the category `mode`, for clients without support for config options. */
   modes?: Acp.SessionModeState;
 }
 

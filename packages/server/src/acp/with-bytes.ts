@@ -4,7 +4,7 @@ import { ownMeta } from './fold/meta.ts';
 
 const address = 'blob:';
 
-/** Adds the blobs' bytes to an update; a blob that no longer exists becomes a text that says so. */
+/** Adds the blobs' bytes to an update; a blob that is no longer stored is replaced by a text about that. */
 export async function withBytes(
   update: Acp.SessionUpdate,
   blobs: Pick<Runtime, 'getBlob'>,

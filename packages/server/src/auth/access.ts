@@ -1,15 +1,18 @@
-/** The proof that a request needs, by the route that it matched. */
+/** The credentials that a request needs, set by its route. */
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 
 /**
  * - `open`: nothing.
  * - `page`: a GET with the cookie of a signed-in browser is enough. Only for answers that are the same for everyone,
- * since
- * - `signed-in`: the token, or a browser's cookie with its key. Every route that does not choose has this.
+ *   since programs on other ports of the host can read the cookie.
+ * - `signed-in`: the token, or a browser's cookie with its key. Routes that set no access have this one.
  */
 export type Access = 'open' | 'page' | 'signed-in';
 
-/** Values of `Upgrade:` that some route takes. Any other is ignored, as HTTP allows, and the request is answered. */
+/**
+ * Values of the `Upgrade` header that at least one route accepts. Other values are ignored, as HTTP allows: the request
+ * is answered as usual.
+ */
 export const upgradeProtocols = ['websocket', 'acp-lines'] as const;
 export type UpgradeProtocol = (typeof upgradeProtocols)[number];
 
@@ -44,7 +47,7 @@ export function upgradeOf({ headers }: Pick<FastifyRequest, 'headers'>) {
   return upgradeProtocols.find((protocol) => protocol === asked);
 }
 
-/** Whether the request's route takes the connection over in the protocol that the request asks for. */
+/** Whether the request's route accepts an upgrade to the protocol that the request asks for. */
 export function takesUpgrade(request: FastifyRequest): boolean {
   const protocol = upgradeOf(request);
   if (protocol === undefined || request.is404 || request.method !== 'GET') return false;

@@ -7,7 +7,7 @@ const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
 export interface HostOptions {
   /** The host the server listens on. */
   host: string;
-  /** More names, as `name` (on any port) or `name:port`: for proxies and forwarded ports. */
+  /** Additional host names, as `name` (on any port) or `name:port`: for proxies and forwarded ports. */
   allowedHosts: readonly string[];
 }
 
@@ -42,7 +42,8 @@ function namesAnotherHost({ raw }: FastifyRequest, host: string): boolean {
 
 function ownNames(request: FastifyRequest, { host }: HostOptions): string[] {
   if (isLoopback(host)) return [...loopbackNames, host];
-  // If the Host header is the connection's own address, no foreign name has misled the client.
+  // If the Host header is the local address of the connection, the client was not misled by another host's name (DNS
+  // rebinding).
   const address = request.raw.socket.localAddress?.replace(/^::ffff:/, '') ?? '';
   return [...loopbackNames, host, address.includes(':') ? `[${address}]` : address];
 }

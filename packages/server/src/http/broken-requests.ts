@@ -45,8 +45,8 @@ export function refuseBrokenRequest({ code = '' }: { code?: string }, socket: Du
 }
 
 /**
- * Rejects a request whose head or body has stopped. A client that has sent nothing gets no response: browsers open such
- * connections in advance.
+ * Rejects a request whose head or body has stopped arriving. If the client has sent nothing, no response is sent:
+ * browsers open such connections in advance.
  */
 export function refuseSlowRequest(socket: Duplex): void {
   if (socket instanceof Socket && socket.bytesRead === 0) socket.destroy();
@@ -72,6 +72,6 @@ function refuse(socket: Duplex, { status, code, message }: Refusal): void {
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
-  // A client that never closes its side would otherwise keep the connection, and its place within the limit.
+  // If the client never closed its side, the connection would stay open and count towards the limit.
   if (socket instanceof Socket) socket.destroySoon();
 }

@@ -6,7 +6,7 @@ import { limitConcurrency } from './limit-concurrency.ts';
 
 const { preHandler, onSend } = limitConcurrency();
 
-/** @param isFirst - Whether all earlier responses were sent. */
+/** @param isFirst - Whether all earlier responses on the connection have been sent. */
 function asked({
   destroyed = false,
   isFirst = true,
@@ -114,7 +114,7 @@ test('SAFE: browsers, and programs by address and user agent, take turns, even w
     const { begin, end } = asked(client);
     await begin();
     begun.push(name);
-    // All requests have arrived before the first one ends.
+    // All requests arrive before the first one ends.
     await turnOver();
     await end();
   };

@@ -15,7 +15,7 @@ import {
 } from 'zod-openapi';
 import type { App } from './schema.ts';
 
-/** The protocol's schemas under their own names, so that the document refers to them instead of repeating them. */
+/** The protocol's schemas by name, so that the document can refer to them instead of repeating them. */
 const schemas = Object.fromEntries(
   Object.entries(protocol).filter(([, value]) => value instanceof z.ZodType),
 ) as Record<string, z.ZodType>;
@@ -27,7 +27,7 @@ export function openApiRoute(app: App, { version }: { version: string }) {
       {
         openapi: '3.1.0',
         info: { title: 'Liminal', version },
-        // Relative, since a server may have any address.
+        // A relative address, since a server may have any address.
         servers: [{ url: '/' }],
         paths: paths({ ...operations, ...serverOperations }),
         components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
@@ -38,7 +38,7 @@ export function openApiRoute(app: App, { version }: { version: string }) {
   );
 }
 
-/** Allows unknown fields: the server ignores them, and may add some. */
+/** Allows unknown fields in the schemas, because the server ignores them, and later versions may send more. */
 const allowMore: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 };

@@ -8,8 +8,8 @@ import { refuseSlowRequest } from './broken-requests.ts';
 type BodyLimits = Pick<Limits, 'silenceMs' | 'drainBytes' | 'drainMs'>;
 
 /**
- * A body may take any time, but must not be silent for `silenceMs`. If a request is answered before its body has
- * arrived, some of the body is still read, so that the client can read the response.
+ * A body may take any total time, but no pause may be longer than `silenceMs`. If a request is answered before its body
+ * has arrived, some of the body is still read, so that the client can read the response.
  */
 export function boundBodies(app: FastifyInstance, limits: BodyLimits): void {
   refuseSilentBodies(app.server, limits.silenceMs);
