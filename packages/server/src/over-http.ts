@@ -27,15 +27,16 @@ export function overHttp(limits: Limits, { takesUpgrades }: { takesUpgrades: boo
     forceCloseConnections: true,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     clientErrorHandler: refuseBrokenRequest,
-    // When Fastify creates several servers (for `localhost`), it bounds only the first, so create our own.
+    // If Fastify created several servers (for `localhost`), only the first one would have limits, so we create the
+    // server ourselves.
     serverFactory: (handler) =>
       createServer(
         {
-          // The guard refuses requests without a host.
+          // The guard rejects requests without a Host header.
           requireHostHeader: false,
-          // Ignore upgrades to unsupported protocols, such as HTTP/2, and answer the request.
+          // Upgrades to unsupported protocols, such as HTTP/2, are ignored, and the request is answered.
           shouldUpgradeCallback: (request) => takesUpgrades && upgradeOf(request) !== undefined,
-          // Bodies have their own bound: `boundBodies`.
+          // Request bodies have their own limits: `boundBodies`.
           requestTimeout: 0,
           headersTimeout: limits.headMs,
           connectionsCheckingInterval: limits.headMs / 4,
@@ -46,7 +47,7 @@ export function overHttp(limits: Limits, { takesUpgrades }: { takesUpgrades: boo
   } satisfies FastifyServerOptions<Server>;
 }
 
-/** Bounds what the clients of a new server can make it hold. Call it before `guardRequests`. */
+/** Limits what the clients of a new server can make it keep in memory. Call it before `guardRequests`. */
 export function boundClients(app: FastifyInstance, limits: Limits): void {
   app.server.on('checkExpectation', boundPipeline(refuseExpectation, limits.pipelined));
   boundStrangers(app, limits);
@@ -65,7 +66,7 @@ function boundPipeline(handler: RequestListener, max: number): RequestListener {
     const count = (waiting.get(socket) ?? 0) + 1;
     if (count > max) return endUnread(socket);
     waiting.set(socket, count);
-    // Fastify and its static files alone listen for the end of a response in nearly ten places.
+    // Fastify and its plugin for static files already add nearly ten listeners for the end of a response.
     response.setMaxListeners(20);
     response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
     handler(request, response);
@@ -73,8 +74,8 @@ function boundPipeline(handler: RequestListener, max: number): RequestListener {
 }
 
 /**
- * Ends a connection in the middle of a packet. Node would still deliver the rest of the packet, so its parser (not in
- * Node's types) is made to treat the rest as another protocol, as after an upgrade.
+ * Ends a connection without reading the rest of the packet. Node would still deliver the requests in the packet, so
+ * Node's parser (which is not in Node's types) is made to treat the rest as another protocol, as after an upgrade.
  */
 function endUnread(socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
   const anotherProtocol = 2;

@@ -8,7 +8,7 @@ export interface StreamedEvent {
   data: Record<string, unknown>;
 }
 
-/** Reads server-sent events like a browser, and keeps them. */
+/** Reads server-sent events like a browser, and collects them. */
 export class EventStreamReader {
   readonly response: IncomingMessage;
   readonly events: StreamedEvent[] = [];
@@ -40,7 +40,7 @@ export class EventStreamReader {
     return new EventStreamReader(response);
   }
 
-  /** Waits for an event; earlier events count. */
+  /** Waits for an event that has arrived or will arrive. */
   async waitFor(
     name: string,
     isIt: (event: StreamedEvent) => boolean = () => true,

@@ -71,7 +71,7 @@ test.each([
   expect(answer.text).not.toContain(outside);
 });
 
-test('what a command of the session printed is shown wherever its agent keeps it, and nothing beside it', async () => {
+test('the output file of a session’s command can be read outside of the project, but no file beside it', async () => {
   const folder = join(outside, sessionId, 'tasks');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'x.output'), 'line 1');

@@ -111,7 +111,7 @@ testAtLength('100,000 files are searched without blocking the server', async () 
   git('init', '-q');
   git('add', '-A');
   manyFiles(100_500);
-  // Starts the thread, and compiles the code that is used.
+  // Starts the search thread, and compiles the code before the measurement.
   mkdirSync(join(server.folder, 'other'));
   for (let n = 0; n < 20; n += 1) await find('a', { projectDir: join(server.folder, 'other') });
   const before = process.threadCpuUsage();
@@ -121,7 +121,7 @@ testAtLength('100,000 files are searched without blocking the server', async () 
   const { user, system } = process.threadCpuUsage(before);
   expect(found.map(({ truncated }) => truncated)).toEqual(found.map(() => true));
   expect(found[4]?.files).toContainEqual({ path: 'src/app.ts', name: 'app.ts' });
-  // This thread's work in ms: the test's own requests, and a hundred path checks for each.
+  // The processor time of this thread in ms: for the test's own requests, and for a hundred path checks per request.
   const worked = (user + system) / 1_000;
   expect(worked / found.length).toBeLessThan(20);
 });

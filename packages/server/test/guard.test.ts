@@ -1,4 +1,4 @@
-/** Which requests are allowed: every route, with every proof of a request, in every spelling of its address. */
+/** Tests which requests are allowed: each route, with each kind of credentials, in each way to write its address. */
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The proofs of a request. */
+/** The headers of a request with each kind of credentials. */
 const proofs = {
   nothing: () => ({}),
   'a spent link': () => ({}),
@@ -57,7 +57,7 @@ function spentCode(): string {
   return code;
 }
 
-/** Spellings of one address; the router decides what they mean. */
+/** Ways to write one address; the router decides what each of them means. */
 const spellings: Record<string, (path: string) => string> = {
   plain: (path) => path,
   'with a letter encoded': (path) => path.replace(/[a-z]/, encodeByte),
@@ -86,7 +86,7 @@ interface Answer {
   code: string | undefined;
 }
 
-/** Sends the request line unchanged: Node's client would normalise some of them. */
+/** Sends the address unchanged, because Node's client would normalise some addresses. */
 async function send(
   method: string,
   target: string,
@@ -104,7 +104,7 @@ async function send(
   let text = '';
   socket.on('data', (chunk: string) => {
     text += chunk;
-    // An accepted upgrade stays open.
+    // Without this, an accepted upgrade would stay open.
     if (text.startsWith('HTTP/1.1 101')) socket.destroy();
   });
   await once(socket, 'close');
@@ -118,7 +118,7 @@ function targetOf({ url }: Route): string {
 
 const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
-/** Whether a route accepts a proof, by the table that the server promises. */
+/** Whether the documented table says that a route accepts these credentials. */
 function opens({ access, method }: Pick<Route, 'access' | 'method'>, proof: Proof): boolean {
   if (full.includes(proof) || access === 'open') return true;
   const hasCookie =
@@ -126,7 +126,10 @@ function opens({ access, method }: Pick<Route, 'access' | 'method'>, proof: Proo
   return access === 'page' && hasCookie && isReading(method);
 }
 
-/** Whether a path accepts an upgrade. With a fragment, the query of `/acp` names another agent. */
+/**
+ * Whether the route at a path accepts the upgrade. In an address with a fragment, the query of `/acp` names an unknown
+ * agent.
+ */
 function sockets(path: string, upgrade: string, spelling: string): boolean {
   if (path === '/ws') return upgrade !== 'acp-lines';
   return path === '/acp?agent=scripted' && spelling !== 'with a fragment';
@@ -134,7 +137,7 @@ function sockets(path: string, upgrade: string, spelling: string): boolean {
 
 const isRefused = ({ status }: Answer): boolean => status === 401 || status === 403;
 
-test('SAFE-1 every route is listed, and only these need no full proof', () => {
+test('SAFE-1 every route is listed, and only the named routes accept less than full credentials', () => {
   expect(routes.length).toBeGreaterThan(60);
   const named = (access: string) => [
     ...new Set(routes.filter((one) => one.access === access).map(({ url }) => url)),
@@ -145,7 +148,7 @@ test('SAFE-1 every route is listed, and only these need no full proof', () => {
   expect([...new Set(upgraded.map(({ url }) => url))]).toEqual(['/ws', '/acp']);
 });
 
-test('SAFE-1 a route without a setting needs the full proof', async () => {
+test('SAFE-1 a route without a setting needs full credentials', async () => {
   const other = await startServer();
   await other.close();
   const { createServer } = await import('@liminal/server');
@@ -170,7 +173,7 @@ test('SAFE-1 a route without a setting needs the full proof', async () => {
 });
 
 describe.each(allProofs)('with %s', (proof) => {
-  test('SAFE-1 each route accepts exactly the proofs of its entry', async () => {
+  test('SAFE-1 each route accepts exactly the credentials in its entry', async () => {
     for (const route of routes) {
       const query = proof === 'a spent link' ? `?code=${spentCode()}` : '';
       const answer = await send(route.method, targetOf(route) + query, proofs[proof]());
@@ -205,7 +208,7 @@ describe.each(allProofs)('with %s', (proof) => {
     expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
   });
 
-  test('SAFE-1 a link from another site opens the same routes as the address bar', async () => {
+  test('SAFE-1 a link on another site opens the same routes as the address bar', async () => {
     const navigation = {
       'sec-fetch-site': 'same-site',
       'sec-fetch-mode': 'navigate',
@@ -222,7 +225,7 @@ describe.each(allProofs)('with %s', (proof) => {
     }
   });
 
-  test('SAFE-1 an upgrade needs the full proof and a route that supports the protocol', async () => {
+  test('SAFE-1 an upgrade needs full credentials and a route that supports the protocol', async () => {
     const hasFullProof = full.includes(proof);
     const paths = [...new Set(routes.map(targetOf)), '/nope', '/acp?agent=scripted'];
     for (const path of paths) {
@@ -275,7 +278,7 @@ test('a cookie with our name from another port does not hide the valid cookie', 
   }
 });
 
-test('a link is used up by a person who opens it, but not by a preview', async () => {
+test('a sign-in link is used up when a person opens it, but not by a preview', async () => {
   const code = credentials.newCode();
   const open = async (method: string, headers: Record<string, string>) =>
     (await send(method, `/?code=${code}`, { accept: 'text/html', origin: [], ...headers })).status;

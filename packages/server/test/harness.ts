@@ -30,7 +30,7 @@ export interface TestServer {
   port: number;
   /** Without a trailing slash. */
   url: string;
-  /** An allowed project folder; a `.liminal` in it is hidden like the data folder. */
+  /** An allowed project folder. A folder `.liminal` in it is hidden, like the data folder. */
   folder: string;
   close(): Promise<void>;
 }

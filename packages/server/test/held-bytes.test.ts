@@ -1,4 +1,4 @@
-/** Tests the bound on the memory of all clients together. */
+/** Tests the limit on the memory of all clients together. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { bearer, startServer, type TestServer } from './harness.ts';
 import { head, RawConnection } from './raw-connection.ts';
@@ -21,7 +21,7 @@ async function begin(line: string, headers = {}): Promise<RawConnection> {
   return connection;
 }
 
-test('SAFE: when request bodies exceed their total bound, the connection that has been silent the longest ends', async () => {
+test('SAFE: when all request bodies together exceed their limit, the connection that has been silent the longest ends', async () => {
   server = await startServer({ limits: { heldBytes: 2 * MiB } });
   const most = Buffer.alloc(0.9 * MiB);
   const silent = await begin('POST /api/blob', upload);
@@ -36,13 +36,13 @@ test('SAFE: when request bodies exceed their total bound, the connection that ha
   expect(await other.answer()).toMatchObject({ status: 201 });
 });
 
-test('SAFE: when unread responses exceed their total bound, their connections end', async () => {
+test('SAFE: when all unread responses together exceed their limit, their connections end', async () => {
   server = await startServer({ limits: { heldBytes: MiB } });
   const { uri } = await server.runtime.putBlob(Buffer.alloc(16 * MiB, 'x'), 'text/plain');
   const deaf = await new RawConnection(server.port).opened();
   opened.push(deaf);
   deaf.socket.pause();
-  // The system's own buffers accept the first responses.
+  // The first responses fit into the system's own buffers.
   deaf.send(head(server.port, `GET /api/blob/${uri.replace(/^.*[:/]/, '')}`).repeat(8));
   const reads = await begin('GET /api/agents');
   expect(await reads.answer()).toMatchObject({ status: 200 });
@@ -59,13 +59,13 @@ test('SAFE: when unread responses exceed their total bound, their connections en
   expect(reads.isClosed).toBe(false);
 });
 
-test('SAFE: responses that wait behind an endless response also count', async () => {
+test('SAFE: responses that wait behind an endless response also count towards the limit', async () => {
   server = await startServer({ limits: { heldBytes: MiB, pipelined: 1_000 } });
   const request = { cliType: 'scripted', projectDir: server.folder };
   const { sessionId } = await server.runtime.createSession(request);
   const { length } = await (await fetch(`${server.url}/openapi.json`, { headers: bearer })).text();
   const many = Math.ceil((4 * MiB) / length);
-  // In one packet: the server reads no further requests while too many responses wait.
+  // All requests are in one packet: the server stops reading requests while too many responses wait.
   const waiting = head(server.port, 'GET /openapi.json').repeat(many);
   const deaf = await begin(`GET /api/session/${sessionId}/stream`);
   await vi.waitFor(() => expect(deaf.received).toContain('200 OK'), { timeout: 60_000 });

@@ -75,7 +75,7 @@ describe('with a wrong token', () => {
     expect(answer).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
   });
 
-  test('SAFE-2 a wrong link gives no cookie', async () => {
+  test('SAFE-2 a wrong link sets no cookie', async () => {
     const answer = await ask({ path: '/?token=wrong', headers: page });
     expect(answer.status).toBe(401);
     expect(answer.headers['set-cookie']).toBeUndefined();
@@ -176,7 +176,7 @@ describe('a foreign Host', () => {
     expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
   });
 
-  test('SAFE-4 a rebound host name is refused even if the origin has the same name', async () => {
+  test('SAFE-4 another host name that leads to the server is refused even if the origin has the same name', async () => {
     const host = `evil.example:${server.port}`;
     const headers = { ...bearer, host, origin: `http://${host}` };
     expect((await ask({ path: '/api/agents', headers })).code).toBe('HOST_NOT_ALLOWED');

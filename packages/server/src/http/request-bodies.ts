@@ -1,4 +1,4 @@
-/** Bounds for request bodies that arrive slowly, or that are not read to their end. */
+/** Limits for request bodies that arrive slowly, and for bodies that are not read to their end. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -9,7 +9,7 @@ type BodyLimits = Pick<Limits, 'silenceMs' | 'drainBytes' | 'drainMs'>;
 
 /**
  * A body may take any total time, but no pause may be longer than `silenceMs`. If a request is answered before its body
- * has arrived, some of the body is still read, so that the client can read the response.
+ * has arrived, the server still reads some of the body, so that the client can read the response.
  */
 export function boundBodies(app: FastifyInstance, limits: BodyLimits): void {
   refuseSilentBodies(app.server, limits.silenceMs);
@@ -32,7 +32,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 interface Incoming {
   response: ServerResponse;
   bytesRead: number;
-  /** When the last byte arrived, in ms. */
+  /** The time at which the last byte arrived, in ms. */
   silentSince: number;
 }
 
@@ -52,7 +52,10 @@ function refuseSilentBodies(server: Server, silenceMs: number): void {
   server.once('close', () => clearInterval(timer));
 }
 
-/** Whether the client has sent nothing for too long. Unread data means that the server is slow, not the client. */
+/**
+ * Whether the client has sent nothing for too long. If received bytes are still unread, the server is slow, not the
+ * client.
+ */
 function isSilent(request: IncomingMessage, one: Incoming, silenceMs: number): boolean {
   const { bytesRead } = request.socket;
   const now = performance.now();
@@ -68,7 +71,7 @@ function refuse({ socket }: IncomingMessage, { headersSent }: ServerResponse): v
   else refuseSlowRequest(socket);
 }
 
-/** Reads the rest of a body up to the bounds; past them the connection ends. */
+/** Reads the rest of a body within `drainBytes` and `drainMs`, then ends the connection. */
 function drain(request: IncomingMessage, { drainBytes, drainMs }: BodyLimits): void {
   const end = (): void => void request.destroy();
   const timer = setTimeout(end, drainMs).unref();

@@ -13,7 +13,7 @@ import { answerError, describeError } from './errors.ts';
 import { limitConcurrency } from './limit-concurrency.ts';
 import type { App } from './schema.ts';
 
-/** The response of operations without a result. */
+/** The response of operations that return nothing. */
 const Done = z.object({});
 
 declare module 'fastify' {
@@ -45,7 +45,7 @@ export function routeOf<O extends Operation>(operation: O) {
     access,
   }: Operation = operation;
   const isJson = !streams && bytes !== 'answer';
-  // Fastify warns of a schema key without a value.
+  // Fastify logs a warning if a schema's key is undefined.
   const schema = {
     params: pathSchema(operation),
     ...(query && { querystring: query }),
@@ -60,7 +60,7 @@ export function routeOf<O extends Operation>(operation: O) {
   };
 }
 
-/** Operations whose responses can have megabytes. */
+/** Operations whose responses can have several megabytes. */
 const largeOperations: ReadonlySet<string> = new Set([
   'history',
   'getRun',
@@ -91,7 +91,7 @@ export async function operationRoutes(app: App, { runtime }: { runtime: Runtime 
   }
 }
 
-/** Adds the trace context of the request's headers to a body that has none. */
+/** Adds the trace context of the request's headers to a body without a trace context. */
 function withTrace(body: unknown, headers: Record<string, unknown>): unknown {
   const traceContext = readTrace(headers);
   return traceContext && typeof body === 'object' ? { traceContext, ...body } : body;

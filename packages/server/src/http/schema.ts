@@ -52,7 +52,10 @@ const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart, 
   };
 };
 
-/** Names the parts of a route's path in errors: `:id` by the part before it, `:turnId` by itself. */
+/**
+ * Returns the name that errors use for an id in a route's path: for `:id` the part before it, for others, such as
+ * `:turnId`, their own name.
+ */
 function idIn(url: string): (name: string) => string {
   const parts = url.split('/');
   const owner = parts[parts.indexOf(':id') - 1];

@@ -23,7 +23,7 @@ export async function metricsRoute(
   { runtime, connections, metrics }: MetricsRouteOptions,
 ) {
   const sessions = new Map<string, SessionSummary>();
-  // Do not start an agent only to count its own sessions.
+  // Does not start agents in order to count the sessions of their own stores.
   const options = { ownOnly: true };
   const stopWatching = runtime.subscribeToSessionList(({ sessions: changed, removed }) => {
     for (const session of changed) sessions.set(session.sessionId, session);
@@ -43,7 +43,7 @@ export async function metricsRoute(
     connectionGauges(now, connections);
     sessionGauges(now, [...sessions.values()]);
     runtimeGauges(now, await runtime.gauges());
-    // Without Redis the other metrics are still sent.
+    // If Redis fails, the other metrics are still sent.
     await runtime
       .metrics()
       .then((historyMetrics) => historyGauges(now, historyMetrics), ignoreError);
@@ -75,7 +75,9 @@ function processGauges(registry: Registry): void {
   );
 }
 
-/** Measures since the last scrape, without the idle time between two measurements. */
+/**
+ * Gauges of the event loop's delay since the last scrape; the regular interval between two measurements is subtracted.
+ */
 function loopGauges(registry: Registry, loop: ReturnType<typeof monitorEventLoopDelay>): void {
   const gauge = gaugesOf(registry);
   const delay = (nanoseconds: number): number => Math.max(0, nanoseconds * nano - loopMs / 1_000);

@@ -2,7 +2,7 @@ import type { Meter, MeteredTurn } from '@liminal/runtime';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { LabelValues } from './label-values.ts';
 
-/** The number of distinct models for each agent type, and of distinct error codes. */
+/** The most distinct models for each agent type, and the most distinct error codes. */
 const modelsMax = 30;
 const codesMax = 60;
 
@@ -92,7 +92,7 @@ export class Metrics implements Meter {
     this.#refusedAppends.inc();
   }
 
-  /** Counts a request that was rejected or failed. */
+  /** Counts a request that was rejected or has failed. */
   refused(code: string): void {
     this.#refusals.inc({ code: this.#codes.bound(code) });
   }

@@ -5,12 +5,12 @@ export interface ServerSentEvent {
   event: string;
   /** One line of JSON. */
   data: string;
-  /** Returned by the client as `Last-Event-ID` when it reconnects. */
+  /** The client sends this id as `Last-Event-ID` when it reconnects. */
   id?: string | undefined;
 }
 
 interface EventStreamOptions {
-  /** How many bytes may wait for a slow client before `send` returns false. */
+  /** The number of unsent bytes from which `send` returns false. */
   bufferBytes: number;
   heartbeatMs: number;
   /** Called when a full stream has emptied. */
@@ -19,7 +19,7 @@ interface EventStreamOptions {
   onClosed: () => void;
 }
 
-/** A stream of server-sent events to one client, with regular comments so that no proxy closes the connection. */
+/** A stream of server-sent events to one client. Regular comments keep proxies from closing the connection. */
 export class EventStream {
   readonly #readable: Readable;
   readonly #onDrained: () => void;
@@ -35,11 +35,14 @@ export class EventStream {
       clearInterval(heartbeat);
       onClosed();
     });
-    // Sent at once, so that the headers go out before the first event.
+    // A first comment, so that the headers are sent before the first event.
     this.#push(': open\n\n');
   }
 
-  /** Always accepts an event; returns false when the waiting bytes have reached the bound, until `onDrained`. */
+  /**
+   * Always accepts an event. Returns false when the unsent bytes have reached the limit; the caller should then wait
+   * for `onDrained`.
+   */
   send({ event, data, id }: ServerSentEvent): boolean {
     return this.#push(`event: ${event}\n${id ? `id: ${id}\n` : ''}data: ${data}\n\n`);
   }

@@ -47,7 +47,7 @@ test('INV-9 the sessions of one socket load one after another, and only while th
   });
   expect(begun).toEqual(['a']);
   first.resolve();
-  // The first session's answer has filled the socket.
+  // The answer for the first session fills the socket.
   await new Promise(setImmediate);
   expect(begun).toEqual(['a']);
   bufferedAmount = 0;

@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 
 /**
  * Ends a connection whose client has vanished: the client has a whole interval (ms) to answer a ping. While the socket
- * is paused no answers are read; then a client that accepts some of the waiting bytes counts as alive.
+ * is paused, no answers are read, so a client then counts as alive if it accepts some of the waiting bytes.
  */
 export function watchLiveness(socket: WebSocket, intervalMs: number, raw: Socket): void {
   let hasAnswered = true;
@@ -23,9 +23,7 @@ export function watchLiveness(socket: WebSocket, intervalMs: number, raw: Socket
 /** How many unsent bytes a socket may have before a ping ends it. */
 const pongsMax = 64 * 1024;
 
-/**
- * Answers the pings of a socket that does not do so itself. Ends the socket if its client does not read the answers.
- */
+/** Answers the pings of a socket with `autoPong: false`. Ends the socket if its client does not read the answers. */
 export function answerPings(socket: WebSocket): void {
   socket.on('ping', (data: Buffer) => {
     if (socket.bufferedAmount > pongsMax) socket.terminate();

@@ -51,7 +51,7 @@ test('a client without backlog gets each change', () => {
   ]);
 });
 
-test('a slow client gets the last state of each session, once, when it has room', () => {
+test('a slow client gets each changed session once, in its last state, when the client has room', () => {
   notify({ sessions: [session('a'), session('b'), session('c')], removed: [] });
   full = true;
   notify({ sessions: [session('a', 'queued'), session('b', 'queued')], removed: [] });

@@ -64,7 +64,7 @@ class Chain {
     this.#outer.subscribe(this.#sessionId, {}, { send });
   }
 
-  /** Plays a script in a turn of its own; resolves with the turn at both ends. */
+  /** Plays a script in one turn; resolves with the turn as it is at both ends. */
   async act(script: Script, blocks: ContentBlock[]): Promise<{ inner: Response; outer: Response }> {
     const message = `Act ${++this.#turns}.`;
     this.actor.scripts.set(message, script);
@@ -85,14 +85,14 @@ class Chain {
     rmSync(this.folder, { recursive: true });
   }
 
-  /** Resolves when the turn has begun. */
+  /** The promise for the start of a turn. */
   #turn(turnId: string): PromiseWithResolvers<void> {
     const turn = this.#begun.get(turnId) ?? Promise.withResolvers<void>();
     this.#begun.set(turnId, turn);
     return turn;
   }
 
-  /** Follows a run to its end, and rejects every second question. */
+  /** Reads a run to its end, and rejects every second question. */
   async #follow(runId: string): Promise<void> {
     const { signal } = this.#left;
     const feed = await this.#outer.followRun(runId, { after: -1, signal });
@@ -131,7 +131,7 @@ afterAll(async () => chain.close());
 
 let newestPlan = '';
 
-/** Whether a turn ends with the plan that an earlier turn showed last. */
+/** Whether the script's last plan is the plan that an earlier turn showed last. */
 function repeatsPlan(steps: Script['steps']): boolean {
   const plans = steps.flatMap((step) => {
     if (!('type' in step)) return [];

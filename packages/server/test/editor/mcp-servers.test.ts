@@ -1,4 +1,4 @@
-/** MCP servers that an editor names, with the real agents. */
+/** Tests MCP servers that an editor names, with the real agents. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk/unstable';
@@ -25,7 +25,7 @@ import {
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Editor, stage } from './editor.ts';
 
-/** An MCP server as an editor names it. */
+/** An MCP server in the form in which an editor names it. */
 function named(name: string, greeting: string) {
   const { command, args } = greeter();
   return { name, command, args, env: [{ name: 'GREETING', value: greeting }] };
@@ -97,7 +97,7 @@ async function scriptedAcp(mcpCapabilities: object) {
   return { agent, provider };
 }
 
-test('an ACP agent gets the MCP servers with each opening, and a closed session forgets them', async () => {
+test('an ACP agent gets the MCP servers each time a session is opened, and closing the session drops them', async () => {
   const { agent, provider } = await scriptedAcp({ http: true });
   const { editor } = await stage({ provide: () => provider });
   const zed = await editor();
