@@ -1,4 +1,4 @@
-/** The sources that makers name with a model's text, and their list for people. */
+/** The citations that makers send with a model's text, and the Markdown list of them for people. */
 import { isRecord } from '../base/parse-line.ts';
 import { oneLine } from '../base/titles.ts';
 
@@ -9,12 +9,12 @@ export interface Citation {
   url: string | undefined;
 }
 
-/** The most sources that are listed for one answer. */
+/** The most citations that are listed for one answer. */
 const maxListed = 100;
 
 /**
- * The citations among a maker's annotations. They name a page (`url`, `source`) or a file (`filename`, `document_title`);
- * Chat Completions puts the fields of an annotation under the name of its type.
+ * The citations among a maker's annotations. An annotation names a page (`url`, `source`) or a file (`filename`,
+ * `document_title`). In Chat Completions, the annotation's fields are in a field with the name of its type.
  */
 export function citationsIn(annotations: readonly unknown[]): Citation[] {
   return annotations.flatMap((annotation) => {
@@ -33,7 +33,8 @@ export const withCitations = (citations: readonly Citation[]): { citations?: typ
   citations.length === 0 ? {} : { citations };
 
 /**
- * A Markdown list of the citations that the texts do not contain yet, each once. Undefined if there are none.
+ * Returns a Markdown list of the citations that the texts do not contain yet, each one once. Returns undefined if there
+ * are no such citations.
  * @param texts - The model's messages, and earlier lists.
  */
 export function sourcesOf(
@@ -55,7 +56,7 @@ export function sourcesOf(
 }
 
 function lineOf({ title, url }: Citation): string {
-  // Escape only Markdown that has an effect here: terminals show the backslashes.
+  // Escapes only Markdown that would have an effect here, because terminals show the backslashes.
   const words = oneLine(title).replaceAll(/[\\`*_[\]<&~]|^[#>+-]/g, String.raw`\$&`);
   if (url === undefined) return `- ${words}`;
   return `- [${words}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`;

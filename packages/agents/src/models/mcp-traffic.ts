@@ -43,7 +43,7 @@ export const mcpLimits: McpLimits = {
   toolsSize: 1024 * 1024,
 };
 
-/** A server has exceeded a limit. The message is a sentence about “it”. */
+/** The error for a server that has exceeded a limit. The message is a sentence about “it”. */
 export class McpExcess extends LiminalError {
   constructor(message: string) {
     super('MCP_EXCESS', message);
@@ -60,7 +60,7 @@ export class McpTraffic {
   #open = 0;
   excess: McpExcess | undefined;
 
-  /** @param onExcess - Closes the connection. */
+  /** @param onExcess - Must close the connection. */
   constructor(limits: McpLimits, onExcess: (excess: McpExcess) => void) {
     this.#limits = limits;
     this.#onExcess = onExcess;
@@ -82,7 +82,7 @@ export class McpTraffic {
     return transport;
   }
 
-  /** A `fetch` for a transport, with bounded responses. */
+  /** A `fetch` for a transport, with limits on the size of responses. */
   readonly fetch: FetchLike = async (url, init) => {
     const { openRequests, streamsPerMinute } = this.#limits;
     if (this.#open >= openRequests) {
@@ -108,7 +108,7 @@ export class McpTraffic {
     }
   };
 
-  /** @param close - Called when the response is complete or was given up. */
+  /** @param close - Called when the response is complete or was abandoned. */
   #bounded(response: Response, body: ReadableStream<Uint8Array>, close: () => void): Response {
     const { messageSize: most } = this.#limits;
     const { status, statusText, headers } = response;
@@ -166,7 +166,7 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 20;
 
 /**
- * A `fetch` that follows redirects only within the same server, and repeats the request unchanged: another server would get
+ * A `fetch` that follows redirects only on the same server, and repeats the request unchanged. Another server would get
  * the call and the headers with their keys, and may be a server that only this machine can reach.
  */
 async function fetchWithin(asked: string | URL, init?: RequestInit): Promise<Response> {
