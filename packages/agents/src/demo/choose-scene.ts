@@ -18,7 +18,8 @@ export const scenes: readonly Scene[] = [tour, ...cycle, slow, error];
 
 /**
  * Returns the scene that the message asks for. If it asks for none, returns the tour in the first turn, then the scenes
- * of `cycle` in order. @param turns - The number of earlier turns.
+ * of `cycle` in order.
+ * @param turns - The number of earlier turns.
  */
 export function chooseScene(message: string, turns: number): Scene {
   const words = message.toLowerCase().match(/[a-z]+/g) ?? [];

@@ -1,7 +1,7 @@
 /**
  * Converts a conversation for models with tools, or for models without tools. A model without tools writes a script as
  * a block in its message; the log has the block and also a call made from it. A model of either kind gets only the form
- * that it would write itself.
+ * that it would write itself. Pure.
  */
 import type { OutputItem } from '@liminal/protocol';
 import { findScript } from '../scripts/index.ts';
@@ -12,8 +12,8 @@ type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
 /**
- * Removes each script block that was run, and keeps the call made from it. @param conversation - As returned by
- * `conversationOf`.
+ * Removes each script block that was run, and keeps the call made from it.
+ * @param conversation - As returned by `conversationOf`.
  */
 export function withBlocksAsCalls(conversation: readonly OutputItem[]): OutputItem[] {
   const calls = new Set(

@@ -1,4 +1,4 @@
-/** Recognizes model servers' errors about a conversation by the known messages of each server, for every API. */
+/** Recognizes model servers' errors about a conversation by the known messages of each server, for every API. Pure. */
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import { isThought, type Loss, type Rule } from './concessions.ts';

@@ -1,6 +1,6 @@
 /**
- * Removes or converts the parts of a conversation that a server rejects. The log keeps the removed parts, and a text
- * replaces each removed file and call.
+ * Pure: removes or converts the parts of a conversation that a server rejects. The log keeps the removed parts, and a
+ * text replaces each removed file and call.
  */
 import { createHash } from 'node:crypto';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';

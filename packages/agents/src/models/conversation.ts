@@ -1,4 +1,4 @@
-/** Selects the items of the log that a model is sent. */
+/** Selects the items of the log that a model is sent. Pure. */
 import {
   type ErrorObject,
   type EventDraft,

@@ -25,8 +25,8 @@ const bodiless = new Set([204, 205, 304]);
 /**
  * A `fetch` for a maker's SDK. Waits without a limit, and sends only text. Needs far less processor time than an
  * implementation of the whole fetch standard, which matters if a model calls many tools. Reading the body rejects with
- * a RangeError if the body, or one event in it, is too large. @throws TypeError in the same cases as `fetch`, with the
- * reason as its cause; the signal's reason if the signal aborts.
+ * a RangeError if the body, or one event in it, is too large.
+ * @throws TypeError in the same cases as `fetch`, with the reason as its cause; the signal's reason if it aborts.
  */
 export async function fetchWithoutTimeout(
   input: string | URL | Request,

@@ -11,7 +11,8 @@ export const secretsOf = (apiKey = '', headers: Record<string, string> = {}): st
 const shortest = 8;
 
 /**
- * The error without the secrets that the server's message repeats. @param mark - The text that replaces each secret.
+ * The error without the secrets that the server's message repeats.
+ * @param mark - The text that replaces each secret.
  */
 export function withoutSecrets(
   error: ModelError,

@@ -26,7 +26,10 @@ export class InlineThinking {
   /** Whether the words so far have an open code block. */
   #isCode = false;
 
-  /** Returns the pieces whose kind is now known. @param text - The next part of the answer. */
+  /**
+   * Returns the pieces whose kind is now known.
+   * @param text - The next part of the answer.
+   */
   read(text: string): TextPiece[] {
     this.#held += text;
     const pieces: TextPiece[] = [];

@@ -88,7 +88,7 @@ test.each([
   },
 );
 
-test('the message is a sentence with the server’s words and advice', () => {
+test('the error’s message is a sentence with the server’s message and what to do', () => {
   expect(errorOf(404, { error: 'model "x" not found' }).message).toBe(
     'The server does not have this model: model "x" not found. Choose a model that it lists.',
   );
@@ -100,7 +100,7 @@ test('the message is a sentence with the server’s words and advice', () => {
   );
 });
 
-test('only a little of a long page is kept', () => {
+test('only the beginning of a long error page is shown', () => {
   const { message, details } = errorOf(400, 'x'.repeat(1_000_000));
   expect(message.length).toBeLessThan(3_000);
   expect(JSON.stringify(details).length).toBeLessThan(3_000);

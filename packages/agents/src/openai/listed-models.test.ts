@@ -11,7 +11,7 @@ test('OpenAI’s own list begins with the newest model for conversations', () =>
   expect(readOwnModels(answer).map(({ id }) => id)).toEqual(['gpt-5', 'gpt-4o']);
 });
 
-test('other servers’ lists keep their order and the facts about their models', () => {
+test('lists of other servers keep their order and their data about models', () => {
   expect(readModels(list('b', 'a')).map(({ id }) => id)).toEqual(['b', 'a']);
   expect(readModels({ data: [{ id: 'a', max_model_len: 8_192 }] })).toEqual([
     { id: 'a', name: undefined, contextWindow: 8_192 },

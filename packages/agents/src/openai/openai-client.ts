@@ -33,13 +33,13 @@ type OpenAiApi = 'responses' | 'chat';
 export interface OpenAiClientOptions {
   /** The server's address; most end in `/v1`. Default: OpenAI's own. */
   baseUrl?: string | undefined;
-  /** A local server needs no key; without this option none is sent. */
+  /** Optional, because a local server needs no key; without the option no key is sent. */
   apiKey?: string | undefined;
-  /** Headers of every request, for example for a gateway. */
+  /** Headers that are sent with every request, for example for a gateway. */
   headers?: Record<string, string> | undefined;
-  /** The interface to use. Default: Responses, or Chat Completions if the server lacks Responses. */
+  /** The API to use. Default: Responses, or Chat Completions if the server lacks Responses. */
   api?: OpenAiApi | undefined;
-  /** Whether models may search the web with the server's own tool. Only the Responses API has one. */
+  /** Whether models may search the web with the server's own tool. Only the Responses API has such a tool. */
   webSearch?: boolean | undefined;
 }
 
@@ -65,7 +65,7 @@ const interfaces = {
   },
 };
 
-/** A client for OpenAI and every server with one of its interfaces: Ollama, vLLM, llama.cpp, gateways. */
+/** A client for OpenAI, and for every server with one of OpenAI's APIs: Ollama, vLLM, llama.cpp, gateways. */
 export class OpenAiClient implements ModelClient {
   readonly providerId = 'openai';
   readonly #sdk: OpenAiSdk;
@@ -74,7 +74,7 @@ export class OpenAiClient implements ModelClient {
   readonly #webSearch: boolean;
   readonly #fields = new RefusedFields();
   readonly #refusals = new Refusals();
-  /** The interface that the server has; undefined until the server has answered. */
+  /** The API that the server has; undefined until the server has answered. */
   #api: OpenAiApi | undefined;
 
   constructor({
@@ -163,7 +163,7 @@ export class OpenAiClient implements ModelClient {
   /** Whether the server has only the other interface. */
   #isOfOther(api: OpenAiApi, error: unknown): boolean {
     const complaint = complaintIn(error);
-    // Some servers return their web page at every unknown address.
+    // Some servers answer every unknown address with their web page.
     const isLacking =
       pageErrorIn(error) !== undefined || (complaint !== undefined && lacksEndpoint(complaint));
     return this.#api === undefined && api !== 'chat' && isLacking;
@@ -221,14 +221,17 @@ function complaintIn(error: unknown): Complaint | undefined {
   if (!(error instanceof OpenAI.APIError) || error.status === undefined) return undefined;
   const status = error.status as number;
   const body: unknown = error.error;
-  // The SDK puts the status before a plain text.
+  // For a plain text, the SDK begins the message with the status.
   return readComplaint(
     body ?? error.message.replace(/^\d+ (status code \(no body\))?/, ''),
     status,
   );
 }
 
-/** The error of a web page: the SDK treats anything that `fetch` throws as a failed connection. */
+/**
+ * The error for a web page, from the causes of the SDK's error: the SDK treats every error of `fetch` as a failed
+ * connection.
+ */
 const pageErrorIn = (error: unknown): PageError | undefined => {
   const cause = error instanceof Error ? error.cause : undefined;
   return [error, cause].find((one) => one instanceof PageError);
