@@ -39,12 +39,12 @@ export interface OpenAiClientOptions {
   headers?: Record<string, string> | undefined;
   /** The API to use. Default: Responses, or Chat Completions if the server lacks Responses. */
   api?: OpenAiApi | undefined;
-  /** Whether models may search the web with the server's own tool. Only the Responses API has such a tool. */
+  /** Whether models may search the web with the maker's own tool. Only the Responses API has such a tool. */
   webSearch?: boolean | undefined;
 }
 
 const openAi = 'https://api.openai.com/v1';
-/** Time limit for a list of models, ms. */
+/** The time limit for requesting a list of models, in ms. */
 const listTimeoutMs = 15_000;
 
 const noSearch =
@@ -160,7 +160,7 @@ export class OpenAiClient implements ModelClient {
     return translator.end(isMarked);
   }
 
-  /** Whether the server has only the other interface. */
+  /** Whether the error means that the server has only the other API. */
   #isOfOther(api: OpenAiApi, error: unknown): boolean {
     const complaint = complaintIn(error);
     // Some servers answer every unknown address with their web page.
@@ -204,16 +204,16 @@ export class OpenAiClient implements ModelClient {
   }
 }
 
-/** The server's complaint; undefined if the server has begun its answer, or was not reached. */
+/** The server's refusal; undefined if the server had begun its answer, or could not be reached. */
 function refusalIn(error: unknown): Refusal | undefined {
   const complaint = complaintIn(error);
   if (complaint === undefined) return undefined;
   return { complaint, isUnknown: errorOfComplaint(complaint).code === 'MODEL_ERROR' };
 }
 
-/** The server's error response; undefined if there is none. */
+/** The content of the server's error response; undefined if the error has no response. */
 function complaintIn(error: unknown): Complaint | undefined {
-  // The response began with status 200.
+  // The error came within a stream; the response itself had status 200.
   if (error instanceof ModelError && isRecord(error.details)) {
     const { status, body } = error.details;
     return readComplaint(body, typeof status === 'number' ? status : undefined);
@@ -237,13 +237,13 @@ const pageErrorIn = (error: unknown): PageError | undefined => {
   return [error, cause].find((one) => one instanceof PageError);
 };
 
-/** Whether the connection failed, which includes our own time limit for a list. */
+/** Whether the connection failed; our own time limit for a list of models counts as such a failure. */
 const isOfConnection = (error: unknown): boolean =>
   error instanceof OpenAI.APIConnectionError ||
   error instanceof OpenAI.APIUserAbortError ||
   (error instanceof DOMException && error.name === 'TimeoutError');
 
-/** The system's code for a connection error. */
+/** The code of the system for a failed connection. */
 function networkCode(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if ('code' in at && typeof at.code === 'string') return at.code;

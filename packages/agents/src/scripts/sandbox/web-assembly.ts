@@ -1,6 +1,6 @@
 import type { QuickJSWASMModule } from 'quickjs-emscripten-core';
 
-/** The part of WebAssembly that is used here: Node's types have almost none of it. */
+/** The types for the part of WebAssembly that is used here; Node's types have almost none of it. */
 interface WebAssemblyApi {
   compile: (bytes: Uint8Array) => Promise<WebAssembly.Module>;
   /** Sizes in pages of 64 KiB. */

@@ -1,4 +1,5 @@
-// A tokenizer without recursion that accepts any tag soup: foreign markup has countless special cases.
+// This tokenizer accepts any malformed markup and needs no recursion; other sites' markup has too many special cases
+// for a parser of our own.
 import { headOf } from '@liminal/protocol';
 import { Parser } from 'htmlparser2';
 
@@ -16,19 +17,19 @@ const blocks = new Set(
 const maxTitle = 1_000;
 /** The longest address of a link that is shown (characters). */
 const maxLink = 500;
-/** The deepest markup that is read: the parser compares each end tag with every open element. */
+/** The deepest markup that is read, because the parser compares each end tag with every open element. */
 const maxDepth = 500;
-/** The most characters of text that are read, blanks included: a model gets far fewer. */
+/** The most characters of text that are read, including spaces; a model gets far fewer. */
 const maxText = 1024 * 1024;
 const chunkLength = 1024;
 
 export interface PageText {
   text: string;
-  /** Whether the page has more text, which was not read. */
+  /** Whether the page has more text than was read. */
   isCut: boolean;
 }
 
-/** The text of an HTML page for a model: without tags, with headings, list items and links as in Markdown. */
+/** Converts an HTML page to text for a model: without tags, but with headings, list items and links in Markdown. */
 export function htmlText(html: string): PageText {
   const parts: string[] = [];
   let length = 0;

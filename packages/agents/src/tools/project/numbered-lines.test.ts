@@ -30,7 +30,7 @@ test('an offset past the end gives no lines', () => {
   expect(number([]).total).toBe(0);
 });
 
-test('a long line is cut, and says so', () => {
+test('a long line is cut, and a mark shows that', () => {
   const { text } = number(['a'.repeat(1_500), 'b'.repeat(1_500), '\nnext']);
   expect(text).toContain(`${'b'.repeat(500)}… (1000 more characters)\n     2\tnext`);
 });
@@ -41,7 +41,7 @@ test('many long lines end at a limit, with the offset of the next line', () => {
   expect(text).toMatch(/\(Lines 1 to 49 of 1000\. To read on, set offset to 50\.\)$/);
 });
 
-test('the division of a text into parts has no effect', () => {
+test('the way in which a text is divided into parts has no effect', () => {
   const piece = fc.constantFrom('\n', '\r\n', 'a', 'bc', '');
   fc.assert(
     fc.property(fc.array(piece), fc.integer({ min: 1, max: 5 }), (pieces, first) => {
@@ -51,7 +51,7 @@ test('the division of a text into parts has no effect', () => {
   );
 });
 
-test('the total is the number of lines', () => {
+test('the total is the number of lines in the text', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[ab\n]*$/), (text) => {
       const expected = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;

@@ -131,7 +131,7 @@ export function refuseGit({ asked, name }: ProjectPlace): void {
   }
 }
 
-/** A folder of the project that is held open, even if its name now leads elsewhere. */
+/** A folder of the project that is held open: it stays the same folder, even if its path later leads elsewhere. */
 export class OpenFolder {
   readonly real: string;
   readonly hidden: HiddenFolders;
