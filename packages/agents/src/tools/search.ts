@@ -76,7 +76,7 @@ export interface SearchOptions {
   findProgram?: () => Promise<string | undefined>;
 }
 
-/** The most matches, characters of a line, and characters in all. */
+/** The most matches, the most characters of a line, and the most characters in total. */
 const maxMatches = 200;
 const maxLine = 400;
 const maxLength = 40_000;

@@ -1,4 +1,4 @@
-/** A project has programs with the names of Liminal's programs, and the search path has relative folders. */
+/** Tests a project with programs that have the names of Liminal's programs, and a search path with relative folders. */
 import { access, chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -59,7 +59,7 @@ afterEach(async () => {
 
 const clean = () => [join(root, 'bin'), '/usr/bin', '/bin'].join(delimiter);
 
-/** Returns the first line that an agent prints, or why there is none. */
+/** Returns the first line that an agent prints, or the reason why it prints none. */
 async function run(command: string, env: Record<string, string> = {}): Promise<string> {
   const inherited = { PATH: searchPath };
   const agent = new AgentProcess({ command, args: [], env, inherited, cwd: projectDir });
@@ -79,7 +79,7 @@ test('an agent and its interpreter are searched only in absolute folders', async
   expect(await hasMark()).toBe(false);
 });
 
-test('an MCP server of bare models is searched only in absolute folders', async () => {
+test('the program of an MCP server for bare models is searched only in absolute folders', async () => {
   vi.stubEnv('PATH', searchPath);
   const problems = new Map<string, string | undefined>();
   const server = (command: string) => ({

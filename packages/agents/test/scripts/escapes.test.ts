@@ -1,5 +1,5 @@
 import { firstOf } from '@liminal/testkit/at-length';
-/** A script cannot access or change anything of its host. */
+/** Tests that a script cannot access or change anything of its host. */
 import { expect, test } from 'vitest';
 import { echo, resultOf, run } from './running-script.ts';
 

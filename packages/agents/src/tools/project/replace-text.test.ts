@@ -19,7 +19,7 @@ test('one text is replaced, and its line is returned', () => {
   expect(edit('one\ntwo\nthree\n', 'two', '2')).toEqual({ text: 'one\n2\nthree\n', lines: [2] });
 });
 
-test('replacement patterns are plain text', () => {
+test('replacement patterns (`$&`) in the new text have no special meaning', () => {
   expect(edit('a.b', '.', '$& $1 $$').text).toBe('a$& $1 $$b');
 });
 
@@ -28,7 +28,7 @@ test('all occurrences are replaced on request, each with its line', () => {
   expect(edit('a\nb\n-\na\nb\n', 'a\nb', 'c', true).lines).toEqual([1, 4]);
 });
 
-test('with several occurrences none is replaced, and their lines are named', () => {
+test('if the text occurs several times, nothing is replaced, and the lines are named', () => {
   expect(problem('x\ny\nx\n', 'x', 'z')).toContain('occurs 2 times in “a.txt”, in the lines 1, 3.');
   expect(problem('x\n'.repeat(50), 'x', 'z')).toContain(
     'in the lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …',
@@ -36,7 +36,7 @@ test('with several occurrences none is replaced, and their lines are named', () 
 });
 
 describe('line ends', () => {
-  test('of a file with CR LF stay CR LF', () => {
+  test('of a file with CR LF are also used in the new text', () => {
     expect(edit('one\r\ntwo\r\n', 'one\ntwo', '1\n2\n3').text).toBe('1\r\n2\r\n3\r\n');
     expect(edit('one\r\ntwo\r\n', 'one\r\ntwo', '1\r\n2').text).toBe('1\r\n2\r\n');
   });
@@ -46,7 +46,7 @@ describe('line ends', () => {
     expect(edit('one\r\ntwo\nthree\n', 'two\nthree', 'x\ny').text).toBe('one\r\nx\ny\n');
   });
 
-  test('of a file with LF do not match CR LF', () => {
+  test('of a file with LF do not match CR LF in the old text', () => {
     expect(problem('one\ntwo\n', 'one\r\ntwo', 'x')).toContain('other line ends');
   });
 });
