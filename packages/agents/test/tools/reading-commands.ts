@@ -1,4 +1,4 @@
-/** Commands that only read, by the beginning that people are offered to allow. The test runs each of them. */
+/** Read-only commands, by the beginning that people can allow for them. The test runs each of the commands. */
 export const reading: Record<string, readonly string[]> = {
   'git status': [
     'git status',

@@ -23,7 +23,7 @@ function device(storage: FileStorage = memoryFiles()) {
 const text = async (file: Promise<Blob>) => (await file).text();
 
 describe('an attached file', () => {
-  it('is read from this device, and from the server once it is no longer on this device', async () => {
+  it('is read from this device, or from the server if this device no longer has it', async () => {
     const { files } = device();
     const uri = await files.store(new Blob(['here']));
     expect(await text(files.read(uri))).toBe('here');
@@ -34,7 +34,7 @@ describe('an attached file', () => {
     expect(await text(files.read(`blob:${hash}`))).toBe(`on the server: ${hash}`);
   });
 
-  it('is uploaded once, however often it is requested', async () => {
+  it('is uploaded once, even if the upload is requested several times', async () => {
     const { files, server, stateOf } = device();
     const uri = await files.store(new Blob(['here']));
     files.start(uri);
@@ -48,7 +48,7 @@ describe('an attached file', () => {
     expect(stateOf(uri)).toEqual({ state: 'uploaded' });
   });
 
-  it('waits while the server is unavailable, and is uploaded when it is back', async () => {
+  it('waits while the server is unavailable, and is uploaded when the server is available again', async () => {
     const { files, server, stateOf } = device();
     server.answer = () => Promise.reject(away);
     const uri = await files.store(new Blob(['here']));
@@ -74,7 +74,7 @@ describe('an attached file', () => {
     await expect.poll(() => stateOf(uri)).toEqual({ state: 'uploaded' });
   });
 
-  it('can be sent even if nothing can be stored on this device', async () => {
+  it('can be sent even if this device cannot store it', async () => {
     const full = async () => Promise.reject(new Error('full'));
     const { files, server } = device({ get: full, put: full, remove: full });
     const uri = await files.store(new Blob(['here']));

@@ -30,7 +30,7 @@ it('sessions are listed in their projects, the newest first', () => {
   ]);
 });
 
-it('a changed session moves up, and other projects do not change', () => {
+it('a changed session moves up, while other projects stay the same objects', () => {
   const next = applySessions(two, [{ ...session('a', '4'), state: 'running' }]);
   expect(next.map((project) => project.name)).toEqual(['shop', 'lib']);
   expect(next[0]?.sessions.map((s) => s.sessionId)).toEqual(['a', 'b']);
@@ -44,7 +44,7 @@ it('a removed session disappears, and an empty project with it', () => {
   expect(findSession(next, 'c')).toBeUndefined();
 });
 
-it('without a known session nothing changes', () => {
+it('if an unknown session is removed, nothing changes', () => {
   expect(applySessions(two, [], ['unknown'])).toBe(two);
 });
 

@@ -1,6 +1,7 @@
 /**
- * Calls back when the connection should be checked or retried: the network is back, or the page is visible again or
- * restored from the browser's back-forward cache. Never outside browsers. Returns a function that removes the callback.
+ * Calls back when the connection should be checked or retried: the network is back, the page is visible again, or the
+ * page was restored from the browser's back-forward cache. Never outside browsers. Returns a function that removes the
+ * callback.
  */
 export function onWake(callback: () => void): () => void {
   if (typeof document === 'undefined') return () => undefined;

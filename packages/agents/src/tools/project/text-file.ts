@@ -97,8 +97,7 @@ const tooLarge = (asked: string): ToolError =>
  * Replaces a file's text. If a client offers to write files, the client writes it; otherwise the file on the disk is
  * replaced atomically, so that a reader gets either the old or the new text. The file's mode does not change.
  * @param found - The file from which the new text was made; undefined if the file did not exist. Rejects with ToolError
- *   if the
- *   file has changed since then.
+ *   if the file has changed since then.
  */
 export async function putText(
   place: ProjectPlace,
