@@ -94,7 +94,7 @@ describe('a command', () => {
     expect(output).toBe('ran\n');
   });
 
-  test('is shown while the command runs', async () => {
+  test('shows its output while it runs', async () => {
     const project = await makeProject();
     const first = Promise.withResolvers<string>();
     const calling = call(
@@ -182,14 +182,14 @@ describe('nothing is left of a command that', () => {
     expect(marked('stopped')).toEqual([]);
   });
 
-  test('that exits with 0 after its time limit has not succeeded', async () => {
+  test('exits with 0 after its time limit, and has not succeeded', async () => {
     const command = 'trap "exit 0" TERM; while :; do :; done';
     const { success, output } = await run({ command, timeout: 2_000 });
     expect(success).toBe(false);
     expect(output).toContain('It was ended after 2000 ms');
   });
 
-  test('that is stopped gets time to clean up', async () => {
+  test('is stopped, and gets time to clean up', async () => {
     const project = await makeProject();
     const abort = new AbortController();
     await call(
