@@ -1,5 +1,5 @@
 /**
- * Checks that the rows in `scripts/agent-interfaces/` match the code and cover every name that the programs declare.
+ * Checks that the rows in `scripts/agent-interfaces/` match the code, and cover every name that the programs declare.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ import { CodexSettings, readOpened } from '../src/codex/settings.ts';
 import { ThreadItem } from '../src/codex/translate/wire.ts';
 import type { SessionUpdate } from '../src/provider.ts';
 
-test('every name that the SDK and Codex declare has one row, and no other name has one', () => {
+test('every name that the SDK and Codex declare has exactly one row, and no other name has a row', () => {
   expect(findAllProblems()).toEqual([]);
 });
 
@@ -374,7 +374,7 @@ test('the requests and notifications that the code for Codex names are those in 
   }
 });
 
-test('Codex gets answers to the requests in rows marked “used”, and errors for others', async () => {
+test('Codex gets answers to requests in rows marked “used”, and errors as answers to other requests', async () => {
   const requests = new CodexRequests(async () => ({ outcome: 'cancelled', reason: 'turn_ended' }));
   const { signal } = new AbortController();
   for (const [name, state] of statesOf(codex.codexServerRequests)) {

@@ -1,6 +1,6 @@
 import { Emitter } from './emitter.ts';
 
-/** A value that can be read and subscribed to, in the shape of React's useSyncExternalStore. */
+/** A value that can be read and subscribed to, in the form that React's useSyncExternalStore needs. */
 export interface Store<T> {
   /** `listener` is called after a change, at most once per frame. Returns a function that removes the listener. */
   subscribe: (listener: () => void) => () => void;

@@ -73,7 +73,7 @@ it('a file without a type is sent as bytes, or with the given type', async () =>
   expect(taken.type).toBe('text/plain');
 });
 
-it('a missing file and a missing server have different errors', async () => {
+it('a missing file and an unavailable server give different errors', async () => {
   const gone = requests().getBlob('b'.repeat(64));
   await expect(gone).rejects.toMatchObject({ code: 'BLOB_NOT_FOUND', status: 404 });
   const away = requests();

@@ -118,7 +118,7 @@ it('many messages together cause one notification', async () => {
   expect(notified).toBeLessThan(400);
 });
 
-it('a message that cannot be sent keeps its text with a reason, and can be sent again', async () => {
+it('a message that cannot be sent keeps its text and gets a reason, and can be sent again', async () => {
   const session = client.session('s1');
   await session.send('Do it');
   const [failed] = session.getSnapshot().pending;
@@ -195,7 +195,7 @@ it('a client that the server does not accept has the state `refused`, and connec
   expect(stage.sockets).toHaveLength(2);
 });
 
-it('temporary load failures are retried automatically', async () => {
+it('loads that fail temporarily are retried automatically', async () => {
   const away = { error: { code: 'STORE_READ_FAILED', message: 'The database is away.' } };
   const { answer } = stage;
   stage.answer = () => ({ status: 503, body: away });

@@ -115,7 +115,7 @@ test('a run whose events are no longer stored begins with its snapshot, and cont
   expect(timeless(store.getSnapshot().entries)).toEqual(shown);
 });
 
-test('a request to an unavailable server is repeated', async () => {
+test('a request that finds the server unavailable is repeated', async () => {
   const { asked, until } = await follow(
     (response) => response.destroy(),
     (response) => response.writeHead(503).end(),

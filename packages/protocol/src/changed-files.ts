@@ -1,4 +1,4 @@
-/** Sentences about changed files, shown beside their lines. */
+/** Sentences about changed files, which clients show beside the changed lines. */
 import type { ChangedFile, SessionDiff, Unshown } from './wire/http.ts';
 
 const unshownWords: Record<Unshown, string> = {

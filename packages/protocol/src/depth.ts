@@ -26,7 +26,7 @@ export function cutDepth(json: string): string {
   return pieces.length === 0 ? json : pieces.join('') + json.slice(from);
 }
 
-/** Whether the text has too few brackets to be nested too deeply: a much faster check. */
+/** Whether the text has so few brackets that it cannot be nested too deeply; much faster than parsing. */
 function isFlat(json: string): boolean {
   let left = maxDepth;
   for (const open of ['[', '{']) {
@@ -42,7 +42,7 @@ function isFlat(json: string): boolean {
 export const isDepthCut = (json: string): boolean =>
   json.includes(JSON.stringify(cutHere)) || cutDepth(json) !== json;
 
-/** Does the same as `cutDepth` for a parsed value. Returns the same value if it is not nested too deeply. */
+/** Does for a parsed value what `cutDepth` does for a text. Returns the value itself if it is not nested too deeply. */
 export function withinDepth<T>(value: T): T {
   return isWithin(value, maxDepth) ? value : (copied(value, maxDepth) as T);
 }

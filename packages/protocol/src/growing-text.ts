@@ -1,8 +1,8 @@
-/** How many pieces are joined at a time. */
+/** The number of pieces that are joined at a time. */
 const bundle = 256;
 
 /**
- * A text that grows by many small pieces, which are joined a few hundred at a time. Joining after each piece would
+ * A text that grows by many small pieces; a few hundred pieces are joined at a time. Joining after each piece would
  * build a rope, which keeps each piece alive; under a flood of pieces the garbage collector would then take longer than
  * reading them.
  */

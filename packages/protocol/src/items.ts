@@ -12,7 +12,7 @@ import {
   ToolLocation,
 } from './content.ts';
 
-/** A code for programs, a sentence for people, and other fields of the source. */
+/** A code for programs, a message for people, and further data from the source of the error. */
 export const ErrorObject = z.object({
   code: z.string(),
   message: z.string(),
@@ -24,9 +24,9 @@ export type ErrorObject = z.infer<typeof ErrorObject>;
 const base = {
   id: z.string().min(1),
   correlationId: z.string().optional(),
-  /** The tool call of the subagent that this item belongs to. */
+  /** The call of the subagent to which this item belongs. */
   parentCallId: z.string().optional(),
-  /** When the item started and ended (ISO 8601 UTC); set by the response fold from its events. */
+  /** The times at which the item started and ended (ISO 8601 UTC); set by the response fold from the events. */
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
   /**
@@ -50,8 +50,8 @@ export const steeredItemId = (turnId: string, messageId: string): string =>
   `${turnId}:said:${messageId}`;
 
 /**
- * The state of a compaction of the agent's context that the message reports. A compaction that is still `in_progress`
- * when its message ends was aborted.
+ * The state of the compaction of the agent's context that the message is about. A compaction that is still
+ * `in_progress` when its message ends was aborted.
  */
 export const Compaction = z.enum(['in_progress', 'completed', 'failed']);
 export type Compaction = z.infer<typeof Compaction>;
@@ -79,7 +79,7 @@ export const FunctionCallItem = z.object({
   ...base,
   type: z.literal('function_call'),
   name: z.string(),
-  /** A JSON string; while it streams, a prefix of one. */
+  /** A JSON text; while it is streamed, the beginning of a JSON text. */
   arguments: z.string(),
   callId: z.string().min(1),
   origin: z.literal('agent').default('agent'),
@@ -134,7 +134,7 @@ export const PlanItem = z.object({
   entries: z.array(PlanEntry),
 });
 
-/** The net change of files by a turn so far, if the agent tracks it. */
+/** The net changes of files by a turn so far, if the agent reports them. */
 export const FileChangesItem = z.object({
   ...base,
   type: z.literal('file_changes'),
@@ -152,7 +152,7 @@ export const ApprovalItem = z.object({
    * server or the agent.
    */
   askedBy: z.string().optional(),
-  /** The agent's description: a plan to approve, or the reason for the request. */
+  /** A text of the agent: a plan to approve, or the reason for the request. */
   description: z.string().optional(),
   callId: z.string().optional(),
   options: z.array(ApprovalOption),

@@ -51,7 +51,7 @@ test('every path is found in a text that mentions it', () => {
   );
 });
 
-test('a long text takes linear time, whatever its quotes', () => {
+test('a long text takes linear time, whatever quotes it has', () => {
   // A pattern that steps back at each letter would need minutes for these texts.
   expect(mentionsIn(' @"'.repeat(50_000))).toHaveLength(25_000);
   expect(mentionsIn(`@"${'\\"'.repeat(100_000)}`)).toHaveLength(1);
@@ -60,7 +60,7 @@ test('a long text takes linear time, whatever its quotes', () => {
   expect(mentionsIn('@'.repeat(100_000))).toEqual([]);
 });
 
-test('a mention’s link has the address of its file', () => {
+test('a mention’s link has the URL of the mentioned file', () => {
   const link = { type: 'resource_link', uri: 'file:///code/src/a%20b%23.ts', name: 'a b#.ts' };
   expect(mentionLink('/code', 'src/a b#.ts')).toEqual(link);
   expect(mentionLink('/code', 'src/').uri).toBe('file:///code/src/');
@@ -87,7 +87,7 @@ test('a link belongs to a mention in the text, or is a separate attachment', () 
   expect(linkedMentions('@a.ts', blocks, undefined)).toEqual({ mentions: [], others: blocks });
 });
 
-test('an address matches in every spelling', () => {
+test('an address is found in every way to write it', () => {
   const links = ['file:///code/a%20b.ts', 'file:///code/a b.ts'].map(
     (uri) => ({ type: 'resource_link', uri, name: 'a' }) as const,
   );

@@ -39,19 +39,22 @@ export function mentionsIn(text: string): Mention[] {
 
 type ResourceLink = Extract<ContentBlock, { type: 'resource_link' }>;
 
-/** A mention with the resource link that belongs to it. */
+/** A mention, and the resource link for it. */
 export interface LinkedMention extends Mention {
   link: ResourceLink;
 }
 
-/** Returns the resource link of a mentioned file. `folder` is the project folder's path, `path` is the mention's. */
+/**
+ * Returns the resource link of a mentioned file. `folder` is the path of the project folder, and `path` the path in the
+ * mention.
+ */
 export function mentionLink(folder: string, path: string): ResourceLink {
   const address = `${folder === '/' ? '' : folder}/${path}`.split('/').map(encodeURIComponent);
   const name = path.split('/').findLast((part) => part !== '') ?? path;
   return { type: 'resource_link', uri: `file://${address.join('/')}`, name };
 }
 
-/** Divides the blocks of a message into links to files that the text mentions, and the rest. */
+/** Divides the blocks of a message into links to files that the text mentions, and all other blocks. */
 export function linkedMentions(
   text: string,
   blocks: readonly ContentBlock[],

@@ -5,12 +5,12 @@ import { cutText, headOf, sizeOf, tailOf, withinSize } from './size.ts';
 const all = Number.MAX_SAFE_INTEGER;
 const mark = '... (cut here: too long)';
 
-test('a small enough value stays the same object', () => {
+test('a value that is small enough is returned itself', () => {
   const value = { a: ['text', 1, null], b: { c: true } };
   expect(withinSize(value, 1_000)).toBe(value);
 });
 
-test('a text that is too long is cut and marked; the rest keeps its shape', () => {
+test('a text that is too long is cut and marked; the rest of the value keeps its shape', () => {
   const item = {
     type: 'message',
     content: 'x'.repeat(500),
@@ -30,7 +30,7 @@ test('a cut leaves no lone surrogate', () => {
   expect(cutText('ab😀c', 4)).toBe(`ab😀${mark}`);
 });
 
-it('the head and the tail of a well-formed text are well-formed, and as long as possible', () => {
+it('the head and the tail of a well-formed text are well-formed, and are as long as possible', () => {
   const text = fc.string({ unit: fc.constantFrom('a', '😀', 'ü', '👩‍💻') });
   fc.assert(
     fc.property(text, fc.nat(30), (whole, length) => {

@@ -8,9 +8,9 @@ const deployKey = /\b([a-z][\w:.-]{0,100})\|[\w+/=-]{16,10000}/gi;
 const hidden = '***';
 
 /**
- * Returns a text of any length for people or logs, with all possible secrets of its URLs hidden: user and password, the
- * values of the query, the fragment, and Convex's deploy keys anywhere. If the URL is part of JSON, the JSON remains
- * valid.
+ * Returns a text for people or logs, in which the possible secrets of all URLs are hidden: user and password, the
+ * values of the query, the fragment, and also Convex's deploy keys outside of URLs. The text may have any length. If
+ * the URL is part of JSON, the JSON remains valid.
  */
 export function hideUrlSecrets(text: string): string {
   let shown = '';

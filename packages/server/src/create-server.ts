@@ -42,13 +42,13 @@ export interface ServerOptions extends GuardOptions {
   logger?: FastifyBaseLogger;
   /** Without tracing, no spans are recorded. */
   tracing?: Tracing;
-  /** For tests: checks responses by their schemas, and errors by the operation's list. */
+  /** For tests: checks responses with their schemas, and error codes with the operation's list. */
   checkAnswers?: boolean;
 }
 
 /**
- * Serves all surfaces of a runtime on one HTTP server; the caller makes it `listen` on `host`. Closing the server ends
- * every connection, but not the runtime. Throws `INSECURE_HOST`.
+ * Serves a runtime on one HTTP server, in all of its protocols. The caller makes the server `listen` on `host`. Closing
+ * the server ends every connection, but not the runtime. Throws `INSECURE_HOST`.
  */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { host, insecureHost = false, logger, webDir } = options;
@@ -68,7 +68,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     options: {
       maxPayload: limits.frameBytes,
       handleProtocols: ourProtocol,
-      // Handle one frame per turn of the event loop: a packet can have thousands.
+      // Handles one frame per turn of the event loop, because one TCP packet can have thousands of frames.
       allowSynchronousEvents: false,
       // Pongs are sent by our own code, which counts them with the other messages.
       autoPong: false,

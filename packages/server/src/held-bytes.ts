@@ -25,7 +25,7 @@ const connectionsByServer = new WeakMap<Server, Map<Socket, Held>>();
 const checkMs = 100;
 
 /**
- * While more than `limits.heldBytes` are held, ends the connections that have been idle the longest. A client that
+ * While more than `limits.heldBytes` are held, the connections that have been idle the longest are ended. A client that
  * reads slowly stays connected longer than an idle client.
  */
 export function boundHeldBytes(

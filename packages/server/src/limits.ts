@@ -2,7 +2,7 @@ import { blobMax } from '@liminal/protocol';
 
 /** Limits on what clients can make the server keep or do. Sizes in bytes, times in milliseconds. */
 export interface Limits {
-  /** A request's body. Each of a message's `messageMax` characters can take six bytes. */
+  /** A request's body. Each of the `messageMax` characters of a message can take six bytes. */
   bodyBytes: number;
   /** An uploaded file. */
   blobBytes: number;
@@ -30,18 +30,18 @@ export interface Limits {
    * the first byte of the head to its last.
    */
   headMs: number;
-  /** How many requests of one connection may wait for their responses. */
+  /** The most requests of one connection that may wait for their responses. */
   pipelined: number;
   /** The longest pause in a request's body. */
   silenceMs: number;
   /** The part of a body that is still read after its request was answered, and the time for it. */
   drainBytes: number;
   drainMs: number;
-  /** How many WebSockets, event streams and ACP connections over HTTP may be open in total. */
+  /** The most WebSockets, event streams and ACP connections over HTTP that may be open, in total. */
   streams: number;
-  /** How many sessions one WebSocket may subscribe to. */
+  /** The most sessions to which one WebSocket may subscribe. */
   subscriptionsPerSocket: number;
-  /** The time between heartbeats on a WebSocket or event stream. */
+  /** The time between two heartbeats on a WebSocket or event stream. */
   heartbeatMs: number;
 }
 

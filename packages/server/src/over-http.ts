@@ -1,4 +1,4 @@
-/** The HTTP server under Fastify: how connections and requests are read, and how many there may be. */
+/** The HTTP server that Fastify uses: how connections and requests are read, and how many there may be. */
 import {
   createServer,
   type IncomingMessage,
@@ -17,10 +17,13 @@ import { boundBodies } from './http/request-bodies.ts';
 import type { Limits } from './limits.ts';
 import { boundStrangers } from './strangers.ts';
 
-/** How long a connection may be idle between two requests, in ms: longer than the minute of most proxies. */
+/**
+ * The time for which a connection may be idle between two requests, in ms; longer than the minute that most proxies
+ * allow.
+ */
 const keepAliveMs = 72_000;
 
-/** Fastify's options for a server with these limits. */
+/** Returns Fastify's options for a server with these limits. */
 export function overHttp(limits: Limits, { takesUpgrades }: { takesUpgrades: boolean }) {
   return {
     routerOptions: { maxParamLength: ID_MAX },
@@ -57,7 +60,7 @@ export function boundClients(app: FastifyInstance, limits: Limits): void {
 
 /**
  * Ends a connection on which more than `max` requests wait for their responses. Node delivers all requests of a packet
- * at once, and 64 KiB hold thousands.
+ * at once, and 64 KiB can have thousands of requests.
  */
 function boundPipeline(handler: RequestListener, max: number): RequestListener {
   const waiting = new WeakMap<Socket, number>();

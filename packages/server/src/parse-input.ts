@@ -3,7 +3,7 @@ import type { z } from 'zod';
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
 
 /**
- * Reads a client’s input by its schema. Returns the parsed value, or one problem for each wrong field, for example
+ * Validates a client’s input with a schema. Returns the parsed value, or one problem for each wrong field, for example
  * "`title` is missing; `limit` must be at most 200".
  */
 export function parseInput<S extends z.ZodType>(

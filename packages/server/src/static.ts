@@ -27,8 +27,8 @@ const diagramFrameHeaders = {
 
 /**
  * Serves the web app from its folder: files with a hash in their name are cached without a limit, all other files are
- * revalidated. Packed files from the build (`.br`, `.gz`) are sent to clients that accept them. Addresses without a
- * file are interpreted by the app. Files are looked up on each request, so a new build is served at once.
+ * revalidated. Compressed files from the build (`.br`, `.gz`) are sent to clients that accept them. Addresses without a
+ * file are interpreted by the app. Files are looked up on each request, so a new build is served immediately.
  */
 export async function serveWebApp(app: FastifyInstance, webDir: string): Promise<void> {
   const isBuilt = (): boolean => existsSync(join(webDir, 'index.html'));

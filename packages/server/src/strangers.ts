@@ -57,7 +57,7 @@ function limitHeadTime(strangers: Strangers, socket: Socket, headMs: number): vo
   clearTimeout(strangers.get(socket));
   const { bytesRead } = socket;
   const end = (): void => {
-    // Browsers open connections in advance: a connection without any data gets no response.
+    // A connection without any data gets no response, because browsers open connections in advance.
     if (socket.bytesRead === bytesRead) socket.destroy();
     else refuseSlowRequest(socket);
   };

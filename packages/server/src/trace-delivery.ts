@@ -8,7 +8,7 @@ import {
   type Tracing,
 } from '@liminal/runtime';
 
-/** How many readers of one session, or of one run, are traced at the same time. */
+/** The most readers of one session, or of one run, that are traced at the same time. */
 const tracedSubscribersMax = 8;
 
 type Transport = 'sse' | 'websocket';

@@ -79,7 +79,7 @@ export class EventStreamReader {
   #read(block: string): void {
     const fields = new Map(
       block.split('\n').map((line) => {
-        // A line may contain U+2028, which ends a line only in JavaScript.
+        // A line may contain U+2028; only JavaScript treats it as the end of a line.
         const [, name, value] = /^(\w*): ?(.*)$/s.exec(line)!;
         return [name!, value!];
       }),

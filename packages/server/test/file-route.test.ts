@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(outside, { recursive: true });
 });
 
-/** @param query - As in the URL. */
+/** @param query - The query in the form that it has in the URL. */
 const ask = (query: string, id = sessionId) =>
   rawRequest(server.port, { path: `/api/session/${id}/file${query}`, headers: bearer });
 
@@ -86,7 +86,7 @@ test('the output file of a session’s command can be read outside of the projec
   expect(await asked(join(folder, 'x.output'))).toMatchObject({ status: 403 });
 });
 
-test('an unknown session has no files', async () => {
+test('no file of an unknown session is sent', async () => {
   expect(await ask('?path=src/page.html', 'none')).toMatchObject({
     status: 404,
     code: 'SESSION_NOT_FOUND',

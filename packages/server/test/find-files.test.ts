@@ -40,7 +40,7 @@ async function find(q: string, more: Record<string, string> = {}): Promise<Files
 const paths = async (q: string, more?: Record<string, string>) =>
   (await find(q, more)).files.map(({ path }) => path);
 
-test('files and folders of a project are found by a few letters', async () => {
+test('files and folders of a project are found by a few letters of their names', async () => {
   expect(await find('cart')).toEqual({
     files: [
       { path: 'src/cart/', name: 'cart' },
@@ -52,7 +52,7 @@ test('files and folders of a project are found by a few letters', async () => {
   expect(await paths('', { limit: '2' })).toEqual(['docs/', 'README.md']);
 });
 
-test('in a git repository ignored files are not found, and changed files come first', async () => {
+test('in a git repository, ignored files are not found, and changed files come first', async () => {
   execFileSync('git', ['init', '-q'], { cwd: shop });
   writeFileSync(join(shop, '.gitignore'), 'docs\n');
   const git = (...args: string[]) =>
@@ -66,7 +66,7 @@ test('in a git repository ignored files are not found, and changed files come fi
   expect(await paths('how')).toEqual([]);
 });
 
-test('links out of the project, Liminal’s own files, and special files are not listed', async () => {
+test('links that lead out of the project, Liminal’s own files, and special files are not listed', async () => {
   const outside = mkdtempSync(join(tmpdir(), 'liminal-outside-'));
   writeFileSync(join(outside, 'find-me'), '');
   symlinkSync(join(outside, 'find-me'), join(shop, 'find-file'));

@@ -184,7 +184,7 @@ describe.each(allProofs)('with %s', (proof) => {
     }
   });
 
-  test('SAFE-3 SAFE-4 pages of another origin, and other host names, are rejected', async () => {
+  test('SAFE-3 SAFE-4 requests by pages of other origins, and with other host names, are rejected', async () => {
     const foreign: Record<string, string | string[]>[] = [
       { origin: 'http://evil.example' },
       { origin: `http://127.0.0.1:${server.port + 1}` },
@@ -203,7 +203,7 @@ describe.each(allProofs)('with %s', (proof) => {
     }
   });
 
-  test('SAFE-4 an absolute URL of another server is rejected', async () => {
+  test('SAFE-4 a request with an absolute URL of another server is rejected', async () => {
     const answer = await send('GET', 'http://evil.example/api/agents', proofs[proof]());
     expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
   });
@@ -245,7 +245,7 @@ describe.each(allProofs)('with %s', (proof) => {
 });
 
 test.each(allProofs.filter((proof) => !full.includes(proof)))(
-  'SAFE-1 with %s, no spelling of an address opens more than a page that is the same for everyone',
+  'SAFE-1 with %s, an address in any spelling opens at most a page that is the same for everyone',
   async (proof) => {
     const reading = routes.filter(({ method }) => method === 'GET');
     for (const [spelling, spell] of Object.entries(spellings)) {
@@ -261,7 +261,7 @@ test.each(allProofs.filter((proof) => !full.includes(proof)))(
   },
 );
 
-test('a request that offers an unsupported protocol is answered over HTTP', async () => {
+test('a request to upgrade to an unsupported protocol is answered over HTTP', async () => {
   for (const upgrade of ['h2c', 'TLS/1.3', 'foo']) {
     const headers = { ...bearer, connection: 'Upgrade, close', upgrade };
     expect((await send('GET', '/api/agents', headers)).status).toBe(200);
@@ -269,7 +269,7 @@ test('a request that offers an unsupported protocol is answered over HTTP', asyn
   }
 });
 
-test('a cookie with our name from another port does not hide the valid cookie', async () => {
+test('a cookie of the same name, set on another port, does not hide the valid cookie', async () => {
   const { cookie, key } = signIn();
   const name = `liminal_${server.port}`;
   for (const tossed of [`${name}=evil; ${cookie}`, `${cookie}; ${name}=evil`]) {
@@ -318,7 +318,7 @@ async function accessTable(): Promise<string> {
   return `${[...head, '|---|---|---|---|---|', ...rows].join('\n')}\n`;
 }
 
-test('docs/security.md has the table of routes and proofs (vitest -u writes it there)', async () => {
+test('docs/security.md has the table of routes and credentials (vitest -u writes it there)', async () => {
   const path = fileURLToPath(new URL('../../../docs/security.md', import.meta.url));
   const page = readFileSync(path, 'utf8');
   const place = /(?<=<!-- who may open what -->\n)[\s\S]*?(?=<!-- end -->)/;

@@ -1,5 +1,6 @@
 /**
- * A real server on a real runtime, with the demo, a scripted agent and storage in memory; on its own port and folder.
+ * A real server on a real runtime, with the demo, a scripted agent and storage in memory; each server has its own port
+ * and folder.
  */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -12,7 +12,7 @@ afterAll(() => server.close());
 const ask = (url: string, headers: Record<string, string> = bearer) =>
   rawRequest(server.port, { path: `/api/image-frame?url=${encodeURIComponent(url)}`, headers });
 
-test('an image from the web gets a frame that can only show it', async () => {
+test('an image from the web gets a frame that can only show this image', async () => {
   const { status, headers, text } = await ask('https://example.com/a.png?b=1&c="><script>');
   expect(status).toBe(200);
   expect(text).toContain('src="https://example.com/a.png?b=1&#38;c=&#34;&#62;&#60;script&#62;"');

@@ -22,7 +22,7 @@ afterAll(() => server.close());
 
 const usage: Usage = { inputTokens: 10, outputTokens: 5, cacheReadInputTokens: 100 };
 
-/** Waits in a hook, where `expect.poll` does not work. */
+/** Waits for a condition in a hook, where `expect.poll` does not work. */
 const until = async (look: () => Promise<boolean>) =>
   vi.waitFor(async () => expect(await look()).toBe(true), { timeout: 60_000 });
 
@@ -95,7 +95,7 @@ test('no label has an id or a path', () => {
   expect(text).not.toContain(server.folder);
 });
 
-/** All metrics, with their help and type. */
+/** Returns all metrics, with their help and type. */
 function describedMetrics(): Map<string, { help: string; type: string }> {
   const helps = [...text.matchAll(/^# HELP (\w+) (.+)$/gm)];
   return new Map(

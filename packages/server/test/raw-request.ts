@@ -5,7 +5,7 @@ export interface RawAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** The code of an error response. */
+  /** The error code in an error response. */
   code: string | undefined;
 }
 
@@ -17,7 +17,8 @@ interface RawRequest {
 }
 
 /**
- * Sends a request with any headers, because fetch would set Host and Origin itself. An accepted upgrade has status 101.
+ * Sends a request with any headers, because fetch would set Host and Origin itself. For an upgrade that is accepted,
+ * the status is 101.
  */
 export function rawRequest(
   port: number,

@@ -115,7 +115,7 @@ describe('a foreign Origin', () => {
   });
 
   test.each(['cross-site', 'same-site'])(
-    'SAFE-3 a fetch of a %s page without an Origin is refused',
+    'SAFE-3 a fetch from a %s page without an Origin is refused',
     async (site) => {
       const headers = { ...bearer, 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors' };
       const answer = await ask({ path: '/api/agents', headers });
@@ -265,7 +265,7 @@ describe('broken requests', () => {
     },
   );
 
-  test('SAFE-6 a body with a wrong field is refused with 400 INVALID_BODY that names it', async () => {
+  test('SAFE-6 a body with a wrong field is refused with 400 INVALID_BODY, and the error names the field', async () => {
     const answer = await post(JSON.stringify({ cliType: 7, projectDir: '/x' }));
     expect(answer).toMatchObject({ status: 400, code: 'INVALID_BODY' });
     expect(answer.text).toContain('cliType');

@@ -24,12 +24,12 @@ export interface AnthropicOptions {
   apiKey?: string | undefined;
   /** Headers of every request, for example for a gateway. */
   headers?: Record<string, string> | undefined;
-  /** Whether models may search the web with the server's own tool. */
+  /** Whether models may search the web with the maker's own tool. */
   webSearch?: boolean | undefined;
 }
 
 const anthropic = 'https://api.anthropic.com';
-/** Time limit for the whole list of models, ms. */
+/** The time limit for the whole list of models, in ms. */
 const listTimeoutMs = 60_000;
 const modelsPerPage = 1_000;
 /** Limits of the list of models, because a server may send endless pages. */
@@ -66,7 +66,7 @@ export class AnthropicClient implements ModelClient {
       maxRetries: 0,
       timeout: longestTimer,
       fetch: (input, init) => modelFetch(input, init, statusOf),
-      // The SDK would print a model's output that it cannot read.
+      // Otherwise the SDK would print model output that it cannot parse.
       logLevel: 'off',
       openTelemetry: false,
     });

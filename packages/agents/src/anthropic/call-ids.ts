@@ -40,7 +40,7 @@ export class CallIds {
 /** Makes unique ids that the API accepts. */
 class ValidIds {
   readonly #used = new Set<string>();
-  /** The last number appended to each id that was repeated. */
+  /** For each id that was repeated, the last number that was appended to it. */
   readonly #counts = new Map<string, number>();
 
   take(id: string): string {

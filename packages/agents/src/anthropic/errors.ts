@@ -143,7 +143,7 @@ function withServerText(sentence: string, serverText: string): string {
   return `${sentence} It says: ${serverText.length > maxServerText ? cutText(serverText, maxServerText) : serverText}`;
 }
 
-/** The error for an `error` event within a stream. */
+/** Converts an `error` event of a stream. */
 export function streamedError(error: unknown): ModelError {
   const { type, message, details } = isRecord(error) ? error : {};
   return apiError({
@@ -256,7 +256,7 @@ function reasonOf(error: unknown): string {
   return code ?? thrownMessage(reason);
 }
 
-/** Whether a body broke off: only then does `fetch` throw a TypeError with a cause. */
+/** Whether a response's body broke off: only in that case does `fetch` throw a TypeError with a cause. */
 const isNetworkError = (thrown: unknown): boolean =>
   thrown instanceof TypeError && (thrown.cause !== undefined || thrown.message === 'terminated');
 

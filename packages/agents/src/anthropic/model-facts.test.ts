@@ -97,7 +97,7 @@ test('facts listed by the server override facts from the model’s name', () => 
     thinking: { type: 'enabled', budget_tokens: 4_500 },
   });
   expect(of('claude-opus-5-5', 'high', listed(9_000))).toEqual({ max_tokens: 9_000 });
-  // A budget must be at least 1,024 tokens.
+  // A thinking budget must be at least 1,024 tokens.
   expect(of('own-model', 'high', listed(2_000, 'enabled'))).toEqual({ max_tokens: 2_000 });
   expect(factsListed({ id: 'x', max_tokens: null, capabilities: null })).toEqual({});
 });

@@ -1,11 +1,11 @@
 /**
- * The limits of models and the ways in which a request sets their thinking. Sources: the overviews of Anthropic's models,
- * and the types of its SDK 1.12.
+ * The limits of each model, and the way in which a request sets the model's thinking. Sources: the overviews of
+ * Anthropic's models, and the types of its SDK 1.12.
  *
  * An `effort` is sent as adaptive thinking with `output_config.effort`: models since Claude 4.7 accept nothing else,
  * and for Claude 4.6 it is recommended. Older models, and other makers' models with the same API, accept only a budget
- * of tokens. Facts in a server's list override facts from the model's name. Thinking is requested as a summary:
- * otherwise current models return only its signature, and people would see nothing.
+ * of tokens. Facts in a server's list override facts from the model's name. Thinking is requested as a summary, because
+ * current models would otherwise return only its signature, and people would see no thinking.
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import { isRecord } from '../base/parse-line.ts';
@@ -42,7 +42,7 @@ const unthinking = (maxTokens: number): ModelFacts => ({
   thinks: 'never',
 });
 
-/** The first match counts. A maker or a region may precede the name, and a date may follow. */
+/** The first match counts. A maker or a region may be written before the name, and a date after it. */
 const byName: [RegExp, ModelFacts][] = [
   [/claude-(3-(opus|sonnet|haiku)|2|instant)/, unthinking(4_096)],
   [/claude-3-5/, unthinking(8_192)],
@@ -111,7 +111,7 @@ const budgets: Record<Effort, number> = {
 const smallestBudget = 1_024;
 const isEffort = (effort: string): effort is Effort => Object.hasOwn(budgets, effort);
 
-/** The part of a request that sets the amount of thinking and the length of the answer. */
+/** The fields of a request that set the amount of thinking and the length of the answer. */
 export function thinkingOf(facts: ModelFacts, effort: string | undefined): Thinking {
   const unchanged = { max_tokens: Math.min(facts.maxTokens, facts.answerTokens) };
   if (facts.thinks === 'never') return unchanged;

@@ -76,7 +76,7 @@ const result = (id: string, content: unknown, more: object = {}) => ({
 });
 const thought = (thinking: string) => ({ type: 'thinking', thinking, signature: `s:${thinking}` });
 
-test('roles alternate: successive items of one side are one message', () => {
+test('roles alternate: successive items of the user or the model are one message', () => {
   expect(messagesOf([asks('a'), asks('b'), says('c'), says('d'), asks('e')])).toEqual([
     user(text('a'), text('b')),
     assistant(text('c'), text('d')),
@@ -84,7 +84,7 @@ test('roles alternate: successive items of one side are one message', () => {
   ]);
 });
 
-test('the next message begins with all results of a message’s calls', () => {
+test('the message after a message with calls begins with all results of these calls', () => {
   expect(
     messagesOf([
       asks('go'),
@@ -106,7 +106,7 @@ test('the next message begins with all results of a message’s calls', () => {
   ]);
 });
 
-test('successive calls without text between them stay separate messages', () => {
+test('successive calls without text between them are separate messages', () => {
   expect(
     messagesOf([asks('go'), calls('c1'), gives('c1', 'one'), calls('c2'), gives('c2', 'two')]),
   ).toEqual([
@@ -198,7 +198,7 @@ test('another maker’s thinking, and thinking without a signature, are left out
   ]);
 });
 
-test('an answer that was stopped during thinking does not end in thinking', () => {
+test('an answer that was stopped during thinking is sent back without that thinking at its end', () => {
   expect(messagesOf([asks('a'), signed('hm'), asks('b'), says('c'), signed('hm')])).toEqual([
     user(text('a'), text('b')),
     assistant(text('c')),
@@ -237,7 +237,7 @@ test('additional data of the API is sent back with the item it came with', () =>
   ]);
 });
 
-test('items for people, and the calls of scripts, are left out', () => {
+test('items that are only for people, and calls made by scripts, are left out', () => {
   expect(
     messagesOf([
       asks('a'),
@@ -251,7 +251,7 @@ test('items for people, and the calls of scripts, are left out', () => {
   ).toEqual([user(text('a')), assistant(use('c1')), user(result('c1', 'y'))]);
 });
 
-test('blank texts, and white space at the end of the last answer, are left out', () => {
+test('blank texts are left out, and white space at the end of the last answer is removed', () => {
   expect(messagesOf([asks(' '), asks('a'), says('\n'), says('Go on: \n')])).toEqual([
     user(text('a')),
     assistant(text('Go on:')),
@@ -334,7 +334,7 @@ test.each<[string, ContentBlock, object]>([
   expect(messagesOf([asks('', [block])])).toEqual([user(sent)]);
 });
 
-test('images of a result are sent in the result, unless the call failed', () => {
+test('images that a tool returned are sent in its result, unless the call failed', () => {
   const blocks = [image];
   const shown = (more: object) => messagesOf([asks('a'), calls('c'), gives('c', 'Here:', more)]);
   expect(shown({ blocks })).toContainEqual(user(result('c', [text('Here:'), sentImage])));
@@ -441,7 +441,7 @@ test('a request for text only still lists the tools, because the API requires th
   expect(buildRequest(asked)).not.toHaveProperty('tool_choice');
 });
 
-test('many calls whose ids differ only at their end get distinct ids quickly', () => {
+test('many calls whose ids differ only at the end get different ids quickly', () => {
   const many = Array.from({ length: 20_000 }, (_, index) => `${'x'.repeat(70)}${index}`);
   const conversation = many.flatMap((id) => [calls(id), gives(id, 'done')]);
   let { messages } = buildRequest(requestOf({}));

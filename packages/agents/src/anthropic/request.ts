@@ -116,7 +116,7 @@ function messagesOf(conversation: readonly OutputItem[]): RequestMessage[] {
   const broken = brokenOff(conversation);
   for (const item of conversation) {
     if (broken.has(item)) continue;
-    // Calls of a script or a subagent are not the model's own.
+    // Calls made by a script or a subagent are not calls of the model.
     if (item.parentCallId !== undefined) continue;
     if (item.type === 'message') addMessage(messages, item);
     if (item.type === 'reasoning') messages.answer(thinkingBlock(item));
@@ -148,7 +148,7 @@ function brokenOff(conversation: readonly OutputItem[]): Set<OutputItem> {
   return new Set(conversation.slice(0, last + 1).filter(isOpen));
 }
 
-/** Adds a message; notices of the server and of Liminal are for people and are left out. */
+/** Adds a message; leaves out notices of the server and of Liminal, because they are only for people. */
 function addMessage(
   messages: MessageBuilder,
   item: Extract<OutputItem, { type: 'message' }>,
@@ -215,7 +215,7 @@ class MessageBuilder {
     const name = item.name.replaceAll(/[^\w-]/g, '_').slice(0, 128) || 'unknown';
     const block = { type: 'tool_use', ...native, id, name, input: parseInput(item.arguments) };
     this.answer([givenBlock(block)]);
-    // Only for our tools: the server runs its own.
+    // Only calls of our own tools wait for a result here; the server runs its own tools.
     if (block.type === 'tool_use') this.#open.push({ id, result: this.#ids.resultOf(item) });
   }
 
@@ -233,7 +233,7 @@ class MessageBuilder {
     this.#endAnswer();
     const last = this.#messages.at(-1);
     if (last?.role === 'assistant') this.#trim(last);
-    // The API requires a conversation to begin with the user, but an agent may have begun this one.
+    // The API requires a conversation to begin with the user, but an agent may have begun this conversation.
     if (this.#messages[0]?.role === 'assistant') {
       this.#messages.unshift({ role: 'user', content: [{ type: 'text', text: '(No message.)' }] });
     }
@@ -257,7 +257,7 @@ class MessageBuilder {
     else this.#messages.push({ role, content: [...content] });
   }
 
-  /** Removes thinking at the end of an answer that was stopped there, because the API rejects it. */
+  /** Removes thinking at the end of an answer that was stopped there, because the API rejects such thinking. */
   #endAnswer(): void {
     const last = this.#messages.at(-1);
     if (last?.role !== 'assistant') return;
@@ -266,7 +266,7 @@ class MessageBuilder {
     if (end === 0) this.#messages.pop();
   }
 
-  /** Removes white space at the end of the last answer, because the API rejects it. */
+  /** Removes white space at the end of the last answer, because the API rejects such white space. */
   #trim({ content }: RequestMessage): void {
     const last = content.at(-1);
     if (last?.type === 'text') content[content.length - 1] = { ...last, text: last.text.trimEnd() };

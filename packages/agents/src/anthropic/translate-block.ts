@@ -76,7 +76,7 @@ const isFailure = ({ is_error: isError, content }: Fields): boolean =>
   isError === true ||
   (isRecord(content) && typeof content['type'] === 'string' && content['type'].endsWith('_error'));
 
-/** The result of a server's tool for people; `raw` has the whole result. */
+/** The result of a server's tool, as text for people; the item's `raw` has the whole result. */
 function readable(content: unknown): string {
   if (typeof content === 'string') return content;
   if (isRecord(content) && typeof content['error_code'] === 'string') {

@@ -151,7 +151,7 @@ test('a call that is cut off by the token limit keeps the arguments so far', () 
   });
 });
 
-test('thinking keeps its signature, even if it comes in pieces, for the next request', () => {
+test('thinking keeps its signature for the next request, even if the signature arrives in pieces', () => {
   const { items } = read([
     begin(),
     start(0, { type: 'thinking', thinking: '', signature: '' }),
@@ -222,7 +222,7 @@ test('blocks without a start or an end event are completed at the message’s en
   expect(translator.answer().calls).toHaveLength(1);
 });
 
-test('a text that stays empty makes no message', () => {
+test('a text block that stays empty does not become a message', () => {
   expect(read([begin(), ...text(0, ''), ...text(1, 'Hi.'), ...end('end_turn')]).items).toEqual([
     said('msg_1:1', 'Hi.'),
   ]);
@@ -359,7 +359,7 @@ test('an answer without a stop reason ends the turn, or waits for the results of
   expect(calling.finishReason).toBe('tool_use');
 });
 
-test('later counts of tokens replace earlier ones, unless they are null', () => {
+test('later token counts replace earlier ones, unless they are null', () => {
   const { translator } = read([
     begin({ usage: { input_tokens: 3, output_tokens: 1, cache_read_input_tokens: 100 } }),
     {

@@ -30,7 +30,7 @@ interface OpenBlock {
   given: Fields;
   /** Undefined for a text block that has no text so far: it may stay empty. */
   itemId: string | undefined;
-  /** The streamed input of a tool. */
+  /** The streamed input of a tool call. */
   json: string;
   signature: string;
   citations: unknown[];
@@ -60,7 +60,7 @@ export class AnswerTranslator {
     return this.#isComplete;
   }
 
-  /** The tokens, as far as they are known. */
+  /** The token counts, if they are known. */
   get usage(): Usage | undefined {
     return this.#usage.usage;
   }

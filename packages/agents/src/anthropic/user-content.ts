@@ -23,7 +23,7 @@ export function resultContent(
   const parts = (item.blocks ?? []).map(toContentPart);
   if (parts.length === 0) return output;
   const text = item.output.trim() === '' ? [] : [textBlock(output)];
-  // The API accepts only text in the result of a failed call.
+  // In the result of a failed call, the API accepts only text.
   return [...text, ...(item.success ? parts : parts.map(asTextPart))];
 }
 

@@ -11,7 +11,7 @@ import { slow } from './scenes/slow.ts';
 import { subagent } from './scenes/subagent.ts';
 import { tour } from './scenes/tour.ts';
 
-/** The order of scenes for messages that do not ask for a scene. */
+/** The order in which scenes are played for messages that do not ask for a scene. */
 const cycle: readonly Scene[] = [fix, plan, approve, ask, build, subagent, explain, long];
 
 export const scenes: readonly Scene[] = [tour, ...cycle, slow, error];

@@ -8,13 +8,13 @@ import { paceOption, readPace, speedOf, type Pace } from './pace.ts';
 import { DemoTurn } from './turn.ts';
 
 export interface DemoOptions {
-  /** Speed relative to the recording; default 1. The session's own pace multiplies this speed. */
+  /** The speed relative to the recording; default: 1. The session's own pace multiplies this speed. */
   speed?: number;
 }
 
 /**
- * Plays recorded turns at their own pace, to show Liminal without a key, a network or an agent. The demo starts no
- * process, and neither reads nor changes files. The demo stores nothing, so it can load any session id.
+ * Plays recorded turns with their recorded timing, to show Liminal without a key, a network or an agent. The demo
+ * starts no process, and does not read or change files. The demo stores nothing, so it can load any session id.
  */
 export class DemoDriver implements AgentDriver {
   readonly cliType = 'demo';

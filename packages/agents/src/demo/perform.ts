@@ -13,7 +13,7 @@ export type Approval = Extract<OutputItem, { type: 'approval' }>;
 
 /** One step of a turn. */
 export interface Beat {
-  /** Delay after the previous step, ms at normal pace. */
+  /** The delay after the previous step, in ms at normal pace. */
   after: number;
   /** Writes the step's events; absent if the step is only a pause. */
   write?: (turn: TurnWriter) => void;

@@ -26,7 +26,7 @@ async function play(message: string): Promise<OutputItem[]> {
 
 describe('every scene', () => {
   test.each(scenes.map(({ name }) => name))(
-    '%s: plays to its end, and its first message says that it is a demo',
+    '%s: can be played to its end, and the first message says that this is a demo',
     async (name) => {
       const items = await play(`/${name}`);
 
@@ -193,7 +193,7 @@ describe('a form', () => {
   });
 });
 
-test('a command’s output grows in pieces, and each state of an overwritten line is a piece', async () => {
+test('a command’s output grows in pieces; each state of a line that is overwritten is a piece', async () => {
   const provider = createDemoProvider({ speed: Infinity });
   const watch = new Watch(provider, 's1');
   await provider.createSession({ projectDir, sessionId: 's1' });

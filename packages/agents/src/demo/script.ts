@@ -39,8 +39,8 @@ export interface UseTool extends Timed {
   locations?: ToolLocation[];
   diffs?: FileDiff[];
   /**
-   * Time from call to result. Programs (`execute`) print their output during this time, in pieces that end at a line
-   * feed or carriage return.
+   * The time from the call to its result. Programs (`execute`) print their output during this time, in pieces that end
+   * at a line feed or carriage return.
    */
   takes: number;
   output: string;

@@ -28,7 +28,7 @@ export class DemoTurn {
   readonly #speed: () => number;
   readonly #writer: TurnWriter;
   readonly #performance;
-  /** The number of characters that the agent has written. */
+  /** The number of characters that the agent has written so far. */
   #spoken = 0;
   #timer: NodeJS.Timeout;
   /** The time at which the last step was due, on the clock of `performance.now()`. */

@@ -35,12 +35,12 @@ function withoutThinking(content: string): string {
  */
 export class AnswerWriter {
   readonly #writer: TurnWriter;
-  /** The item ids of the whole session. */
+  /** The ids of all items of the session. */
   readonly #taken: Set<string>;
   readonly #now: () => string;
   readonly #written: string[] = [];
   readonly #held: Map<string, OutputItem> | undefined;
-  /** The last number appended to each id that was in use. */
+  /** For each id that was in use, the last number that was appended to it. */
   readonly #numbers = new Map<string, number>();
   #parts = 0;
   /** The first message of the answer, while it is open. */

@@ -30,7 +30,7 @@ function* endless(piece: string): Generator<Uint8Array> {
   for (;;) yield bytesOf(piece);
 }
 
-test('an answer that is cut anywhere keeps all its bytes', async () => {
+test('an answer keeps all its bytes, wherever it is cut', async () => {
   const part = fc.constantFrom('\n', '\r', '\r\n', 'data: x', ':', 'event: a', '', 'é');
   const text = fc.array(part, { maxLength: 40 }).map((parts) => parts.join(''));
   const sizes = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 });
@@ -78,7 +78,7 @@ test('a parser reads the same events as from the original bytes', async () => {
   );
 });
 
-test('each event is passed on at once', async () => {
+test('each event is passed on as soon as it is complete', async () => {
   const { stream } = answerOf(['data: 1\n', '\n', 'data: 2\r\n\r', '\ndata'].map(bytesOf), {
     isEvents: true,
     most: 100,

@@ -55,7 +55,7 @@ test('a model without tools gets its script unchanged, and the output as a user 
   ]);
 });
 
-test('a model with tools gets the script as a regular call', () => {
+test('a model with tools gets an earlier script as a normal call', () => {
   const items = [
     user,
     ...asked(said('a', `Now.\n\n${block('return 1')}`), '1'),

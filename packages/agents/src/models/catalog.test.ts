@@ -66,7 +66,7 @@ test('cached tokens have their own price, and only the configured model has a pr
   expect(costOf({ server: one, model: 'two' }, usage)).toBeUndefined();
 });
 
-test('the cost of web searches is counted from the price per thousand', () => {
+test('the cost of web searches is computed from the price for a thousand searches', () => {
   const usage = { inputTokens: 1_000_000, outputTokens: 0 };
   const cost = (webSearch?: number) => {
     const one = server('a', { model: 'one', prices: { input: 2, output: 10, webSearch } });

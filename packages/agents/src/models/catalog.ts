@@ -23,11 +23,11 @@ export interface ModelServer {
   /** The name for people. */
   title: string;
   client: ModelClient;
-  /** The model of new sessions; default the first listed model. */
+  /** The model for new sessions; default: the first listed model. */
   model?: string | undefined;
   /** Prices of `model`. */
   prices?: ModelPrices | undefined;
-  /** Context window of `model`, in tokens. */
+  /** The context window of `model`, in tokens. */
   contextWindow?: number | undefined;
   /** Whether messages to the models may include audio, if that is known in advance; default: no. */
   takesAudio?: boolean | undefined;
@@ -92,14 +92,14 @@ export class ModelCatalog {
     return { server: this.#servers.get(name) ?? goneServer(name), model };
   }
 
-  /** The model of a new session, if one is known. */
+  /** The model for a new session; undefined if no model is known. */
   first(name: string): ChosenModel | undefined {
     const server = this.server(name);
     const model = server.model ?? this.#models(server)[0]?.id;
     return model === undefined ? undefined : { server, model };
   }
 
-  /** A model's context window in tokens, if known. */
+  /** A model's context window in tokens; undefined if it is not known. */
   windowOf({ server, model }: ChosenModel): number | undefined {
     const own = server.model === model ? server.contextWindow : undefined;
     return own ?? this.#listed({ server, model })?.contextWindow;
@@ -143,8 +143,8 @@ export class ModelCatalog {
   }
 
   /**
-   * Fetches lists that are missing or old. Resolves with the reason why fetching the list of the server `name` failed,
-   * if it did.
+   * Fetches the lists that are missing or too old. Resolves with the reason why fetching the list of the server `name`
+   * failed, if it did.
    */
   async refresh(name: string, now = Date.now()): Promise<string | undefined> {
     const old = this.#usable.filter((server) => {
@@ -178,7 +178,7 @@ export class ModelCatalog {
     return [own, ...listed.filter(({ id }) => id !== model)];
   }
 
-  /** Fetches a server's list; parallel calls share one request. */
+  /** Fetches a server's list of models; parallel calls share one request. */
   #ask(server: ModelServer, now: number): Promise<string | undefined> {
     const { name, client, title } = server;
     const asking =

@@ -28,7 +28,7 @@ export function citationsIn(annotations: readonly unknown[]): Citation[] {
   });
 }
 
-/** The field of an answer that has citations. */
+/** The field of an answer that has the citations. */
 export const withCitations = (citations: readonly Citation[]): { citations?: typeof citations } =>
   citations.length === 0 ? {} : { citations };
 
@@ -62,7 +62,7 @@ function lineOf({ title, url }: Citation): string {
   return `- [${words}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`;
 }
 
-/** Whether the text is a URL that can be a Markdown link target unchanged. */
+/** Whether the text is a URL that can be the target of a Markdown link without changes. */
 const isAddress = (text: string): boolean => /^https?:\/\/[^\s<>\\]+$/i.test(text);
 
 const textsIn = (fields: Record<string, unknown>, names: readonly string[]): string[] =>

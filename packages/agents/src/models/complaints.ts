@@ -4,15 +4,15 @@ import { isRecord } from '../base/parse-line.ts';
 import { isThought, type Loss, type Rule } from './concessions.ts';
 import { bytesOf } from './sendable.ts';
 
-/** A server's error report, in OpenAI's fields; other servers fill in some of them. */
+/** A server's error response, in OpenAI's fields; other servers set only some of these fields. */
 export interface Complaint {
   /** The HTTP status, or the status in an error within a stream. */
   status: number | undefined;
-  /** The server's own words, at most 2,000 characters. */
+  /** The server's own message, at most 2,000 characters. */
   words: string;
   code: string;
   type: string;
-  /** The field of the request that the error is about. */
+  /** The name of the request field that the error is about. */
   param: string;
   /** The whole error body. */
   body: unknown;
@@ -29,7 +29,7 @@ export interface Concession {
   reasoningField?: string;
 }
 
-/** Whether a chat template rejected the conversation, which llama.cpp reports with status 500. */
+/** Whether a chat template has rejected the conversation; llama.cpp reports that with status 500. */
 const isOfTemplate = ({ words }: Complaint): boolean =>
   /jinja|chat template|template (error|exception)|raise_exception/i.test(words);
 
@@ -39,7 +39,7 @@ const aFile = /image|picture|audio|video|pdf|media|\bfile/i;
 const isBadFile =
   /(invalid|unsupported|corrupt|corrupted|broken|unknown|truncated) (image|picture|audio|pdf|media)|image: unknown format/i;
 
-/** Whether the server cannot read a file, which vLLM and Ollama report with status 500. */
+/** Whether the server cannot read a file; vLLM and Ollama report that with status 500. */
 const isOfBrokenFile = ({ words }: Complaint): boolean =>
   isBadFile.test(words) || isFollowedBy(words, failsToRead, aFile, 45);
 

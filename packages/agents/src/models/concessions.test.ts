@@ -55,7 +55,7 @@ test('only the thinking that the server refuses is left out', () => {
   expect(left.map(({ id }) => id)).toEqual(['a', '4', 'b']);
 });
 
-test('a conversation that needs no concession keeps the same items', () => {
+test('a conversation that needs no concession has the same items afterwards', () => {
   const conversation = [says('user', 'a'), call('c'), output('c'), says('agent', 'b')];
   const sent = withConcessions(conversation, { has: () => false, loses: () => false });
   for (const [index, item] of conversation.entries()) expect(sent[index]).toBe(item);

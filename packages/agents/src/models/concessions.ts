@@ -8,9 +8,9 @@ import { isRecord } from '../base/parse-line.ts';
 import { withCallsAsText } from './calls-as-text.ts';
 import { withBlocks, withoutBytes, withSendableFiles } from './sendable.ts';
 
-/** Rules of a server or a template for all messages. */
+/** Rules of a server or a chat template that apply to all messages. */
 export type Rule =
-  /** Ids of calls have nine letters or digits. */
+  /** Call ids must have nine letters or digits. */
   | 'ids'
   /** User and model alternate, and no user message follows a tool's output directly. */
   | 'turns';

@@ -64,7 +64,7 @@ export function newerHalf(conversation: readonly OutputItem[]): OutputItem[] | u
   return last > 0 ? conversation.slice(last) : undefined;
 }
 
-/** The items of a running turn, in the order and with the times that its Response will have. */
+/** The items of a running turn, with the same order and times as in the turn's later Response. */
 export class TurnItems {
   readonly #items = new Map<string, { startedAt: string; item?: OutputItem }>();
 
@@ -154,7 +154,7 @@ function inReadOrder(items: readonly OutputItem[]): readonly OutputItem[] {
 const isSteered = (item: OutputItem): boolean =>
   item.type === 'message' && item.delivery !== undefined;
 
-/** Gives every call exactly one output, after the call; drops outputs without a call. */
+/** Gives every call exactly one output, directly after the call; drops outputs without a call. */
 function withOutputs(all: readonly OutputItem[]): OutputItem[] {
   const open = new Map<string, string>();
   const result: OutputItem[] = [];

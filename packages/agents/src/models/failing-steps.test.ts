@@ -42,7 +42,7 @@ test.each([
   expect(said[2]).toContain('the same call of read 3 times');
 });
 
-test('a call without arguments is run', () => {
+test('a call whose arguments are empty is run', () => {
   const said = after(
     ...times(4, [[call('read', ' ')], [failed()]] as [WantedCall[], CallResult[]]),
   );
@@ -79,7 +79,7 @@ test('a step that succeeds, or has no calls, starts the count again', () => {
   expect(said.at(-1)).toContain('5 times');
 });
 
-test('the first failed call of several is named', () => {
+test('if several calls failed, the first one is named', () => {
   const step: [WantedCall[], CallResult[]] = [
     [call('list'), call('read'), call('write')],
     [succeeded, failed('Not read.'), failed('Not written.')],
@@ -113,7 +113,7 @@ test.each([
   expect(after(...times(5, step)).at(-1)).toContain(`each time: ${sentence} So the turn`);
 });
 
-test('a long line of an output is cut', () => {
+test('if an output has a long line, the line is cut', () => {
   const step: [WantedCall[], CallResult[]] = [[call('read')], [failed('a'.repeat(10_000))]];
   expect(after(...times(5, step)).at(-1)?.length).toBeLessThan(1_000);
 });

@@ -7,7 +7,7 @@ import type { WantedCall } from './waiting-calls.ts';
 /** The number of equal failures that end the turn: of a call that cannot be run, and of a call that was run. */
 const [mostNotRun, mostRun] = [3, 5];
 
-/** The makers' finish reasons for an answer that reached a limit of length. */
+/** The makers' finish reasons for answers that reached a length limit. */
 export const lengthReasons = new Set([
   'length',
   'max_tokens',
@@ -19,7 +19,7 @@ export const lengthReasons = new Set([
 const isCutByLength = (finishReason: string): boolean =>
   lengthReasons.has(finishReason.toLowerCase());
 
-/** Whether arguments are a JSON object, or empty, which means an empty object. */
+/** Whether arguments are a JSON object; an empty text counts as an empty object. */
 const isReadable = (text: string): boolean => text.trim() === '' || isRecord(parseLine(text));
 
 /**

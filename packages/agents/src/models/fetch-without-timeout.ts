@@ -6,7 +6,7 @@ import { ModelError } from './model-error.ts';
 type ResponseBody = Dispatcher.ResponseData['body'];
 
 /**
- * Node's own fetch fails after five minutes without headers or without another byte. A local server that reads a long
+ * Node's own fetch fails if for five minutes no headers, or no further bytes, arrive. A local server that reads a long
  * conversation, and a model that thinks, may be silent for longer. The session's watchdog limits the silence instead.
  */
 const agent = proxyingDispatcher();

@@ -13,7 +13,7 @@ export type TextPiece =
 const [open, close] = ['<think>', '</think>'];
 const quotes = new Set(['"', "'", '“', '‘']);
 
-/** The most white-space characters before the tag. */
+/** The most white-space characters before an opening tag. */
 const maxSpace = 1_000;
 
 /** Reads the text of one answer, in pieces of any size. */

@@ -6,7 +6,7 @@ const projectFiles = ['AGENTS.md', 'CLAUDE.md'];
 /** The largest part of such a file that is read, in bytes. */
 const maxProjectFile = 64 * 1024;
 
-/** The system prompt of a model. */
+/** Returns the system prompt of a model. */
 export async function instructionsFor(
   folders: Folders,
   hiddenFolders: HiddenFolders,

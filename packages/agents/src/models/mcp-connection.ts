@@ -29,7 +29,7 @@ import { type Tool, ToolError, type ToolResult } from '../tools/index.ts';
 import { mcpLimits, type McpLimits, McpTraffic } from './mcp-traffic.ts';
 
 export interface McpSurroundings {
-  /** The working directory of the servers' programs. */
+  /** The working directory of the programs of MCP servers. */
   projectDir: string;
   /** Environment variables that the programs do not get. */
   hiddenVariables: readonly string[];
@@ -44,7 +44,7 @@ export interface McpSurroundings {
   limits?: Partial<McpLimits>;
 }
 
-/** The longest tool name that all makers accept, characters. */
+/** The length of the longest tool name that all makers accept, in characters. */
 const maxName = 64;
 
 /** The most characters of a server's error that are shown. */
@@ -265,8 +265,8 @@ function asTool(
 const identityOf = (server: McpServer): string => hashOf(server, 32);
 
 /**
- * `mcp__<server>__<tool>`, as other agents name them, and short enough for every maker. The tool's name
- * `mcp__<server>__<tool>`, in the form that other agents use, and short enough for every maker.
+ * The tool's name `mcp__<server>__<tool>`, in the form that other agents use, and short enough for every maker. The
+ * tool's name `mcp__<server>__<tool>`, in the form that other agents use, and short enough for every maker.
  */
 function toolNameOf(server: string, tool: string): string {
   const plain = `mcp__${server}__${tool}`;

@@ -2,7 +2,7 @@ import type { McpServers } from '@liminal/protocol';
 import type { Tool } from '../tools/index.ts';
 import type { McpConnection, McpSurroundings } from './mcp-connection.ts';
 
-/** The tools of a session's configured MCP servers. The servers' programs end with the session. */
+/** The tools of the MCP servers that are configured for a session. The servers' programs end with the session. */
 export class McpTools {
   readonly #servers: McpServers;
   readonly #surroundings: McpSurroundings;

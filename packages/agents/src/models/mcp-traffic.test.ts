@@ -149,7 +149,7 @@ test.each([
   expect(excesses).toEqual(['It sent more than 2 MiB in one message.']);
 });
 
-test('a stream of events may be longer than the limit of one message', async () => {
+test('a stream of events may be longer than the limit for one message', async () => {
   const event = `data: ${'a'.repeat(mib)}\n\n`;
   const events = new Blob([event, event, event]).stream();
   const headers = { 'content-type': 'Text/Event-Stream; charset=utf-8' };
@@ -197,7 +197,7 @@ test('SAFE: a redirect to another server, or without an address, is refused', as
   expect(asked).toHaveLength(2);
 });
 
-test('twenty redirects are followed, and no more', async () => {
+test('up to twenty redirects are followed', async () => {
   const chain = (count: number) => Array.from({ length: count }, () => redirect('/again'));
   const first = traffic({}, chain(20));
   expect(await (await first.traffic.fetch(address, post)).text()).toBe('Hi');

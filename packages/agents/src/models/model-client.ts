@@ -49,7 +49,7 @@ export interface ModelAnswer {
   calls: readonly ModelCall[];
   /** The finish reason in the maker's own term. */
   finishReason: string;
-  /** The token counts of this request alone, without a price. `inputTokens` counts all input, cached or not. */
+  /** The token counts of this request alone, without a price. `inputTokens` counts all input, from the cache or not. */
   usage: Usage | undefined;
   /** The number of web searches that the maker has counted. */
   searches?: number;
@@ -70,9 +70,9 @@ export interface ModelCall {
 
 export interface ListedModel {
   id: string;
-  /** The name for people, if the server sends one. */
+  /** The name for people, if the server reports one. */
   name?: string | undefined;
-  /** The context window in tokens, if the server sends it. */
+  /** The size of the context window in tokens, if the server reports it. */
   contextWindow?: number | undefined;
   /** Whether the model accepts tools, if the server reports that. */
   callsTools?: boolean | undefined;

@@ -56,8 +56,8 @@ export function createModelProviders(options: ModelOptions): CliProvider[] {
 }
 
 /**
- * The agent for bare models: Liminal's own tool loop over the answers of a model server. The driver starts no process
- * and stores nothing: the conversation is in Liminal's history.
+ * The agent for bare models: runs Liminal's own tool loop on the answers of a model server. The driver starts no
+ * process and stores nothing: the conversation is in Liminal's history.
  */
 class ModelDriver implements AgentDriver {
   readonly cliType: string;

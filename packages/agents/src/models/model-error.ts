@@ -4,16 +4,16 @@ export type ModelErrorCode =
   | 'RATE_LIMIT'
   | 'CONTENT_FILTER'
   | 'CONTEXT_LENGTH'
-  /** The key is missing or wrong, or may not use this model. */
+  /** The key is missing or wrong, or has no access to this model. */
   | 'AUTHENTICATION'
   | 'MODEL_NOT_FOUND'
   /** The model has no tools: the caller should repeat the request without tools. */
   | 'NO_TOOLS'
   /** The server is overloaded, has failed, or is not configured correctly. */
   | 'MODEL_UNAVAILABLE'
-  /** The server could not be reached, or the stream broke off. */
+  /** The server could not be reached, or the connection broke off. */
   | 'CONNECTION_FAILED'
-  /** The server rejected the request, or its answer could not be read. */
+  /** The server rejected the request, or its answer could not be parsed. */
   | 'MODEL_ERROR';
 
 /** Messages with which OpenRouter, Ollama, vLLM and llama.cpp report that a model has no tools. */

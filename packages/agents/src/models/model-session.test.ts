@@ -105,7 +105,7 @@ test('a model is sent the conversation, and its answer becomes a turn', async ()
   ]);
 });
 
-test('the conversation of a live session equals the conversation rebuilt from history', async () => {
+test('the conversation of a live session equals the conversation that is made from history', async () => {
   const error = new ModelError('MODEL_ERROR', 'It failed.');
   const { runTurn, client } = await open([
     calls(['echo', { text: 'a' }], ['echo', { text: 'b' }]),
@@ -353,7 +353,7 @@ test('a new session has the permanent permissions of its project', async () => {
   expect(watch.events).toEqual([]);
 });
 
-test('the model reads a refusal with its reason', async () => {
+test('the model gets the reason for which a person refused a call', async () => {
   const { provider, watch } = await open([
     calls(['echo', { text: 'loud' }]),
     repliesWith('As you wish.'),
@@ -384,7 +384,7 @@ test('after a temporary failure the request is repeated, and the text before the
   );
 });
 
-test('a failure that persists, or is not temporary, ends the turn with its code and the text so far', async () => {
+test('a failure that lasts, or that is not temporary, ends the turn with its code and the text so far', async () => {
   const limit = new ModelError('RATE_LIMIT', 'Too many requests.', { isPassing: true });
   const lasting = new ModelError('CONTENT_FILTER', 'It was filtered.');
   const { runTurn, client } = await open([
@@ -401,7 +401,7 @@ test('a failure that persists, or is not temporary, ends the turn with its code 
   expect(await runTurn('Hi')).toMatchObject({ status: 'error', error: { code: 'CONTENT_FILTER' } });
 });
 
-test('cancel stops the request, and the text so far is kept', async () => {
+test('cancel stops the request, and the text so far is stored', async () => {
   const { provider, watch, runTurn, client } = await open([
     streamsUntilStopped('I go on and'),
     repliesWith('Yes?'),
@@ -418,7 +418,7 @@ test('cancel stops the request, and the text so far is kept', async () => {
   expect(texts(client.requests[1]?.conversation ?? [])).toContain('agent: I go on and');
 });
 
-test('a message sent during a turn is read at the model’s next request', async () => {
+test('the model gets a message that was sent during a turn with its next request', async () => {
   const { provider, watch, client } = await open([
     goesOnUntil(() => steered.promise),
     repliesWith('Two then.'),
@@ -477,7 +477,7 @@ test('/compact continues from a summary of the conversation', async () => {
   ]);
 });
 
-test('a failed summary leaves the conversation unchanged', async () => {
+test('if a summary fails, the conversation does not change', async () => {
   const { runTurn, client } = await open([
     repliesWith('Good morning.'),
     repliesWith(''),
@@ -534,7 +534,7 @@ test('a turn whose model never stops calling tools ends at the limit of rounds',
   expect(texts(outputItems).at(-1)).toMatch(/asked 2 times in this turn/);
 });
 
-test('tokens are summed over a turn, and are priced by the configuration', async () => {
+test('a turn’s token counts are summed, and priced by the configuration', async () => {
   const prices = { input: 1, output: 10 };
   const { runTurn } = await open(
     [calls(['echo', { text: 'a' }]), repliesWith('So.'), repliesWith('Well.')],

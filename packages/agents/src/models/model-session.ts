@@ -69,7 +69,7 @@ interface Past {
   cost: number | undefined;
 }
 
-/** The input of a turn; a resumed turn has no message. */
+/** The input of a turn; for a resumed turn, there is no message. */
 interface TurnInput {
   turnId: string;
   message?: string;
@@ -144,8 +144,8 @@ export class ModelSession implements AgentSession {
   }
 
   /**
-   * The content that the chosen model's interface accepts. If the model cannot read a file, it gets only the file's
-   * name.
+   * The types of content that the API of the chosen model accepts. If the model cannot read a file, it gets only the
+   * file's name.
    */
   get accepts(): AcceptedContent {
     const { catalog, name } = this.#options;

@@ -43,18 +43,18 @@ export interface ModelTurnOptions {
   tools: ToolCalls;
   retries: RetrySettings;
   maxRounds: number;
-  /** The session's cost before this turn, in US dollars, if known. */
+  /** The session's cost before this turn, in US dollars; undefined if it is not known. */
   costBefore: number | undefined;
   /** Reports what the turn is waiting for; an empty text if it is not waiting. */
   wait: (activity: string) => void;
 }
 
-/** A message sent during the turn, which the model has not read yet. */
+/** A message that was sent during the turn and that the model has not read yet. */
 interface Steered {
   messageId: string;
 }
 
-/** The request for a summary. */
+/** The text of the request for a summary. */
 const summarize =
   'Summarize our conversation for yourself, as it will be replaced by your summary: what the user wants, what was decided and why, which files matter and what was changed in them, what is done and what is left, and everything else that is needed to go on without asking again. Write only the summary.';
 /** The shortest time between two reports of the token counts so far, in ms; the turn's end reports the final counts. */
@@ -111,7 +111,7 @@ export class ModelTurn {
     return this.#cost;
   }
 
-  /** Runs the turn and writes its end. Never rejects. */
+  /** Runs the turn, and writes its terminal event. Never rejects. */
   async run(): Promise<void> {
     await this.#untilEnd(async () => this.#converse());
   }

@@ -56,7 +56,7 @@ test('a call is allowed if the project’s rules cover everything that it needs'
   ]);
 });
 
-test('a granted rule is stored in the project, which may remove it again', async () => {
+test('a granted rule is stored in the project, and no longer applies after it was removed there', async () => {
   const { made, added } = permissions({ kept: [] });
   await made.grant([edit, run]);
   expect(added).toEqual([
@@ -89,7 +89,7 @@ test('a rule that cannot be stored applies only to the session, and people get a
   expect(await made.allow('execute', [run, edit])).toBe(true);
 });
 
-test('rules of the session and of the project apply together', async () => {
+test('rules of the session and of the project are applied together', async () => {
   const { made, faults } = permissions({ kept: ['edit:src/'] });
   faults.add = true;
   await made.grant([run]);

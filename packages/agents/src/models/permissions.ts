@@ -31,12 +31,15 @@ export class Permissions {
     this.#options = options;
   }
 
-  /** Whether permanent permissions are stored for the project; otherwise they last as long as the session. */
+  /** Whether permanent permissions are stored in the project; otherwise they last as long as the session. */
   get areStored(): boolean {
     return this.#options.grants !== undefined;
   }
 
-  /** Whether the call may run without a question. Never rejects: if the grants cannot be read, people are asked. */
+  /**
+   * Whether the call may run without a question. Never rejects: if the project's permissions cannot be read, people are
+   * asked.
+   */
   async allow(kind: ToolKind, needed: readonly Permission[]): Promise<boolean> {
     if (this.mode === 'all') return true;
     if (this.mode === 'edits' && kind === 'edit') return true;

@@ -41,7 +41,7 @@ interface Round {
 
 interface Turn {
   rounds: Round[];
-  /** The answers of people to questions. */
+  /** What people answer to questions. */
   answers: ('allow' | 'refuse' | 'stop')[];
   /** The number of events after which the server is lost; then the session is opened again. */
   cut: number | undefined;

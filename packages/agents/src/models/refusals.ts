@@ -111,11 +111,11 @@ type From = OutputItem | ContentBlock;
 class ModelConcessions {
   readonly rules = new Set<Rule>();
   readonly lost: Record<Loss, WeakSet<From>> = perLoss(() => new WeakSet<From>());
-  /** Files that the server has accepted. */
+  /** Files that the server has accepted before. */
   readonly taken = new WeakSet<From>();
   reasoningField: string | undefined;
 
-  /** @param conversation - The conversation that was answered. */
+  /** @param conversation - The conversation that the server has accepted. */
   keep(tried: ConcessionAttempt, conversation: readonly OutputItem[]): void {
     for (const rule of tried.rules) this.rules.add(rule);
     for (const loss of losses) for (const from of tried.lost[loss]) this.lost[loss].add(from);

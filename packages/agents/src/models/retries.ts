@@ -1,9 +1,9 @@
 import { ModelError } from './model-error.ts';
 
 export interface RetrySettings {
-  /** The most attempts of a request. */
+  /** The most attempts to send a request. */
   attempts: number;
-  /** The first delay, ms; each further delay is twice as long. */
+  /** The first delay, in ms; each further delay is twice as long. */
   firstMs: number;
   /** The longest delay, in ms. If a server asks for a longer delay, the request is not repeated. */
   maxMs: number;

@@ -57,7 +57,7 @@ test('an invalid script block is not run, and its call has an error message', ()
 });
 
 test.each(['length', 'MAX_TOKENS', 'content_filter', 'refusal', 'safety', 'error'])(
-  'a script in an answer that ends with %s is not run',
+  'the script in an answer that ended because of %s is not run',
   (reason) => {
     const call = blockIn([says('a', block)], reason);
     expect(call?.arguments).toBe('{}');

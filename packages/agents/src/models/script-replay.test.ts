@@ -179,7 +179,7 @@ test('a waiting script is replayed after its server has ended: finished calls ge
   ]);
 });
 
-test('replayed calls end in their original order, even if they were made in another order', async () => {
+test('replayed calls end in their original order, even if they are made in another order', async () => {
   const code = `const ask = async (text) => {
   await tools.note({ text });
   return tools.note({ text: 'ask ' + text });
@@ -298,7 +298,7 @@ test.each([
   expect(told(server)).toContain('SCRIPT_DEPARTED: The script was run again');
 });
 
-test('a replayed script that waits ends with its turn', async () => {
+test('a replayed script that waits is ended when its turn ends', async () => {
   const cut = await cutAt(four, fourWait);
   const server = await serve([], [cut]);
   await server.provider.cancelTurn('s');

@@ -104,7 +104,7 @@ export function scriptTool(
   };
 }
 
-/** One call of the tool: a new script, or a script that was cut off and is replayed up to that point. */
+/** One call of the script tool: a new script, or a script that was cut off and is replayed to that place. */
 class ScriptCall implements ScriptHost {
   readonly tools: ScriptHost['tools'];
   readonly #parentCallId: string;

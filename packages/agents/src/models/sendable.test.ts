@@ -147,7 +147,7 @@ test.each<[string, ContentBlock]>([
   expect(sent(block)).toBe(block);
 });
 
-test('a block without its bytes keeps all its other fields', () => {
+test('a block without its bytes keeps its other fields', () => {
   expect(withoutBytes(image(whole))).toEqual({ ...image(whole), data: undefined });
   expect(withoutBytes(audio('a', 'audio/wav'))).toEqual({
     ...audio('a', 'audio/wav'),
@@ -182,7 +182,7 @@ test('only messages and outputs have files, and an item without changes is retur
   expect(changed).toEqual({ ...output, blocks: [one, one] });
 });
 
-test('each lone surrogate in a value is replaced, in names, lists and texts', () => {
+test('each lone surrogate in a value is replaced: in names, lists and texts', () => {
   const lone = 'a\ud800';
   expect(wellFormed(lone)).toBe('a\ufffd');
   expect(wellFormed({ [lone]: 1, list: [lone, 2, null], deep: { text: lone } })).toEqual({

@@ -1,6 +1,6 @@
 /**
  * Repairs text that is not well-formed Unicode, and leaves out files whose bytes do not match their type. A server
- * rejects the whole conversation because of one lone surrogate or one damaged picture in it. Pure.
+ * rejects the whole conversation because of one lone surrogate or one damaged picture. Pure.
  */
 import { crc32 } from 'node:zlib';
 import { type ContentBlock, imageType, type OutputItem } from '@liminal/protocol';
@@ -29,7 +29,7 @@ function repaired(value: unknown): unknown {
   );
 }
 
-/** The item without the bytes of files that cannot be sent: the model then gets only the files' names. */
+/** The item without the bytes of files that cannot be sent; the model then gets only the names of the files. */
 export function withSendableFiles(item: OutputItem): OutputItem {
   return withBlocks(item, sendable);
 }
@@ -62,7 +62,10 @@ export function withoutBytes(block: ContentBlock): ContentBlock {
 
 const known = new WeakMap<ContentBlock, ContentBlock>();
 
-/** The block, without its bytes if they do not match its type. The result is cached, because files can be large. */
+/**
+ * The block, without its bytes if they do not match its type. The result is cached, because checking a large file takes
+ * long.
+ */
 function sendable(block: ContentBlock): ContentBlock {
   const data = bytesOf(block);
   if (data === undefined) return block;

@@ -35,19 +35,19 @@ test('a model gets the beginning and the end of an output that is too long, with
   expect(output).toMatch(/^beginx+\n\[9900008 characters left out\]\nx+end$/);
 });
 
-test('a cut never splits a character', () => {
+test('a cut never divides a character', () => {
   const item = heard(`x${'😀'.repeat(100_000)}`);
   const output = item?.type === 'function_call_output' ? item.output : '';
   expect(output.isWellFormed()).toBe(true);
 });
 
-test('an attached text that is too long is cut as well', () => {
+test('an attached text that is too long is also cut', () => {
   const text = 'y'.repeat(200_000);
   const item = heard('See the file.', [{ type: 'resource', resource: { uri: 'file:///c', text } }]);
   expect(JSON.stringify(item).length).toBeLessThan(101_000);
 });
 
-test('attachments that repeat the output’s text are left out', () => {
+test('attachments whose text the output repeats are left out', () => {
   expect(heard('Look:\nA note.\nfile:///b', [note, link, image])).toMatchObject({
     blocks: [image],
   });

@@ -43,7 +43,7 @@ const allow = 'allow';
 const always = 'always';
 const refuse = 'refuse';
 
-/** Runs the calls of a model. Each call ends in an output that the model reads, whether it succeeds or fails. */
+/** Runs the calls of a model. Each call, successful or not, ends with an output for the model. */
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
   /** The descriptions of the tools that the model gets. */

@@ -15,7 +15,7 @@ export type ResumableCall =
 export interface ScriptRecord {
   /** The time at which the script first began. */
   startedAt: string;
-  /** The script's calls, in the order in which it made them. */
+  /** The script's calls, in the order in which the script made them. */
   calls: readonly RecordedCall[];
 }
 

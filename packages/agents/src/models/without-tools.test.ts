@@ -168,7 +168,7 @@ test('an answer that breaks off after its script is requested again, and only th
   expect(last(client)).toContain('"b"');
 });
 
-test('a script that the answer only discusses is not run', async () => {
+test('a script that an answer only discusses is not run', async () => {
   const { runTurn } = await open([repliesWith(`So:\n${block(echo('a'))}\nShall I?`)]);
   expect(shape(await runTurn('Look'))).toEqual(['message', 'message']);
 });

@@ -38,7 +38,7 @@ export async function* chunksOf(response: Response): AsyncGenerator<AnswerChunks
     yield { chunks, isEnd };
     chunks = [];
   }
-  // Some servers leave out the empty line after the last event.
+  // Some servers send no empty line after the last event.
   parser.feed(`${decoder.decode()}\n\n`);
   yield { chunks, isEnd };
 }

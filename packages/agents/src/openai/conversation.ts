@@ -14,7 +14,7 @@ export function ownRaw({ raw }: OutputItem): Record<string, unknown> | undefined
   return undefined;
 }
 
-/** A call's arguments as a JSON object, which servers expect; any other text is wrapped in an object. */
+/** A call's arguments as a JSON object, because servers expect one; any other text is put into an object. */
 export function validArguments(text: string): string {
   if (text.trim() === '') return '{}';
   try {

@@ -116,7 +116,7 @@ test.each([
   expect(errorOf(429, openAi('Slow down'), headers).retryAfterMs).toBe(ms);
 });
 
-test('a date in the header is converted to a delay', () => {
+test('a date in the retry header is converted to a delay', () => {
   const soon = new Date(Date.now() + 60_000).toUTCString();
   const { retryAfterMs } = errorOf(429, openAi('Slow down'), { 'retry-after': soon });
   expect(retryAfterMs).toBeGreaterThan(50_000);

@@ -199,7 +199,7 @@ export function lacksEndpoint(complaint: Complaint): boolean {
 export const endedInError = (): ModelError =>
   new ModelError('MODEL_ERROR', 'The model’s server ended the answer with an error. Ask again.');
 
-/** A stream ended before its answer was complete. */
+/** The error for a stream that ended before its answer was complete. */
 export const brokeOff = (cause?: unknown): ModelError =>
   new ModelError('CONNECTION_FAILED', 'The answer broke off before its end.', {
     isPassing: true,

@@ -31,13 +31,13 @@ import { OpenAiSdk } from './sdk.ts';
 type OpenAiApi = 'responses' | 'chat';
 
 export interface OpenAiClientOptions {
-  /** The server's address; most end in `/v1`. Default: OpenAI's own. */
+  /** The server's address; most addresses end in `/v1`. Default: OpenAI's own. */
   baseUrl?: string | undefined;
   /** Optional, because a local server needs no key; without the option no key is sent. */
   apiKey?: string | undefined;
   /** Headers that are sent with every request, for example for a gateway. */
   headers?: Record<string, string> | undefined;
-  /** The API to use. Default: Responses, or Chat Completions if the server lacks Responses. */
+  /** The API to use. Default: Responses, or Chat Completions if the server does not have Responses. */
   api?: OpenAiApi | undefined;
   /** Whether models may search the web with the maker's own tool. Only the Responses API has such a tool. */
   webSearch?: boolean | undefined;

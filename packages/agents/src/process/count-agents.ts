@@ -6,7 +6,7 @@ import { hasProcessTable } from './table.ts';
 export interface AgentProcesses {
   cliType: string;
   processes: number;
-  /** The sum of their resident memory. Shared memory counts once for each process. */
+  /** The sum of the processes' resident memory. Shared memory counts once for each process. */
   residentBytes: number;
 }
 

@@ -77,8 +77,8 @@ async function endFound(
 ): Promise<Ended> {
   const known = new Set(root && [processKey(root)]);
   const signalled = new Set<string>();
-  // The times of the first SIGTERM and the first SIGKILL. The grace period starts when the signal was sent, because
-  // reading the process table may take long.
+  // The times at which the first SIGTERM and the first SIGKILL were sent. The grace period starts when the signal was
+  // sent, because reading the process table may take long.
   let termAt: number | undefined;
   let killedAt: number | undefined;
   // Each round reads the process table again, because processes may fork while they are being ended. The loop ends

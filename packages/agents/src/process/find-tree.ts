@@ -17,8 +17,8 @@ export interface FoundTree {
 }
 
 /**
- * Returns the processes of a tree: marked and known processes, their descendants, and all processes in a process
- * session that one of them leads. This process and its ancestors never belong to the tree.
+ * Returns the processes of a tree: those with the mark, those in `known`, their descendants, and all processes in a
+ * process session whose leader belongs to these. This process and its ancestors never belong to the tree.
  */
 export function findTree(query: TreeQuery): FoundTree {
   const all = new Map(listProcesses().map((one) => [one.pid, one]));

@@ -7,7 +7,7 @@ import { networkInterfaces } from 'node:os';
 import { hideUrlSecrets } from '@liminal/protocol';
 import ipaddr from 'ipaddr.js';
 
-/** The proxy of a request. */
+/** Returns the proxy for a request. */
 export interface Proxy {
   url: URL;
   /** The environment variable that names the proxy. */
@@ -43,7 +43,7 @@ export function wayTo(address: URL, env: NodeJS.ProcessEnv = process.env): Way {
   return { kind: 'unusable', problem };
 }
 
-/** A proxy's address for people, without its password. */
+/** A proxy's address without its password, for people. */
 export const shownProxy = ({ url, variable }: Proxy): string =>
   `${hideUrlSecrets(url.href).replace(/\/$/, '')} of ${variable}`;
 
@@ -72,7 +72,9 @@ export function refusalOfProxy(error: unknown): string | undefined {
   return undefined;
 }
 
-/** The error messages of undici for a tunnel and for a plain request, and of Node's HTTP client. */
+/**
+ * The messages with which undici (for a tunnel, for a plain request) and Node's HTTP client report a proxy's response.
+ */
 const refusals = [
   /^Proxy response \((\d+)\)/,
   /^Proxy Authentication Required \((407)\)/,
@@ -96,7 +98,7 @@ function proxyIn(text: string): URL | undefined {
   return isHttp && url.hostname !== '' ? url : undefined;
 }
 
-/** Whether a host is this machine, by name or address. A proxy would connect to its own machine instead. */
+/** Whether a host's name or address is that of this machine. A proxy would connect to its own machine instead. */
 function isOwn(host: string): boolean {
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
   if (!ipaddr.isValid(host)) return false;

@@ -17,11 +17,11 @@ import {
 } from './script-error.ts';
 import type { CallAnswer, WorkerMessage, ScriptTask } from './script-worker.ts';
 
-/** The tools and callbacks of a script. */
+/** What a script can use: its tools, and callbacks. */
 export interface ScriptHost {
   readonly tools: readonly { readonly name: string }[];
   /**
-   * Runs a tool for the script.
+   * Runs a tool on behalf of the script.
    * @param input - A JSON value made by the script, not validated.
    * @param signal - Aborts if the script ends before the call has settled. The script's outcome is reported only after
    *   the call has settled.
@@ -40,7 +40,7 @@ interface ToolAnswer {
 }
 
 export type ScriptOutcome =
-  /** The result is a JSON value; null if the script returned nothing. */
+  /** The result as a JSON value; null if the script returned nothing. */
   | { ok: true; result: unknown; printed: string }
   | { ok: false; error: ScriptError; printed: string };
 

@@ -23,22 +23,22 @@ export interface ScriptError {
   message: string;
   /** The message, followed by the places in the script, innermost first. */
   stack?: string;
-  /** The thrown value, if it was not an Error. */
+  /** The value that was thrown, if it was not an Error. */
   details?: unknown;
 }
 
-/** The name of the script's code in stacks. */
+/** The file name that stands for the script's code in stacks. */
 export const scriptFile = 'script.js';
 /** The text before the code, in the same line as the code's first line. */
 export const scriptHead = '(async () => {';
 /** The text after the code; it begins with a line end, because the last line of the code may be a comment. */
 export const scriptTail = '\n})';
 
-/** The most places in a stack. */
+/** The most places that a stack has. */
 const maxFrames = 20;
 
 interface StackFrame {
-  /** The function's name, if it has one. */
+  /** The name of the function, if it has one. */
   name: string | undefined;
   line: number;
   column: number;

@@ -35,7 +35,7 @@ export function foldTurn(drafts: readonly EventDraft[], turnId: string): Respons
       emptyResponse(),
     );
   const response = toResponse(state);
-  if (response === undefined) throw new Error(`The turn ${turnId} has not begun.`);
+  if (response === undefined) throw new Error(`Turn ${turnId} has not begun.`);
   return response;
 }
 

@@ -1,6 +1,6 @@
 /** A text that repeats a pattern, and the chunks in which an agent sends the text. */
 export interface PeriodicText {
-  /** Characters of the repeated part. */
+  /** The number of characters in the repeated part. */
   period: number;
   /** Characters of a chunk. */
   size: number;

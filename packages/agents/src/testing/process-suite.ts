@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { coded, openSession, type ProviderUnderTest } from './subject.ts';
 
 export interface ProcessUnderTest extends ProviderUnderTest {
-  /** Ends the session's process from outside, as a crash would. */
+  /** Kills the session's process from outside, like a crash. */
   crash: (sessionId: string) => Promise<void>;
 }
 

@@ -43,7 +43,7 @@ const requirementOf: Readonly<Record<string, string>> = {
 };
 
 /**
- * Runs the suite on the provider that `setup` makes. Starting an agent is slow, so most tests have their turns in the
+ * Runs the suite on the provider that `setup` makes. Starting an agent is slow, so most tests run their turns in the
  * same session, one after another.
  */
 export function providerSuite(name: string, setup: () => Promise<ProviderUnderTest>): void {
@@ -103,7 +103,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(provider.isAlive(sessionId)).toBe(true);
         const watch = new Watch(provider, sessionId);
         await one.watch.ended(await one.send('text'));
-        // Listeners of one session get no events of another session.
+        // Events of one session are not sent to listeners of another session.
         expect(watch.events).toEqual([]);
         const received: unknown[] = [];
         const push = (one: unknown) => void received.push(one);
@@ -371,7 +371,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expectWholeTurn(await watch.ended(await send('text')));
       });
 
-      test('a turn is cancelled in the middle of its work', async () => {
+      test('a turn is cancelled while the agent works', async () => {
         const { sessionId, watch, send } = await shared();
         const turnId = await send('slow');
         await watch.event(turnId, 'item_delta');

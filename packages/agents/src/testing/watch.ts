@@ -10,7 +10,7 @@ import {
 import { expect } from 'vitest';
 import type { CliProvider, SessionExit, SessionUpdate } from '../provider.ts';
 
-/** All events of one session, and a way to wait for them. */
+/** Collects all events of one session, and can wait for events. */
 export class Watch {
   readonly events: EventDraft[] = [];
   readonly upserts: UpsertObject[] = [];
@@ -38,7 +38,7 @@ export class Watch {
     return this.updates.flatMap(({ agentSessionId }) => agentSessionId ?? []).at(-1);
   }
 
-  /** Waits until `look` returns a value; the test's own time limit ends the wait. */
+  /** Waits until `look` returns a value; only the test's own time limit ends the wait. */
   until<T>(look: () => T | undefined | false): Promise<T> {
     return new Promise((resolve) => {
       const check = (): void => {

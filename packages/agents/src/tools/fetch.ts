@@ -8,7 +8,7 @@ import { ToolError } from './tool-error.ts';
 const maxRedirects = 5;
 /** The time limit for all redirects together, in ms. */
 const timeLimit = 30_000;
-/** The most characters that the model gets. */
+/** The most characters of a page that the model gets. */
 const maxLength = 100_000;
 
 const Input = z.object({

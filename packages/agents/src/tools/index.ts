@@ -18,13 +18,13 @@ export * from './tool.ts';
 export { ToolError } from './tool-error.ts';
 
 export interface BuiltInOptions {
-  /** Whether models may fetch pages from the internet; default no. */
+  /** Whether models may fetch pages from the internet; default: no. */
   fetch?: boolean | undefined;
   /** Folders that the tools neither read nor change: Liminal's own data folder. */
   hiddenFolders?: readonly string[];
   /** Names of environment variables that shell commands do not get, for example those with keys of model servers. */
   hiddenVariables?: readonly string[];
-  /** For tests: how the tool `search` finds ripgrep. */
+  /** For tests: the function with which the tool `search` finds ripgrep. */
   search?: SearchOptions;
   /** A queue to workers, which run the tools of `toolsForWorkers`; without a queue, all tools run in this process. */
   workers?: ToolQueue | undefined;
@@ -60,7 +60,7 @@ function limited(tool: Tool): Tool {
   };
 }
 
-/** The tools that a worker runs. */
+/** Returns the tools that a worker can run. */
 export function toolsForWorkers(options: Omit<BuiltInOptions, 'workers'>): Tool[] {
   return toolsHere(options).filter(({ name }) => forWorkers.has(name));
 }

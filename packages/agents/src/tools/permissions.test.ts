@@ -8,7 +8,7 @@ const rules = fc.array(rule);
 const permission: fc.Arbitrary<Permission> = fc.record({ always: fc.string(), rule, also: rules });
 const needed = fc.array(permission);
 
-test('every needed permission must be allowed by one of its rules', () => {
+test('each permission that a call needs must be allowed by one of the permission’s rules', () => {
   fc.assert(
     fc.property(needed, rules, (several, given) => {
       const expected = several.filter((one) => {

@@ -3,8 +3,8 @@ import type { ProjectPlace } from './project/project-path.ts';
 import type { Permission } from './tool.ts';
 
 /**
- * Whether the rules allow every needed permission. Rules are only compared as text: each permission lists the rules
- * that grant it.
+ * Whether the rules allow every permission that a call needs. Rules are only compared as text: each permission lists
+ * the rules that grant it.
  */
 export function isAllowed(needed: readonly Permission[], rules: readonly string[]): boolean {
   return needed.every(({ rule, also = [] }) => [rule, ...also].some((one) => rules.includes(one)));

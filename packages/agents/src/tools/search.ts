@@ -72,7 +72,7 @@ export function searchTool(hiddenFolders: HiddenFolders, options: SearchOptions 
 export interface SearchOptions {
   /** In ms. */
   timeLimit?: number;
-  /** For tests: finds ripgrep, if there is one. */
+  /** For tests: the function that finds ripgrep, if it is installed. */
   findProgram?: () => Promise<string | undefined>;
 }
 

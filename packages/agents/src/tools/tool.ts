@@ -52,7 +52,7 @@ export interface ToolResult {
 
 /** What a running call can use: the session's folders, files and limits. */
 export interface ToolContext extends Folders {
-  /** The files that the session's clients have open. */
+  /** Access to the files that the session's clients have open. */
   files?: ClientFiles | undefined;
   /** The session that makes the call; the limits on running calls are shared fairly between sessions. */
   owner?: object | undefined;

@@ -106,7 +106,7 @@ const outputs = (items: readonly OutputItem[]): OutputItem[] =>
       : [],
   );
 
-test('FR-001-24: thinking, text and a call are written while they stream, and counted', async () => {
+test('FR-001-24: thinking, text and a call are written while they arrive, and their tokens are counted', async () => {
   const usage = { input_tokens: 12, output_tokens: 34, cache_read_input_tokens: 5 };
   const { client } = await start([
     reply(
@@ -213,7 +213,7 @@ test('the request has the model, the tools, the key and the thinking effort', as
   });
 });
 
-test('key and address are not read from the environment', async () => {
+test('the client reads neither key nor address from the environment', async () => {
   const { api } = await start([reply('Hi.')]);
   vi.stubEnv('ANTHROPIC_API_KEY', 'sk-of-another');
   vi.stubEnv('ANTHROPIC_AUTH_TOKEN', 'token-of-another');
@@ -303,7 +303,7 @@ test('a long error answer is cut to its beginning', async () => {
   expect(message.length).toBeLessThan(2_300);
 });
 
-test('a key that the server repeats is not shown', async () => {
+test('if a server repeats the key in an error, the key is not shown', async () => {
   const { client } = await start([apiError(401, 'The key sk-secret is wrong.')]);
   const error = await failure(client);
   expect(error.message).toContain('The key *** is wrong.');
@@ -417,7 +417,7 @@ test.each([
   expect(api.requests).toHaveLength(1);
 });
 
-test('an aborted signal sends no request', async () => {
+test('if the signal has already aborted, no request is sent', async () => {
   const { api, client } = await start([]);
   const asking = client.answer(requestOf([asks('go')]), turn().writer(), AbortSignal.abort());
   await expect(asking).rejects.toThrow('aborted');

@@ -27,7 +27,7 @@ export interface CodexStage {
   workspace: Workspace;
   env: Record<string, string>;
   own: Own;
-  /** Codex' id for the first thread. */
+  /** The id that Codex gave the first thread. */
   threadId(): string;
   close(): Promise<void>;
 }

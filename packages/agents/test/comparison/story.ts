@@ -1,6 +1,9 @@
 /** One scenario of ten situations, which is run in an agent's own terminal and in Liminal. */
 
-/** A person who uses the agent in a terminal or in Liminal. Each method resolves when the action is complete. */
+/**
+ * A person who uses the agent, either in its own terminal or in Liminal. Each method resolves when the action is
+ * complete.
+ */
 export interface ScenarioUser {
   begin(): Promise<void>;
   /** Sends a message whose turn ends with `answer`. */

@@ -34,7 +34,7 @@ export type Interface = (typeof interfaces)[number];
 
 export interface WantedCall {
   name: string;
-  /** JSON, or the beginning of JSON. */
+  /** JSON, or only the beginning of JSON. */
   arguments: string;
   callId?: string;
 }

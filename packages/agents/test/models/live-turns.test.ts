@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** The events of one turn. */
+/** Returns the events of one turn. */
 async function turnOf(client: ModelClient) {
   const projectDir = await mkdtemp(join(tmpdir(), 'liminal-live-turns-'));
   ends.push(() => rm(projectDir, { recursive: true }));

@@ -34,7 +34,7 @@ async function open(servers: McpServers) {
   return { mcp, problems, context, tool, projectDir };
 }
 
-test('the tools of a configured MCP server are tools of the model, and need a permission', async () => {
+test('the model gets the tools of a configured MCP server, and they need a permission', async () => {
   const { tool, context, problems, projectDir } = await open({ hello: greeter('Good day') });
   const greet = await tool('mcp__hello__greet');
 

@@ -127,7 +127,7 @@ test.each([
   expect(second?.match(/\[a\.\w+ \(\S+\)(?= cannot be shown here\])/g)).toEqual(named);
 });
 
-test('an error within a stream is the answer’s error', async () => {
+test('an error within a stream is reported as the answer’s error', async () => {
   const error = { message: 'The engine died.', code: 500 };
   const client = await start([chat.answer('half', { error })]);
   await expect(new Asking(client).answer).rejects.toMatchObject({
@@ -147,7 +147,7 @@ test('an event that is not JSON ends the answer with an error that says so', asy
   expect(logged).not.toHaveBeenCalled();
 });
 
-test('an answer that is not streamed is read', async () => {
+test('an answer that is not streamed can also be read', async () => {
   const message = { role: 'assistant', content: 'whole' };
   const choices = [{ message, finish_reason: 'stop' }];
   const body = { object: 'chat.completion', choices };

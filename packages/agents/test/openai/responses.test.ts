@@ -145,7 +145,7 @@ test('a server that refuses summaries costs one additional request, only once', 
   ]);
 });
 
-test('a search is sent back unchanged, between the reasoning before it and the items after it', async () => {
+test('a search is sent back unchanged, at its place between reasoning and later items', async () => {
   const found = {
     type: 'search',
     query: 'x',
@@ -220,7 +220,7 @@ test.each([
   expect(asking.text).toBe('half');
 });
 
-test('an HTTP error is the answer’s error, and causes no retry', async () => {
+test('an HTTP error is reported as the answer’s error, and is not retried', async () => {
   const client = await start([httpError(429, 'Slow down', { headers: { 'retry-after': '3' } })]);
   await expect(new Asking(client).answer).rejects.toMatchObject({
     code: 'RATE_LIMIT',

@@ -39,7 +39,7 @@ test.each([
   ['as llama.cpp does', chat.httpError(404, 'File Not Found', { type: 'not_found_error' })],
   ['with 405', chat.otherError(405, '')],
   [
-    'as LM Studio does, with 200',
+    'with 200, as LM Studio does,',
     chat.otherError(200, { error: 'Unexpected endpoint or method. (POST /v1/responses)' }),
   ],
 ])(

@@ -70,7 +70,7 @@ async function run(command: string, env: Record<string, string> = {}): Promise<s
   return line;
 }
 
-test('an agent and its interpreter are searched only in absolute folders', async () => {
+test('the programs of an agent and of its interpreter are searched only in absolute folders', async () => {
   expect(await run('myagent')).toBe(`mine ${clean()}`);
   expect(await run('myagent', { PATH: searchPath })).toBe(`mine ${clean()}`);
   expect(await run('other')).toBe('There is no program “other”.');
@@ -101,7 +101,7 @@ test('the program of an MCP server for bare models is searched only in absolute 
   expect(await hasMark()).toBe(false);
 });
 
-test('a program that is only in a relative folder is not found', async () => {
+test('a program that exists only in a relative folder of the search path is not found', async () => {
   const before = process.cwd();
   process.chdir(projectDir);
   try {
@@ -118,7 +118,7 @@ test('a program that is only in a relative folder is not found', async () => {
   }
 });
 
-test('a search path keeps its absolute folders in their order, and is never empty', () => {
+test('a search path keeps its absolute folders in their order, and never becomes empty', () => {
   expect(withoutRelative(searchPath)).toBe(clean());
   expect(withoutRelative('')).toBe('/usr/bin:/bin');
   expect(withoutRelative('.::bin')).toBe('/usr/bin:/bin');

@@ -213,7 +213,7 @@ describe('the reaper at start-up', () => {
     expect(await readdir(join(dataDir, 'servers'))).toHaveLength(1);
   });
 
-  test('does not end the agents of a living server', async () => {
+  test('does not end the agents of a server that is alive', async () => {
     const server = await startServer('alone');
 
     expect(await reapOrphans(dataDir)).toEqual({ ended: 0 });
@@ -221,7 +221,7 @@ describe('the reaper at start-up', () => {
     expect(server.pids.filter(isThere)).toHaveLength(4);
   });
 
-  test('does not end the agents of a server on another data folder', async () => {
+  test('does not end the agents of a server with another data folder', async () => {
     const server = await startServer('alone');
     const elsewhere = await mkdtemp(join(tmpdir(), 'liminal-elsewhere-'));
     const detached = server.pids[1]!;

@@ -1,4 +1,4 @@
-/** Real process trees for the tests of invariant 8. */
+/** Starts real process trees for the tests of invariant 8. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { vi } from 'vitest';

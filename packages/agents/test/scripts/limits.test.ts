@@ -199,7 +199,7 @@ test('SAFE: the length of a thrown error is limited', async () => {
   expect(thrown).toMatchObject({ error: { code: 'SCRIPT_FAILED', message: 'It threw {' } });
 });
 
-test('SAFE: a script and the input of a call may be long, up to a limit', async () => {
+test('SAFE: a script, and the input of a call, may be long, but only up to a limit', async () => {
   const mebibyte = 2 ** 20;
   expect(
     await resultOf(`// ${'x'.repeat(mebibyte)}\nreturn "${'y'.repeat(mebibyte)}".length`),

@@ -100,7 +100,7 @@ test('if a script makes thousands of calls at once, they run one after another',
   });
 });
 
-test('printed text is returned with the result, with values in readable form', async () => {
+test('printed text is returned with the result; printed values are readable', async () => {
   const code = `
     print('a', 1, { b: [true, null] }, undefined);
     console.log(new Map([[1, new Set('x')]]), 5n, [6n], new TypeError('bad'), [() => 1]);
@@ -157,7 +157,7 @@ test.each(
   });
 });
 
-test('any value may be thrown', async () => {
+test('a script can throw any value', async () => {
   const thrown = async (what: string) => resultOf(`throw ${what}`);
   const failed = { code: 'SCRIPT_FAILED' };
   expect(await thrown('"a text"')).toEqual({ ...failed, message: 'It threw a text' });

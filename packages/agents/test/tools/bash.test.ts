@@ -27,7 +27,7 @@ async function run(input: { command: string; timeout?: number }, signal?: AbortS
   return { ...result, printed: printed.join(''), project };
 }
 
-/** Processes with this server's mark that have this word in their environment. */
+/** Finds processes with this server's mark that have this word in their environment. */
 function marked(word: string): number[] {
   return listProcesses()
     .map(({ pid }) => pid)
@@ -63,7 +63,7 @@ describe('a command', () => {
     expect(await run({ command })).toMatchObject(expected);
   });
 
-  test('has no input and no terminal', async () => {
+  test('has neither input nor a terminal', async () => {
     expect(await run({ command: 'cat; read x; echo "$?"' })).toMatchObject({ output: '1\n' });
     expect(await run({ command: '(: < /dev/tty) 2>/dev/null; echo $?' })).toMatchObject({
       output: '1\n',

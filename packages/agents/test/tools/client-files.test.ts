@@ -8,7 +8,7 @@ import { readTool } from '../../src/tools/read.ts';
 import { writeTool } from '../../src/tools/write.ts';
 import { call, makeProject, refusal, nothingHidden } from './project.ts';
 
-/** An editor with these buffers, by path. */
+/** An editor that has these buffers open, by path. */
 function editor(open: Record<string, string>, { writes = true } = {}) {
   const buffers = new Map(Object.entries(open));
   const asked: string[] = [];
@@ -69,7 +69,7 @@ test('a saved file is read from the disk, even if the editor has other line ends
   expect(project.read('a.txt')).toBe('\uFEFFone\r\n2\r\n');
 });
 
-test('an edit matches the editor’s text, and changes only the editor’s text', async () => {
+test('an edit searches the editor’s text, and changes only the editor’s text', async () => {
   const project = await makeProject();
   const path = project.write('a.txt', 'saved\n');
   const { files, buffers } = editor({ [path]: 'saved\nunsaved\n' });
@@ -89,7 +89,7 @@ test('if the editor only offers reading, an edit also writes the editor’s unsa
   expect(project.read('a.txt')).toBe('saved\nchanged\n');
 });
 
-test('a whole file is written by the editor, after its folder is created', async () => {
+test('a whole file is written by the editor, after the file’s folder was created', async () => {
   const project = await makeProject();
   const { files, buffers } = editor({});
   const write = { path: 'src/new.txt', content: 'new\n' };

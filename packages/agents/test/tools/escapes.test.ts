@@ -247,7 +247,7 @@ test('no tool can write a file in .git', async () => {
   expect(readdirSync(project.dir)).toEqual([]);
 });
 
-test('rejected calls leave no descriptor open', async () => {
+test('rejected calls close all their descriptors', async () => {
   const project = await makeProject();
   writeFileSync(join(project.dir, 'binary'), '\0');
   linkSync(join(project.dir, 'binary'), join(project.dir, 'again'));

@@ -181,7 +181,7 @@ test.each([
   expect(await refusal(call(fetchTool(), nowhere, { url }))).toContain(why);
 });
 
-test('a name with an internal address is rejected, even if it also has public addresses', async () => {
+test('a name that has an internal address is rejected, even if it also has public addresses', async () => {
   const { get, asked } = await serve((_request, response) => void response.end('SECRET'));
   for (const found of [['10.0.0.1'], ['127.0.0.1', '10.0.0.1'], []]) {
     const getting = get('http://a.test:PORT/', { lookup: async () => found });
@@ -245,7 +245,7 @@ test('a call that is stopped does not wait for a name that takes long to resolve
   );
 });
 
-test('a server that does not answer is abandoned when the turn is stopped', async () => {
+test('the wait for a server that does not answer ends when the turn is stopped', async () => {
   const abort = new AbortController();
   const { get } = await serve(() => abort.abort());
   expect(await refusal(get('http://a.test:PORT/', {}, abort.signal))).toContain('stopped');
@@ -268,7 +268,7 @@ test('the tool fetch exists only if the options request it; all other tools alwa
   expect(builtInTools({ fetch: true }).map(({ name }) => name)).toEqual([...names, 'fetch']);
 });
 
-test('plan returns the plan, and needs no permission', async () => {
+test('the tool plan returns the plan, and needs no permission', async () => {
   const plan = builtInTools().find(({ name }) => name === 'plan')!;
   const entries = [
     { content: 'one', priority: 'high', status: 'completed' },

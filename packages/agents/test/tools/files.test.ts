@@ -64,7 +64,7 @@ describe('read', () => {
     expect(output).toBe('100000\tä€😀\n100001\tend');
   });
 
-  test('limits a file with one very long line, and a file with many lines', async () => {
+  test('limits the output for a file with one very long line, and for a file with many lines', async () => {
     const project = await makeProject();
     project.write('long.txt', 'x'.repeat(50_000_000));
     const { output } = await call(readTool(nothingHidden), project, { path: 'long.txt' });
@@ -220,7 +220,7 @@ describe('edit', () => {
     expect(project.read('a.txt')).toBe('one\n2\nthree\n');
   });
 
-  test('keeps the byte order mark, CR LF, and the file’s mode', async () => {
+  test('keeps the byte order mark, CR LF line ends and the file’s mode', async () => {
     const project = await makeProject();
     const path = project.write('a.txt', '\uFEFFone\r\ntwo\r\n');
     chmodSync(path, 0o640);

@@ -123,9 +123,9 @@ export const acting = [
   "perl -e 'system(q(touch ran))'",
 ] as const;
 
-/** Commands that the test does not run. */
+/** Commands that the test only checks and does not run. */
 export const others = [
-  // Commands by which git reads files outside of the repository.
+  // Commands with which git reads files outside of the repository.
   'git diff --no-index /etc/passwd a.txt',
   'git diff /etc/passwd a.txt',
   'git diff a.txt /etc/passwd',

@@ -58,7 +58,7 @@ beforeEach(async () => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-/** Whether the command would run without a question. */
+/** Whether the command would be run without asking people. */
 async function isUnasked(command: string, given = rules): Promise<boolean> {
   const needed = await bashTool(nothingHidden).needs({ command }, project.folders);
   return isAllowed(needed ?? [], given);

@@ -6,7 +6,7 @@ import { searchTool, type SearchOptions } from '../../src/tools/search.ts';
 import { findRipgrep } from '../../src/tools/search/ripgrep.ts';
 import { call, makeProject, refusal, nothingHidden } from './project.ts';
 
-test('ripgrep comes with the dependencies', async () => {
+test('ripgrep is installed with the dependencies', async () => {
   const program = await findRipgrep(undefined);
   expect(program).toContain('node_modules/@vscode/ripgrep-');
   expect(execFileSync(program!, ['--version'], { encoding: 'utf8' })).toMatch(/^ripgrep \d/);
@@ -139,7 +139,7 @@ test('bytes that are not UTF-8 are found and shown', async () => {
   expect(output).toBe('latin1\n1: f\uFFFDr foo');
 });
 
-test('a match that ripgrep reports is shown only if the file contains it', async () => {
+test('a line that ripgrep reports is shown only if the file in the project contains it', async () => {
   const project = await makeProject();
   project.write('a.txt', 'SAFE\n');
   // ripgrep reports a line as if the file had been a link to a secret while ripgrep read it.

@@ -2,7 +2,7 @@ import { type ContentBlock, imageType } from '@liminal/protocol';
 
 export interface DescribedFile {
   name: string;
-  /** The MIME type, if it is known; may be empty. */
+  /** The file's MIME type, if it is known; may be empty. */
   type: string;
   bytes: Uint8Array;
 }

@@ -6,7 +6,7 @@ import { Cell, type Store } from '../store.ts';
 import { localUri, newLocalUri, withUri } from './local-uri.ts';
 import type { FileStorage } from './storage.ts';
 
-/** The state of an upload. `waiting`: the server is unavailable. `failed`: a person must decide what to do. */
+/** The state of a file's upload. `waiting`: the server is unavailable. `failed`: a person must decide what to do. */
 export type Upload =
   | { readonly state: 'uploading' | 'uploaded' | 'waiting' }
   | { readonly state: 'failed'; readonly problem: { code: string; message: string } };
@@ -23,7 +23,7 @@ interface FilesDeps {
  * be sent before the upload ends.
  */
 export class Files {
-  /** The uploads by local name. */
+  /** The state of each upload, by the file's local name. */
   readonly uploads: Store<ReadonlyMap<string, Upload>>;
   readonly #cell = new Cell<ReadonlyMap<string, Upload>>(new Map());
   readonly #deps: FilesDeps;
@@ -51,8 +51,8 @@ export class Files {
   }
 
   /**
-   * Returns the bytes of a file, by its local name or its name on the server. Throws `FILE_LOST` or the server's
-   * refusal.
+   * Returns the bytes of a file, by its local name or its name on the server. Throws `FILE_LOST`, or the error with
+   * which the server refused the file.
    */
   async read(uri: string): Promise<Blob> {
     const local = await this.#local(uri);
@@ -67,7 +67,7 @@ export class Files {
     if (!this.#cell.getSnapshot().has(uri)) this.#upload(uri).catch(() => undefined);
   }
 
-  /** Tries again to upload a file. */
+  /** Tries to upload a file again. */
   retry(uri: string): void {
     this.#upload(uri).catch(() => undefined);
   }
@@ -80,8 +80,8 @@ export class Files {
   }
 
   /**
-   * Returns the blocks with the files' names on the server, when the server has all files. Throws `FILE_LOST` or the
-   * server's refusal.
+   * Returns the blocks with the files' names on the server, when the server has all files. Throws `FILE_LOST`, or the
+   * error with which the server refused the file.
    */
   async uploadAll(blocks: readonly ContentBlock[]): Promise<ContentBlock[]> {
     return Promise.all(

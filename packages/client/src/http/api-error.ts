@@ -2,7 +2,8 @@ import { LiminalError, thrownMessage } from '@liminal/protocol';
 
 /**
  * The error of a request that the server refused or did not answer. `code` is the server's code, `UNREACHABLE` (no
- * answer), or `UNEXPECTED_ANSWER` (an answer of another protocol). `status` is the HTTP status, or 0 without an answer.
+ * answer), or `UNEXPECTED_ANSWER` (an answer of another protocol). `status` is the HTTP status; 0 if there was no
+ * answer.
  */
 export class ApiError extends LiminalError {
   readonly status: number;
@@ -13,7 +14,10 @@ export class ApiError extends LiminalError {
   }
 }
 
-/** Temporary refusals: a service that the server needs is unavailable, or the session moves to another server. */
+/**
+ * The codes of temporary refusals: a service that the server needs is unavailable, or the session moves to another
+ * server.
+ */
 const temporaryCodes: ReadonlySet<string> = new Set([
   'UNREACHABLE',
   'SHUTTING_DOWN',
@@ -42,7 +46,7 @@ export function isRetryable(error: unknown): boolean {
   return isLocked || gateway.has(error.status) || isTemporary(error.code);
 }
 
-/** Code and message of any thrown value, for people. */
+/** Returns a code and a message for any thrown value, for people. */
 export function describeError(error: unknown): { code: string; message: string } {
   if (error instanceof LiminalError) return { code: error.code, message: error.message };
   return { code: 'UNKNOWN', message: thrownMessage(error) };

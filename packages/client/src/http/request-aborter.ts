@@ -22,7 +22,7 @@ export class RequestAborter {
   }
 }
 
-/** The most HTTP/1.1 connections that browsers keep open to one server. */
+/** The most HTTP/1.1 connections that browsers open to one server. */
 const maxConnections = 6;
 /** The time in which an open connection must answer, in ms. */
 const probeTimeout = 1_500;

@@ -29,14 +29,14 @@ export interface Requests extends Omit<Methods<typeof operations>, 'search'> {
    * type.
    */
   putBlob(file: Blob, options?: { mimeType?: string; signal?: AbortSignal }): Promise<UploadedBlob>;
-  /** A file of a message, by the hash in its `uri`. */
+  /** Returns a file of a message, by the hash in the file's `uri`. */
   getBlob(hash: string, options?: { signal?: AbortSignal }): Promise<Blob>;
   /** A session as a file, streamed as JSON Lines. If the last line is not of type `end`, the file is incomplete. */
   exportSession(
     sessionId: string,
     options?: { signal?: AbortSignal },
   ): Promise<ReadableStream<Uint8Array>>;
-  /** Uploads a session's file, plain or compressed by gzip. */
+  /** Uploads a session's file; the file may be compressed with gzip. */
   importSession(file: Blob, options?: { signal?: AbortSignal }): Promise<ImportResult>;
 }
 

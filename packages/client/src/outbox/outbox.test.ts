@@ -15,7 +15,7 @@ class Server {
   readonly attached: string[][] = [];
   /** Uploaded files, by name. */
   readonly files = new Map<string, string>();
-  /** Messages for running turns, by their ids. */
+  /** The messages for running turns, by the messages' ids. */
   readonly steered = new Map<string, string>();
   /** Whether a turn runs. */
   runs = true;

@@ -13,7 +13,7 @@ export interface UnsentMessage {
   readonly blocks?: readonly ContentBlock[] | undefined;
   /** Whether the message is for the running turn; then `turnId` is the message's own id. */
   readonly isSteer?: true | undefined;
-  /** ms since the epoch; messages are sent in this order. */
+  /** The time at which the message was written, in ms since the epoch; messages are sent in this order. */
   readonly sentAt: number;
   /** The reason why the server refused the message, which now waits for a person's decision. */
   readonly problem?: { code: string; message: string } | undefined;

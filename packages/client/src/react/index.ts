@@ -16,7 +16,7 @@ export const ClientProvider = ClientContext.Provider;
 
 export function useClient(): LiminalClient {
   const client = useContext(ClientContext);
-  if (client === undefined) throw new Error('useClient needs a ClientProvider above it.');
+  if (client === undefined) throw new Error('useClient must be called below a ClientProvider.');
   return client;
 }
 

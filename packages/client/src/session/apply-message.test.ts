@@ -91,7 +91,7 @@ describe('live messages', () => {
     expect(view.cursor).toBe('c3');
   });
 
-  it('an append that does not fit requests a resync and does not advance the cursor', () => {
+  it('an append that does not match requests a resync, and the cursor stays', () => {
     const view = after(
       history('snapshot', [head('t1')], [message('t1', 'a', { content: 'Hel' })]),
       append('a', 9, 'lost', 'c9'),
@@ -184,7 +184,7 @@ describe('a tool’s output', () => {
     expect(view).toMatchObject({ needsResync: true, cursor: 'c0' });
   });
 
-  it('is ignored for a plan', () => {
+  it('is ignored if the item is a plan', () => {
     const plan = { ...message('t1', 'plan'), type: 'plan' as const, entries: [] };
     const view = after(history('snapshot', [head('t1')], [plan]), append('plan', 0, 'x', 'c1'));
     expect(view.needsResync).toBe(true);

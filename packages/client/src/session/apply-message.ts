@@ -9,7 +9,7 @@ import { settlePending } from './pending.ts';
 import { findItem, putTurn, type SessionView, type TurnView } from './view.ts';
 
 /**
- * Returns a session's view after one further message of the server (invariant 7). Pure; messages of other sessions
+ * Returns a session's view after one further message of the server (invariant 7). Pure. Messages of other sessions
  * change nothing. `now` (ms since the epoch) is used for data that has no time in the message.
  */
 export function applyMessage(view: SessionView, message: ServerMessage, now: number): SessionView {

@@ -109,7 +109,10 @@ function reuse(held: TurnView | undefined, given: TurnView): TurnView {
   return sameHead(held, given) ? held : { ...given, items: held.items };
 }
 
-/** Whether two items have the same JSON: both come from the same schema, so their keys have the same order. */
+/**
+ * Whether two items have the same JSON. The order of keys does not matter, because both items come from the same
+ * schema.
+ */
 function same(a: UpsertObject, b: UpsertObject): boolean {
   return JSON.stringify({ ...a, emittedAt: '' }) === JSON.stringify({ ...b, emittedAt: '' });
 }

@@ -16,7 +16,7 @@ interface SessionDeps {
   outbox: Outbox;
 }
 
-/** One live session: its current view, and the actions of a person. */
+/** One live session: its current view, and the actions that a person can take. */
 export class SessionStore implements Store<SessionView> {
   readonly sessionId: string;
   readonly subscribe: Store<SessionView>['subscribe'];
@@ -97,7 +97,7 @@ export class SessionStore implements Store<SessionView> {
     await this.#deps.outbox.send(this.sessionId, message, blocks, { isSteer: true });
   }
 
-  /** Withdraws a message that the server does not have. */
+  /** Withdraws a message that the server does not have yet. */
   forget(turnId: string): void {
     this.#deps.outbox.forget(turnId);
   }

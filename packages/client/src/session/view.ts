@@ -42,8 +42,8 @@ export interface PendingMessage {
 export interface SessionView {
   readonly sessionId: string;
   /**
-   * `loading`: the first history has not arrived. `failed`: the session cannot be loaded (`problem` has the reason).
-   * `deleted`: the session was deleted.
+   * `loading`: the session's history has not arrived yet. `failed`: the session cannot be loaded (`problem` has the
+   * reason). `deleted`: the session was deleted.
    */
   readonly phase: 'loading' | 'ready' | 'failed' | 'deleted';
   /** The turns, oldest first. */

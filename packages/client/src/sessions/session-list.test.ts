@@ -38,7 +38,7 @@ it('a changed session moves up, while other projects stay the same objects', () 
   expect(findSession(next, 'a')?.state).toBe('running');
 });
 
-it('a removed session disappears, and an empty project with it', () => {
+it('a removed session disappears, and so does its project if it is then empty', () => {
   const next = applySessions(two, [], ['c', 'b', 'unknown']);
   expect(next.map((project) => project.sessions.map((s) => s.sessionId))).toEqual([['a']]);
   expect(findSession(next, 'c')).toBeUndefined();
@@ -48,7 +48,7 @@ it('if an unknown session is removed, nothing changes', () => {
   expect(applySessions(two, [], ['unknown'])).toBe(two);
 });
 
-it('the server’s list is sorted in the same order', () => {
+it('the server’s own list has the same order', () => {
   const shuffled = two.toReversed().map((p) => ({ ...p, sessions: p.sessions.toReversed() }));
   expect(sortProjects(shuffled)).toEqual(two);
 });

@@ -19,8 +19,8 @@ interface SessionsDeps {
 }
 
 /**
- * All projects and sessions, live. The whole list is read after each connect, and each time that the page becomes
- * visible, because agents also create sessions outside of Liminal.
+ * All projects and sessions, kept up to date. The whole list is read after each connect, and each time that the page
+ * becomes visible, because agents also create sessions outside of Liminal.
  */
 export class SessionsStore implements Store<SessionsView> {
   readonly subscribe: Store<SessionsView>['subscribe'];

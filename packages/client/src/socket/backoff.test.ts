@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { backoff } from './backoff.ts';
 
-it('the first retry is within a quarter of a second', () => {
+it('the first retry comes within a quarter of a second', () => {
   expect(backoff(0, 0.999)).toBeLessThanOrEqual(250);
 });
 

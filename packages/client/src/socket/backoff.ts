@@ -1,4 +1,4 @@
-/** The first and the longest wait between attempts, ms. */
+/** The first wait and the longest wait between attempts, in ms. */
 const shortest = 250;
 const longest = 10_000;
 

@@ -60,7 +60,7 @@ async function read(text: string, size?: number): Promise<ExportPart[]> {
   return Array.fromAsync(readExport(pieces(text, size)));
 }
 
-test('a file is read part by part, for pieces of any size', async () => {
+test('a file is read in parts, whatever the size of the pieces in which it arrives', async () => {
   for (const size of [1, 7, 100_000]) {
     const parts = await read(textOf(whole), size);
     expect(parts).toEqual([
@@ -70,7 +70,7 @@ test('a file is read part by part, for pieces of any size', async () => {
       { type: 'end', end },
     ]);
   }
-  // The last line may lack its line end.
+  // The last line may have no line end.
   expect(await read(textOf(whole).trimEnd())).toHaveLength(4);
 });
 
@@ -209,7 +209,7 @@ test('events rebuilt from a run fold to that run', () => {
   );
 });
 
-test('a rebuilt text grows evenly over its time, cut between words', () => {
+test('a rebuilt text grows evenly between the item’s start and end, and is cut between words', () => {
   const [first] = outputItems;
   const item = {
     ...first!,

@@ -4,7 +4,7 @@ import { emptyResponse, foldResponse, toResponse } from '../folds/response.ts';
 import type { Response } from '../response.ts';
 import { rebuildEvents } from './rebuild-events.ts';
 
-/** The texts of the deltas of a message that took `ms`. */
+/** The texts of the deltas of a message that took `ms` milliseconds. */
 function deltasOf(content: string, ms: number): string[] {
   const [startedAt, endedAt] = [0, ms].map((at) => new Date(at).toISOString());
   const run: Response = {
@@ -40,7 +40,7 @@ function expected(text: string, ms: number): string[] {
   return pieces.filter((piece) => piece !== '');
 }
 
-test('a text is cut into pieces of whole words, each with the blanks before it', () => {
+test('a text is cut into pieces of whole words, each with the white space before it', () => {
   const part = fc.constantFrom(' ', '\n', '\u00a0', 'a', 'word', '😀', '\ud83d', '  \t');
   const text = fc.array(part, { maxLength: 60 }).map((parts) => parts.join(''));
   fc.assert(

@@ -1,4 +1,4 @@
-/** The outputs of a delta. */
+/** Returns the outputs for a delta. */
 import type { ItemDeltaPayload } from '../events.ts';
 import type { FoldOutput } from '../upserts.ts';
 import { emitOpen } from './emit.ts';
@@ -18,7 +18,7 @@ export interface Growth {
   patched: boolean;
 }
 
-/** The step of an `item_delta`. Its cost depends on the delta, not on the size of the item or the turn. */
+/** The step of an `item_delta`. The cost of a step depends on the delta, not on the size of the item or the turn. */
 export function growView(step: FoldStep, payload: ItemDeltaPayload): FoldResult {
   const known = findView(step, payload.itemId);
   if (!known) return { state: step.state, outputs: [] };
@@ -27,7 +27,7 @@ export function growView(step: FoldStep, payload: ItemDeltaPayload): FoldResult 
   return { state: withView(step.state, grown.next), outputs: grown.outputs };
 }
 
-/** The view that shows an open item. */
+/** Returns the view that shows an open item. */
 function findView({ state }: FoldStep, itemId: string): OpenView | undefined {
   const own = state.open.get(itemId);
   if (own) return own;
@@ -97,7 +97,7 @@ function appendText(step: FoldStep, known: OpenView, { text, patched }: Growth):
   return append(step, known, itemText(item).length - text.length, text);
 }
 
-/** Shows a call when its arguments are whole; with `appends`, also each patch and output when it arrives. */
+/** Shows a call when its arguments are whole; with `appends`, also shows each patch and output when it arrives. */
 function growCall(step: FoldStep, known: OpenView, { itemId, text, patched }: Growth): Grown {
   const { item, answer } = known.view;
   const outputGrew = itemId !== item.id && text !== '';

@@ -38,7 +38,7 @@ export function summarizeTurn(response: Response): TurnSummary {
     startedAt: createdAt,
     endedAt: running ? undefined : updatedAt,
     usage,
-    // A failed turn has its error instead.
+    // A failed turn has an error instead of a finish reason.
     finishReason: running || status === 'error' ? undefined : (finishReason ?? undefined),
     error,
     rewoundTo,

@@ -1,6 +1,6 @@
 /**
- * A run's items: in order of start, by id, and calls with their answers. A step's cost does not depend on the number of
- * items.
+ * A run's items, in three orders: by start, by id, and as calls with their answers. A step's cost does not depend on
+ * the number of items.
  */
 import type { OutputItem } from '../items.ts';
 import { familyOf } from './pair-answers.ts';

@@ -44,7 +44,7 @@ export class PersistentMap<V> {
       : new PersistentMap(size + 1, insert(root, 0, hash, entry), next + 1);
   }
 
-  /** Returns the same map if it lacks the key. */
+  /** Returns the map itself if it lacks the key. */
   delete(key: string): PersistentMap<V> {
     const hash = hashOf(key);
     const { size, root, next } = this;
@@ -57,7 +57,7 @@ export class PersistentMap<V> {
     return this.#entries().map(({ key }) => key);
   }
 
-  /** The values in the order of `keys`. */
+  /** The values, in the same order as `keys`. */
   values(): V[] {
     return this.#entries().map(({ value }) => value);
   }
@@ -75,7 +75,7 @@ interface Entry<V> {
   readonly place: number;
 }
 
-/** The entries with one hash: nearly always one entry. */
+/** The entries with one hash; nearly always there is only one. */
 interface Leaf<V> {
   readonly hash: number;
   readonly entries: readonly Entry<V>[];

@@ -48,7 +48,7 @@ function upsertAll(events: readonly StreamEvent[], from: UpsertFoldState): Folde
   return { state, outputs };
 }
 
-/** The state of a reader that applies the outputs: replaces, appends and removes. */
+/** The state of a reader that applies the outputs: it replaces, appends and removes items. */
 function readerOf(outputs: readonly FoldOutput[]): Map<string, UpsertObject> {
   const shown = new Map<string, UpsertObject>();
   for (const output of outputs) {
@@ -235,7 +235,7 @@ describe('an upsert’s life is create → update* → complete | error, and end
         const history = responseToUpserts(stored(state.response), emittedAt);
         expect([...live.keys()].toSorted()).toEqual(history.map((u) => u.itemId).toSorted());
         for (const upsert of history) {
-          // Arguments that are still streamed are shown only when they are whole.
+          // Arguments that are still arriving are not shown until they are whole.
           const streaming = upsert.type === 'tool_call' && state.response.open.has(upsert.itemId);
           const held = live.get(upsert.itemId)!;
           const expected =
@@ -311,7 +311,7 @@ describe('a fold of a prefix, then the rest, is the fold of the whole', () => {
     );
   });
 
-  it('INV-5 holds for folds that share one Response as for separate folds', () => {
+  it('INV-5 holds for folds that share one Response, too', () => {
     fc.assert(
       fc.property(eventScripts(), anyConfig, anyConfig, (events, one, other) => {
         const folds = [one, other].map((config) => ({

@@ -166,7 +166,7 @@ function toolArgumentsOf(
 const maxValues = 50_000;
 
 /**
- * Returns parsed arguments. Whole arguments that are not a JSON object, or are too large, are returned as text in
+ * Returns parsed arguments. Complete arguments that are not a JSON object, or are too large, are returned as text in
  * `raw`.
  */
 export function parseArguments(text: string, isComplete = true): Record<string, unknown> {

@@ -28,7 +28,7 @@ export interface ResponseState {
   readonly lastSeq: number;
   /** Milliseconds since the epoch: the last event's timestamp. */
   readonly updatedAt: number;
-  /** Whether `response_start` has been seen. */
+  /** Whether `response_start` was folded in. */
   readonly started: boolean;
   /** The Response without its items; undefined before the first event. */
   readonly head: Omit<Response, 'outputItems' | 'lastSeq' | 'updatedAt'> | undefined;
@@ -57,7 +57,7 @@ export function emptyResponse(): ResponseState {
  * terminal event. Events about unknown or ended items change no item, with two exceptions. `item_done` and `item_error`
  * of an item that never started count as the whole item. `item_cancelled` also withdraws an ended item, but not a call
  * that has begun to get an answer, and not such an answer: in both cases the tool has run. The cost does not depend on
- * the number of items. The old state does not change and can be continued again.
+ * the number of items. The old state does not change, and can be used again.
  */
 export function foldResponse(state: ResponseState, event: StreamEvent): ResponseState {
   if (event.seq <= state.lastSeq || hasEnded(state)) return state;
@@ -71,7 +71,7 @@ export function foldResponse(state: ResponseState, event: StreamEvent): Response
   return applyPayload(next, next.head, event.payload, event.timestamp);
 }
 
-/** The Response so far; undefined before `response_start`. Costs O(items · log items). */
+/** The Response so far; undefined before `response_start`. Takes time O(items · log items). */
 export function toResponse(state: ResponseState): Response | undefined {
   if (!state.started || !state.head) return undefined;
   return {
@@ -97,13 +97,13 @@ export function changedBy(payload: EventPayload): string[] {
   return ends ? [payload.itemId, outputIdOf(payload.itemId)] : [payload.itemId];
 }
 
-/** An open item with its text so far; undefined if it is unknown or has ended. */
+/** An open item with its text so far; undefined if the item is unknown or has ended. */
 export function openItem(state: ResponseState, itemId: string): OutputItem | undefined {
   const open = state.open.get(itemId);
   return open && withText(open.item, open.text);
 }
 
-/** Whether the terminal event has been folded in. */
+/** Whether the terminal event was folded in. */
 export function hasEnded(state: ResponseState): boolean {
   return state.head !== undefined && state.head.status !== 'in_progress';
 }
@@ -202,7 +202,7 @@ function textBefore({ item, text }: OpenItem, patch: ItemPatch | undefined): str
   return item.type === 'function_call' ? (patch?.arguments ?? text) : text;
 }
 
-/** The final item, with fields that it lacks taken from the open item. */
+/** The final item; fields that it lacks are taken from the open item. */
 function finishedItem(
   state: ResponseState,
   id: string,
@@ -304,7 +304,7 @@ function endedHead(
   };
 }
 
-/** The error of a failed turn whose source reported none. */
+/** The error of a failed turn if the turn's source reported no error. */
 function errorFromFinishReason(finishReason: string | null): ErrorObject {
   if (!finishReason) {
     return { code: 'TURN_FAILED', message: 'The turn failed without a reason from its source.' };

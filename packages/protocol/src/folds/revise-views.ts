@@ -1,5 +1,5 @@
 /**
- * The outputs of an item's start or end, or a turn's end. The cost depends on the affected items and their pairs, not
+ * The outputs for an item's start or end, or a turn's end. The cost depends on the affected items and their pairs, not
  * on the size of the turn.
  */
 import type { FoldOutput } from '../upserts.ts';

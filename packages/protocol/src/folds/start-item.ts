@@ -86,7 +86,10 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
   }
 }
 
-/** Returns the item with the fields of a patch that its type has, except a call's arguments, which are its text. */
+/**
+ * Returns the item with those fields of a patch that its type has; a call's arguments are left out, because they are
+ * its text.
+ */
 export function patchItem(item: OutputItem, patch: ItemPatch): OutputItem {
   const { raw, title, kind, locations, diffs, blocks, entries } = patch;
   switch (item.type) {

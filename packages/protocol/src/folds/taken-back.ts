@@ -1,4 +1,4 @@
-/** The turns of a conversation that were taken back. */
+/** Returns the turns of a conversation that were taken back. */
 import type { TurnSummary } from '../sessions.ts';
 
 type RewindableTurn = Pick<TurnSummary, 'turnId' | 'rewoundTo'>;

@@ -3,9 +3,9 @@ import { LiminalError } from '../errors.ts';
 import { countWords } from './pace.ts';
 
 export interface UpsertFoldConfig {
-  /** The tokens between emissions of one text. Each number must be exceeded; the last number repeats. */
+  /** The number of tokens between two emissions of one text. Each number must be exceeded; the last number repeats. */
   batchGradientTokens: readonly number[];
-  /** The time after the last delta at which buffered text is emitted, in ms. */
+  /** The time, in ms, for which buffered text waits for another delta before it is emitted. */
   batchTimeoutMs: number;
   /** Counts the tokens of a text. A counter other than the default counts each delta separately. */
   tokenCounter: (text: string) => number;

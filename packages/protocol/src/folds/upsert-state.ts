@@ -49,14 +49,14 @@ export interface FoldResult {
   outputs: FoldOutput[];
 }
 
-/** One step of the fold, after the response fold. */
+/** One step of the upsert fold; the response fold has already made its step. */
 export interface FoldStep {
-  /** The state with the new Response and the old views. */
+  /** Returns the state with the new Response and the views of the old state. */
   readonly state: UpsertFoldState;
-  /** The Response before the step. */
+  /** The Response before this step. */
   readonly before: ResponseState;
   readonly head: NonNullable<ResponseState['head']>;
-  /** The source's time (ISO 8601 UTC). */
+  /** The time at which the source produced the state (ISO 8601 UTC). */
   readonly timestamp: string;
   /** The time of the step in milliseconds, on any clock that is never adjusted. */
   readonly now: number;

@@ -14,7 +14,7 @@ const tokens = (itemId: string, count: number) =>
   Array.from({ length: count }, () => say.delta(itemId, 'word '));
 const contents = (outputs: readonly FoldOutput[]) =>
   upsertsIn(outputs).map((upsert) => [upsert.status, 'content' in upsert && upsert.content]);
-/** The token counts at which a text was emitted before its end. */
+/** The token counts at which a text was emitted before the end of its item. */
 const emittedAt = (outputs: readonly FoldOutput[]) =>
   upsertsIn(outputs)
     .filter(({ status }) => status === 'create' || status === 'update')
@@ -196,7 +196,7 @@ describe('the batch gradient controls the frequency of emissions', () => {
 });
 
 describe('invocation and result are correlated', () => {
-  it('TC-5.3a: a result completes its invocation, under the itemId of the invocation', () => {
+  it('TC-5.3a: a result completes its invocation, and has the invocation’s itemId', () => {
     const { upserts } = foldRun([
       say.callDone('call', 'Read', 'call-1', { path: '/a' }),
       say.outputDone('output', 'call-1', 'no such file', false),
@@ -443,7 +443,7 @@ describe('a long text', () => {
     return upserts.reduce((sum, one) => sum + ('content' in one ? one.content.length : 0), 0);
   };
 
-  it('SAFE: is sent to a reader without deltas in at most a few times its length', () => {
+  it('SAFE: is sent to a reader without deltas in a few times its own length at most', () => {
     for (const times of [100, 1_000, 4_000]) {
       expect(sizeOf(times)).toBeGreaterThan(times * piece.length);
       expect(sizeOf(times)).toBeLessThan(30 * times * piece.length);
@@ -451,7 +451,7 @@ describe('a long text', () => {
     expect(sizeOf(4_000) / sizeOf(1_000)).toBeLessThan(5);
   });
 
-  it('SAFE: is shown whole once it is idle', () => {
+  it('SAFE: is shown whole when it is idle', () => {
     const later = Date.UTC(2027, 0, 1);
     const deltas = Array.from({ length: 301 }, () => say.delta('a', piece));
     const { state } = foldRun([say.text('a'), ...deltas]);

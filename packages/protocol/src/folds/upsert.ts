@@ -37,8 +37,8 @@ export function startUpsertFold(config: Partial<UpsertFoldConfig> = {}): UpsertF
 
 /**
  * Returns the state after one event, and the outputs. `now` is in ms, on any clock that is never adjusted (`onEpoch`).
- * A duplicate or older event, and any event after the terminal event, changes nothing and emits nothing. `response` is
- * the Response after the event: callers with folds for several kinds of readers compute it once.
+ * A duplicate event, an older event, and any event after the terminal event change nothing and emit nothing. `response`
+ * is the Response after the event: callers with folds for several kinds of readers compute it once.
  */
 export function foldUpsert(
   state: UpsertFoldState,
@@ -85,7 +85,7 @@ export function destroyUpsertFold(
   return endTurn({ state: ended, before: state.response, head, timestamp, now, epoch });
 }
 
-/** The time at which `flushIdle` has something to emit, on the clock of `now`; undefined if nothing is buffered. */
+/** The time at which `flushIdle` must be called next, on the clock of `now`; undefined if nothing is buffered. */
 export function nextFlushAt(state: UpsertFoldState): number | undefined {
   const times = state.flushes.values();
   return times.length > 0 ? times.reduce((soonest, time) => Math.min(soonest, time)) : undefined;
@@ -102,7 +102,7 @@ export function flushIdle(state: UpsertFoldState, now: number): FoldResult {
   );
 }
 
-/** Emits all buffered text, for readers whose fold ends here although the turn continues. */
+/** Emits all buffered text, for readers whose fold ends here while the turn continues. */
 export function flushAll(state: UpsertFoldState, now: number): FoldResult {
   const buffered = state.flushes.keys().flatMap((id) => state.open.get(id) ?? []);
   return show(state, buffered, now);

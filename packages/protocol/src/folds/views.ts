@@ -1,4 +1,4 @@
-/** The views of a turn: one per item, except that a call and its answer are one view under the call's id. */
+/** The views of a turn: one for each item, but only one for a call and its answer, with the call's id. */
 import type { ErrorObject, OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
 import { hasContent } from './item-text.ts';
@@ -10,7 +10,7 @@ export interface View {
   readonly answer?: AnswerItem;
 }
 
-/** The progress of a view, given the status of its turn. */
+/** Returns the progress of a view in a turn with this status. */
 export type Progress =
   | { status: 'open' }
   | { status: 'complete' }

@@ -43,7 +43,7 @@ test.each<[FormContent, string]>([
   expect(formProblem(form, content)).toBe(problem);
 });
 
-test('a required field may have the name of an Object property', () => {
+test('a required field may have the same name as a property of every object (`constructor`)', () => {
   const odd: Form = { properties: { constructor: { type: 'string' } }, required: ['constructor'] };
   expect(formProblem(odd, {})).toBe('“constructor”: This has to be filled in.');
   expect(formProblem(odd, { constructor: 'x' })).toBeUndefined();

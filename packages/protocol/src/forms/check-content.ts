@@ -14,7 +14,7 @@ import {
 
 export type FormValue = FormContent[string];
 
-/** One sentence for the person who fills the form in. */
+/** A sentence about the problem, for the person who fills in the form. */
 type Problem = string;
 
 /** Returns the problem of a filled-in form, or undefined if it is valid. */
@@ -85,7 +85,7 @@ function textProblem(field: TextField, value: FormValue): Problem | undefined {
   if (field.isList) return Array.isArray(value) ? undefined : 'Give a list of texts.';
   if (typeof value !== 'string') return 'Give a text.';
   const { format, minLength = 0, maxLength = Infinity, pattern } = field;
-  // JSON Schema counts code points.
+  // JSON Schema counts lengths in code points.
   const length = Array.from(value).length;
   if (length < minLength) return `Give at least ${characters(minLength)}; these are ${length}.`;
   if (length > maxLength) return `Give at most ${characters(maxLength)}; these are ${length}.`;
@@ -117,7 +117,8 @@ const formats: Record<TextFormat, { fits: (text: string) => boolean; problem: Pr
 };
 
 /**
- * The most steps of a match: about 10 ms. The agent checks slower patterns itself, since a pattern may never finish.
+ * The most steps of a match, which take about 10 ms. The agent checks texts with slower patterns itself, because such a
+ * pattern may never finish.
  */
 const mostSteps = 1e6;
 /**

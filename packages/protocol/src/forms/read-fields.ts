@@ -1,4 +1,4 @@
-/** A form's fields, in the shape that the page and the terminal render. */
+/** A form's fields, in the form in which the page and the terminal show them. */
 import type { Form, FormField } from '../content.ts';
 
 export interface FieldChoice {
@@ -10,10 +10,10 @@ export interface FieldChoice {
 }
 
 interface FieldBase {
-  /** The property's name in the answer. */
+  /** The name of the field in the answer. */
   name: string;
   title: string;
-  /** A short title of the question. */
+  /** A short title for the question. */
   header?: string;
   description?: string;
   isRequired: boolean;
@@ -27,11 +27,11 @@ export interface TextField extends FieldBase {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
-  /** Whether the answer is hidden while it is typed, and masked wherever it is stored. */
+  /** Whether the answer is hidden while the person types it, and is masked wherever it is stored. */
   isSecret?: true;
   /** Whether the answer is a list of texts. */
   isList?: true;
-  /** Whether only the agent knows the field's type. */
+  /** Whether the field's type is known only to the agent. */
   isUnknown?: true;
 }
 export interface NumberField extends FieldBase {
@@ -68,7 +68,7 @@ export type FieldValue = Field['initial'];
 const formats = ['email', 'uri', 'date', 'date-time'] as const;
 export type TextFormat = (typeof formats)[number];
 
-/** Returns the fields of a form in the form's order. A field of unknown type becomes a text field. */
+/** Returns the fields of a form in the form's order. A field whose type is not known becomes a text field. */
 export function readFields(form: Form | undefined): Field[] {
   if (form === undefined) return [];
   const required = new Set(form.required ?? []);

@@ -44,11 +44,12 @@ export function runSteps<T>(steps: Steps<T>): T {
 /** Finds secrets in texts, by the rules and by a list of known secrets. Pure. */
 export class SecretFinder {
   readonly #known: readonly string[];
-  /** The characters read in the current step. */
+  /** The number of characters read in the current step. */
   #read = 0;
 
   /**
-   * @param known - Secrets to find anywhere; those shorter than 8 characters are ignored, since they could be words.
+   * @param known - Secrets to find anywhere; secrets with less than 8 characters are ignored, because they could be
+   *   words.
    */
   constructor(known: readonly string[] = []) {
     const written = known.filter(({ length }) => length >= 8);
@@ -56,7 +57,9 @@ export class SecretFinder {
     this.#known = [...new Set([...written, ...inJson])].toSorted((a, b) => b.length - a.length);
   }
 
-  /** Yields the secrets in order, without overlaps: overlapping finds of several rules are one secret. */
+  /**
+   * Yields the secrets in their order, without overlaps: if several rules find overlapping parts, they are one secret.
+   */
   *find(text: string): Steps<FoundSecret[]> {
     const found: FoundSecret[] = [];
     for (const secret of this.#known) {
@@ -113,8 +116,8 @@ function* knownIn(text: string, secret: string): Generator<FoundSecret> {
 }
 
 /**
- * The most repetitions in a pattern: each uses stack space, and a few million use all of it. A longer match ends at the
- * end of its word.
+ * The most repetitions in a pattern, because each uses stack space, and a few million use all of it. A match that
+ * reaches the limit is extended to the end of its word.
  */
 const maxScanned = 100_000;
 
@@ -147,7 +150,7 @@ function endOfWord(text: string, from: number): number {
 }
 
 /**
- * Yields secrets in quotes on one line, of any length, and undefined for an opening without a secret. Takes linear
+ * Yields secrets in quotes on one line, of any length; yields undefined for an opening without a secret. Takes linear
  * time: after an opening whose closing quote is missing, no further opening with the same quote can follow on the line,
  * since that opening's quote would be the closing one.
  */

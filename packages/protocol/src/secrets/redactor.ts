@@ -13,14 +13,14 @@ export interface ReplacedBlob {
   size: number;
 }
 
-/** One item's text while it is open. */
+/** The text of one item while the item is open. */
 interface GrowingItem {
   hasStarted: boolean;
   /** `at` is the index of the piece's event in the run. */
   pieces: { at: number; text: string }[];
 }
 
-/** Fields with ids and types: readers need them unchanged. */
+/** Fields with ids and types, which are not redacted because readers need them. */
 const structure = new Set([
   'type',
   'id',
@@ -58,7 +58,7 @@ const foreign = new Set(['raw', 'details', 'form', 'content']);
 /** The cost of one field without its text, as the number of characters that a pattern reads in the same time. */
 const fieldCost = 500;
 
-/** Removes secrets. Each method named `…InSteps` does the same as the method without the suffix, in steps. */
+/** Removes secrets. Each method `…InSteps` does the work of the method without this suffix, but in steps. */
 export class Redactor {
   readonly #finder: SecretFinder;
   readonly #blobs: ReadonlyMap<string, ReplacedBlob>;
@@ -75,7 +75,7 @@ export class Redactor {
     this.#blobs = blobs;
   }
 
-  /** How many secrets each rule has removed from runs and other values. */
+  /** For each rule, the number of secrets that it has removed from runs and other values. */
   get counts(): Record<string, number> {
     return Object.fromEntries([...this.#counts].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -95,8 +95,8 @@ export class Redactor {
   }
 
   /**
-   * A run's events. The texts of each item are searched as one text, since an event may end inside a secret. The event
-   * in which a secret begins gets the mark; later events lose the secret's remaining characters.
+   * A run's events. The texts of all events of an item are searched as one text, because an event may end inside a
+   * secret. The event in which a secret begins gets the mark; later events lose the secret's remaining characters.
    */
   events(events: readonly StreamEvent[]): StreamEvent[] {
     return runSteps(this.eventsInSteps(events));
@@ -140,7 +140,7 @@ export class Redactor {
     return { ...redacted, [startTextField(redacted)]: text };
   }
 
-  /** The new texts of events that begin or grow an item's text, by the events' indexes. */
+  /** The new texts of the events that begin or extend an item's text, by the indexes of the events. */
   *#growingTexts(events: readonly StreamEvent[]): Steps<Map<number, string>> {
     const texts = new Map<number, string>();
     const open = new Map<string, GrowingItem>();
@@ -250,7 +250,7 @@ function startTextField(payload: ItemStartPayload): 'arguments' | 'code' | 'init
   return 'initialContent';
 }
 
-/** The text with which an event begins or grows an item; undefined if the event ends the item. */
+/** The text with which an event begins or extends an item; undefined if the event ends the item. */
 function eventText(payload: Extract<EventPayload, { itemId: string }>): string | undefined {
   if (payload.type === 'item_delta') {
     return (payload.patch?.arguments ?? '') + payload.deltaContent;

@@ -8,7 +8,7 @@
 interface SecretRule {
   /** The rule's name in the mark that replaces the secret. */
   readonly id: string;
-  /** The kind of secret, for people. */
+  /** A description of the kind of secret, for people. */
   readonly what: string;
   /** The secret is the match's group `secret`, or the whole match if the pattern has no such group. */
   readonly patterns: readonly RegExp[];
@@ -19,7 +19,7 @@ interface SecretRule {
   readonly openings?: readonly RegExp[];
 }
 
-/** Ends of setting names whose values are secrets. */
+/** The ends of the names of settings whose values are secrets. */
 const secretName = String.raw`(?:api_?key|access_?key|secret_?key|private_?key|[_-](?:key|pass|pwd|auth)|token|secret|password|passwd|passphrase|credentials?)`;
 /** Excludes values that refer to a secret or are already masked: `$TOKEN`, `<token>`, `***`. */
 const noReference = String.raw`(?![$<%*{(\[]|process\.env|os\.environ|(?:true|false|null|none|undefined)\b)`;
@@ -29,7 +29,7 @@ const is = String.raw`\s{0,3}(?::|=>?)\s{0,3}`;
 const secretHeader = String.raw`(?<![A-Za-z0-9])(?:proxy-)?authorization`;
 const tokenHeader = String.raw`(?<![A-Za-z0-9])(?:x-[a-z]{1,20}-(?:api-)?(?:key|token)|x-api-key|api-key|private-token)`;
 
-/** If several rules find the same secret, the earlier rule names it. */
+/** If several rules find the same secret, the mark names the first of these rules. */
 export const secretRules: readonly SecretRule[] = [
   {
     id: 'private-key',
@@ -159,13 +159,13 @@ export const secretRules: readonly SecretRule[] = [
   },
 ];
 
-/** The rule of known secrets. It has no pattern. */
+/** The rule for known secrets. It has no pattern. */
 export const knownSecretRule = {
   id: 'known',
   what: 'the exporting server’s own token and passwords, and the values of its environment and configuration whose names mark secrets',
 } as const;
 
-/** Whether a name marks its value as a secret. */
+/** Whether a field with this name has a secret as its value. */
 export function isSecretName(name: string): boolean {
   return wholeName.test(name);
 }

@@ -89,7 +89,7 @@ test.each([
   expect(new Redactor([]).text(harmless)).toBe(harmless);
 });
 
-test('another start of a key ends the search for a digit', () => {
+test('the search for a digit ends where another key begins', () => {
   const words = 'sk-a-sk-folding-cube-animation';
   expect(new Redactor([]).text(`${words}-sk-a1b2c3d4e5f6g7h8i9j0`)).toBe(
     `${words}-[secret: openai-key]`,
@@ -115,13 +115,13 @@ test('JSON with a secret in any of its values stays JSON', () => {
   }
 });
 
-/** A text in pieces, cut at any places. */
+/** A text, cut into pieces at arbitrary places. */
 const cut = (whole: string, places: readonly number[]): string[] => {
   const ends = [...new Set([...places, 0, whole.length])].toSorted((a, b) => a - b);
   return ends.slice(1).map((end, index) => whole.slice(ends[index], end));
 };
 
-test('a secret that is split between deltas of an item is in no prefix of its run', () => {
+test('if a secret is split between deltas of an item, no prefix of the run contains it', () => {
   const places = fc.array(fc.nat({ max: 400 }), { maxLength: 8 });
   const one = fc.constantFrom(...plantedSecrets);
   fc.assert(
@@ -154,7 +154,7 @@ test('a secret that is split between deltas of an item is in no prefix of its ru
   );
 });
 
-test('folding the redacted events of any run gives its Response, redacted', () => {
+test('folding the redacted events of any run gives the redacted Response', () => {
   const known = ['ünï', 'word word word', 'lorem ipsum dolor'];
   fc.assert(
     fc.property(eventScripts(), (events) => {
@@ -240,7 +240,7 @@ test.each<[field: string, begin: EventPayload]>([
   expect(new Redactor([]).events(redacted)).toEqual(redacted);
 });
 
-test('text of another item, or of the same item after its end or new start, is a separate text', () => {
+test('the text of another item, or of the same item after its end or a new start, is searched separately', () => {
   const begin: EventPayload = {
     type: 'item_start',
     itemId: 'i',
@@ -286,7 +286,7 @@ test('a secret may end with a piece, and another may begin with the next piece',
   ]);
 });
 
-test('each secret of a run is counted once, by its rule, although its events repeat it', () => {
+test('each secret of a run is counted only once, by its rule, although the events repeat it', () => {
   const redactor = new Redactor([]);
   const events = runOf([start, messageDone('m', `${whole} npm_${'a1'.repeat(20)}`), completed]);
   redactor.response(fold(events));

@@ -1,4 +1,4 @@
-/** Spans as a request of OTLP over HTTP, in JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). */
+/** Converts spans to a request of OTLP over HTTP, in JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). */
 import { type AttributeValue, schemaUrl } from './names.ts';
 import type { Span } from './run-spans.ts';
 

@@ -23,7 +23,7 @@ export class WithdrawnSpans {
   /** The items that are being withdrawn: all withdrawals of one retried call follow each other. */
   #try: Try | undefined;
 
-  /** Returns the span of a retried call when the next event shows that all its items are withdrawn. */
+  /** Returns the span of a retried call, when the next event shows that all items of the call are withdrawn. */
   take(event: StreamEvent): Span | undefined {
     const { payload } = event;
     if (payload.type === 'item_cancelled' && retryReasons.has(payload.reason)) {

@@ -48,7 +48,7 @@ const texts: fc.Arbitrary<Track> = fc
       { type: 'item_start', itemId: id, itemType, origin, initialContent, parentCallId },
       ...growth,
     ];
-    // An ended item ignores further text, and does not start again.
+    // An item that has ended ignores further text, and cannot start again.
     const late = life.late && life.ending === 'done' ? [...first.slice(0, 1), ...growth] : [];
     return [...(life.started ? first : []), ...endingOf(id, finalItem, life.ending), ...late];
   });

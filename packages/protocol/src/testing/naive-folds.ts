@@ -1,4 +1,4 @@
-/** Slow, simple versions of the folds, written independently in another way, to check the folds. */
+/** Slow, simple versions of the folds, written independently, to check the real folds. */
 import type { EventPayload, StreamEvent } from '../events.ts';
 import type { OutputItem } from '../items.ts';
 
@@ -102,7 +102,7 @@ function ofFinalItem(item: OutputItem): Partial<Naive> {
   };
 }
 
-/** Readers' final states of an ended turn, by the id of the shown item. */
+/** The final states of an ended turn, as readers have them, by the id of the shown item. */
 export function naiveViews({ status, items }: NaiveTurn): Map<string, NaiveView> {
   const views = new Map<string, NaiveView>();
   const taken = new Set<string>();

@@ -1,4 +1,4 @@
-/** Seed 001’s own schemas (appendix A.1), written down a second time as an independent check of the dialect. */
+/** Seed 001’s own schemas (appendix A.1), written a second time, to check the dialect independently. */
 import { z } from 'zod';
 
 const id = z.string().uuid();

@@ -12,26 +12,29 @@ export const messageMax = 1_000_000;
 
 /** The most folders of a session besides the project's. */
 export const directoriesMax = 20;
-/** Folders besides the project's, below the server's roots; `~` is the home folder. */
+/** Additional folders, which must lie below the server's roots; `~` is the home folder. */
 const AdditionalDirectories = z.array(z.string().min(1).max(4096)).max(directoriesMax);
 
 export const CreateSessionBody = z.object({
   cliType: z.string().min(1),
   projectDir: z.string().min(1),
   projectId: z.string().min(1).optional(),
-  /** The provider's own start options; also `configOptions` by id. */
+  /** The provider's own options for starting a session; also values of `configOptions`, by their ids. */
   options: z.record(z.string(), z.unknown()).optional(),
-  /** Servers for this session, in addition to those of the configuration; a server of the same name is replaced. */
+  /**
+   * Servers for this session, in addition to the configured servers; a server with the name of a configured one
+   * replaces it.
+   */
   mcpServers: McpServers.optional(),
-  /** Folders besides the project's in which the agent may work. */
+  /** Additional folders in which the agent may work. */
   additionalDirectories: AdditionalDirectories.optional(),
 });
 export type CreateSessionBody = z.infer<typeof CreateSessionBody>;
 
 /**
- * `mcpServers` are for this session, in addition to those of the configuration. The servers may contain secrets and are
- * not stored: the client must send them again with each load. A running agent gets them only when it is started again.
- * `additionalDirectories` are added to the session's own.
+ * `mcpServers` are servers for this session, in addition to the configured servers. The servers may contain secrets and
+ * are not stored: the client must send them again with each load. A running agent gets them only when it is started
+ * again. `additionalDirectories` are added to the session's folders.
  */
 export const LoadBody = z.object({
   mcpServers: McpServers.optional(),
@@ -40,8 +43,8 @@ export const LoadBody = z.object({
 export type LoadBody = z.infer<typeof LoadBody>;
 
 /**
- * Without a `turnId` the fork ends after the last ended turn. `sessionId` is the new session's id, chosen by the
- * client: a request that is repeated with the same id, because the answer was lost, creates only one fork.
+ * Without a `turnId`, the fork ends after the last turn that has ended. `sessionId` is the new session's id, chosen by
+ * the client: a request that is repeated with the same id, because the answer was lost, creates only one fork.
  */
 export const ForkBody = z.object({
   turnId: z.string().min(1).optional(),
@@ -74,7 +77,7 @@ export const SetupEntry = z.object({
 });
 export type SetupEntry = z.infer<typeof SetupEntry>;
 export const SessionSetup = z.object({
-  /** Version, account, folder and the like, for people; no secrets. */
+  /** Facts for people, such as version, account and folder; no secrets. */
   facts: z.array(z.object({ name: z.string(), value: z.string() })),
   /** Only the kinds of entries that the agent reports. */
   parts: z.array(z.object({ kind: SetupKind, entries: z.array(SetupEntry) })),
@@ -85,14 +88,14 @@ export const AsideBody = z.object({ question: z.string().trim().min(1).max(20_00
 export const AsideResult = z.object({ answer: z.string() });
 export type AsideResult = z.infer<typeof AsideResult>;
 
-/** Without `callId`: all calls of the running turn that can be moved to the background. */
+/** Without `callId`, all calls of the running turn that can be moved to the background are moved. */
 export const BackgroundBody = z.object({ callId: z.string().min(1).optional() });
 export type BackgroundBody = z.infer<typeof BackgroundBody>;
 
 /** The parts that a rewind restores: the files, the conversation, or both. */
 export const RewindScope = z.enum(['files', 'conversation', 'both']);
 export type RewindScope = z.infer<typeof RewindScope>;
-/** Without `scope`: the files. With `dryRun` nothing changes, and the answer shows what would change. */
+/** Without `scope`: the files. With `dryRun`, nothing is changed, and the answer has the changes that would be made. */
 export const RewindBody = z.object({
   turnId: z.string().min(1),
   scope: RewindScope.optional(),
@@ -100,7 +103,10 @@ export const RewindBody = z.object({
 });
 /** The options of a rewind, besides the turn. */
 export type RewindOptions = Omit<z.infer<typeof RewindBody>, 'turnId'>;
-/** The turns that were taken back, oldest first, and the message of the first one, to be sent again. */
+/**
+ * The turns that were taken back, oldest first, and the message of the first of them, so that the person can send it
+ * again.
+ */
 export const TakenBack = z.object({
   turnIds: z.array(z.string()),
   message: z.string(),
@@ -118,7 +124,7 @@ export const RewindResult = z.object({
   deletions: z.number(),
   /** The number of files that are not restored because links have taken their place. */
   skipped: z.number().optional(),
-  /** Absent if only the files are restored. */
+  /** Absent if the rewind restores only the files. */
   takenBack: TakenBack.optional(),
   /** Why the files were not restored, if only the conversation was taken back. */
   problem: z.string().optional(),
@@ -126,8 +132,8 @@ export const RewindResult = z.object({
 export type RewindResult = z.infer<typeof RewindResult>;
 
 /**
- * The actions on an MCP server: reconnect it, switch it on or off, or sign in to it, which the user completes in a
- * browser.
+ * The actions on an MCP server: to reconnect it, to switch it on or off, or to sign in to it (the user completes the
+ * sign-in in a browser).
  */
 export const McpAction = z.enum(['reconnect', 'on', 'off', 'sign-in']);
 export type McpAction = z.infer<typeof McpAction>;
@@ -135,9 +141,9 @@ export type McpAction = z.infer<typeof McpAction>;
 export const McpServerState = z.object({
   name: z.string(),
   state: z.enum(['connected', 'starting', 'failed', 'signed-out', 'off', 'unknown']),
-  /** Why the server has failed, in the agent's words. */
+  /** The reason why the server has failed, as the agent reports it. */
   problem: z.string().optional(),
-  /** The number of the server's tools, if it is known. */
+  /** The number of tools that the server has, if it is known. */
   tools: z.int().nonnegative().optional(),
   actions: z.array(McpAction),
 });
@@ -145,11 +151,11 @@ export type McpServerState = z.infer<typeof McpServerState>;
 export const McpServersResult = z.object({ servers: z.array(McpServerState) });
 export type McpServersResult = z.infer<typeof McpServersResult>;
 export const McpActionBody = z.object({ action: McpAction });
-/** `url` is the page on which the user signs in. */
+/** `url` is the page on which the user can sign in. */
 export const McpActionResult = z.object({ url: z.url({ protocol: /^https?$/ }).optional() });
 export type McpActionResult = z.infer<typeof McpActionResult>;
 
-/** The answer to create, load and fork. */
+/** The answer of the operations create, load and fork. */
 export const SessionHandle = z.object({ sessionId: z.string(), cliType: z.string() });
 export type SessionHandle = z.infer<typeof SessionHandle>;
 
@@ -184,7 +190,7 @@ export const SendBody = z
     runCommand: z.boolean().optional(),
   })
   .refine(hasContent, emptyMessageProblem);
-/** Without `blocks` the attachments stay as they are; `runCommand` as for `send`. */
+/** Without `blocks`, the attachments do not change; for `runCommand` see `send`. */
 export const QueuedBody = z.object({
   message: MessageText,
   blocks: Blocks.optional(),
@@ -211,7 +217,7 @@ export const SteerBody = z
 export const SteerResult = z.object({ turnId: z.string() });
 export type SteerResult = z.infer<typeof SteerResult>;
 
-/** The turn to end, by its id in Liminal or by the agent's own id; no other turn is ended. */
+/** The turn to end: its id in Liminal, or the agent's own id. If another turn runs, nothing is ended. */
 export const NotifyBody = z.object({
   turnId: z.string().min(1).optional(),
   agentTurnId: z.string().min(1).optional(),
@@ -221,9 +227,12 @@ export type NotifyBody = z.infer<typeof NotifyBody>;
 export const NotifyResult = z.object({ turnId: z.string() });
 export type NotifyResult = z.infer<typeof NotifyResult>;
 
-/** `before`: the queued message that the moved message goes before; without it, the moved message goes last. */
+/**
+ * `before`: the id of the queued message before which the moved message is put; without it, the moved message becomes
+ * the last.
+ */
 export const QueuePlaceBody = z.object({ before: z.string().min(1).optional() });
-/** `steered`: the agent has the message in the running turn; otherwise the message is next in the queue. */
+/** `steered`: whether the agent got the message in the running turn; otherwise the message is the next in the queue. */
 export const SendNowResult = z.object({ turnId: z.string(), steered: z.boolean() });
 export type SendNowResult = z.infer<typeof SendNowResult>;
 
@@ -250,7 +259,7 @@ export const ApprovalAnswerBody = z.object({
   optionId: z.string().min(1),
   /** The filled-in form, if the request has one. */
   content: FormContent.optional(),
-  /** The reason; only for an option that `takesNote`. */
+  /** The person's reason; only allowed for an option with `takesNote`. */
   note: z.string().max(10_000).optional(),
 });
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswerBody>;
@@ -294,11 +303,11 @@ export const SearchResult = z.object({
           type: ItemType,
           /** Whether the item's turn was taken back: the agent no longer knows it. */
           takenBack: z.boolean().optional(),
-          /** For an output or a permission request: the call that it belongs to and is shown with. */
+          /** For an output or a permission request, the call with which it is shown. */
           callId: z.string().optional(),
         })
         .optional(),
-      /** A piece of the text around the hit, on one line. */
+      /** A piece of the text around the hit; its line ends are removed. */
       snippet: z.string(),
     }),
   ),
@@ -315,7 +324,7 @@ export type FoldersResult = z.infer<typeof FoldersResult>;
 export const FilesResult = z.object({
   files: z.array(
     z.object({
-      /** Relative to the project folder, with forward slashes; a folder's path ends with a slash. */
+      /** The path relative to the project folder, with forward slashes; a folder's path ends with a slash. */
       path: z.string(),
       name: z.string(),
     }),
@@ -334,7 +343,10 @@ const file = {
   modifiedAt: z.string(),
 };
 
-/** A file of a session's project to show: its text, or an image in base64; for other files only their size and time. */
+/**
+ * A file of a session's project, for viewing: its text, or an image in base64; of other files, only the size and the
+ * time.
+ */
 export const FileResult = z.discriminatedUnion('kind', [
   /** `isCut`: the file is longer than 2 MiB, and the text is only its start. */
   z.object({ kind: z.literal('text'), ...file, text: z.string(), isCut: z.boolean() }),
@@ -343,7 +355,7 @@ export const FileResult = z.discriminatedUnion('kind', [
 ]);
 export type FileResult = z.infer<typeof FileResult>;
 
-/** A part of a file that changes, with up to three unchanged lines around. */
+/** A changed part of a file, with up to three unchanged lines before and after it. */
 export const DiffHunk = z.object({
   /** The number of the hunk's first line on each side, from 1. */
   oldStart: z.number(),
@@ -356,7 +368,7 @@ export const DiffHunk = z.object({
 });
 export type DiffHunk = z.infer<typeof DiffHunk>;
 
-/** Why the content of a changed file is not shown. */
+/** The reason why the content of a changed file is not shown. */
 export const Unshown = z.enum([
   /** The old or the new content is not text. */
   'binary',
@@ -380,7 +392,7 @@ export const Unshown = z.enum([
 ]);
 export type Unshown = z.infer<typeof Unshown>;
 
-/** A file that differs from the last commit. Paths are relative to the work tree's top, with forward slashes. */
+/** A file that differs from the last commit. Paths are relative to the top of the work tree, with forward slashes. */
 export const ChangedFile = z.object({
   path: z.string(),
   change: z.enum(['added', 'modified', 'deleted', 'renamed', 'untracked']),
@@ -400,11 +412,11 @@ export const ChangedFile = z.object({
 });
 export type ChangedFile = z.infer<typeof ChangedFile>;
 
-/** How a session's work tree differs from its last commit. */
+/** The differences between a session's work tree and its last commit. */
 export const SessionDiff = z.object({
   /** The real path of the work tree's top. */
   root: z.string(),
-  /** The id of the last commit; absent before the first one. */
+  /** The id of the last commit; absent if there is no commit. */
   commit: z.string().optional(),
   /** Absent if `HEAD` is detached (not on a branch). */
   branch: z.string().optional(),

@@ -100,7 +100,10 @@ export function acpAgent(options: AcpAgentOptions): AgentApp {
     });
 }
 
-/** How long opening a session waits for the agent's settings, in ms: clients show only settings of the response. */
+/**
+ * The time for which opening a session waits for the agent's settings, in ms, because clients show only the settings in
+ * the response.
+ */
 const settingsMs = 3_000;
 
 interface Attached {
@@ -108,7 +111,7 @@ interface Attached {
   paths: ProjectPaths;
 }
 
-/** The sessions that one client has open. */
+/** The sessions that the client has open, by id. */
 class AcpClient {
   context: AgentContext | undefined;
   readonly #options: AcpAgentOptions;
@@ -188,7 +191,7 @@ class AcpClient {
 
   async list(cwd: string | null | undefined) {
     const { runtime, cliType } = this.#options;
-    // Sessions store the real path of their folder.
+    // A session stores the real path of its folder.
     const folder = cwd == null ? undefined : await realpath(cwd).catch(() => cwd);
     const projects = await runtime.listProjects();
     const sessions = projects
@@ -256,7 +259,7 @@ class AcpClient {
     const client = this.context;
     if (client === undefined) throw badParams('Send initialize first.');
     const { projectDir } = (await runtime.info(sessionId)).session;
-    // Detach if the client closed in the meantime.
+    // If the client has closed the connection in the meantime, the session is detached.
     if (this.#hasLeft) throw badParams('The connection has ended.');
     const paths = { sessionId, cwd, projectDir };
     const capabilities = this.#capabilities;
@@ -282,7 +285,7 @@ class AcpClient {
   }
 }
 
-/** The MCP servers and folders that a client names for its session. Throws a RequestError. */
+/** Checks and returns the MCP servers and folders that a client names for its session. Throws a RequestError. */
 function resourcesIn({ mcpServers, additionalDirectories = [] }: RequestedResources) {
   for (const folder of additionalDirectories) checkFolder(folder, 'additionalDirectories');
   return { mcpServers: namedMcpServers(mcpServers), additionalDirectories };

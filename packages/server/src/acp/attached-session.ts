@@ -53,12 +53,12 @@ type OwnTurns = Map<string, OwnTurn>;
  */
 type UpdateScope = 'all' | 'history' | 'questions';
 
-/** Turns per page when a loaded session is read. */
+/** The number of turns per page when a loaded session is read. */
 const pageSize = 200;
 
 /**
- * One client's subscription to a session: sends the session's runs one after another and each event once. A slow client
- * does not slow anything else down: events that it missed are read from the log or from history.
+ * One client's subscription to a session. Sends the session's runs one after another, and each event only once. A slow
+ * client does not slow anything else down: events that it missed are read from the log or from history.
  */
 export class AttachedSession {
   readonly #options: AttachedSessionOptions;
@@ -90,8 +90,8 @@ export class AttachedSession {
   }
 
   /**
-   * Subscribes to the session from now on, or from its beginning with `replay`. Resolves when all updates up to now
-   * have been sent. Rejects if the session does not exist.
+   * Subscribes to the session: from now on, or with `replay` from the session's beginning. Resolves when all updates up
+   * to now have been sent. Rejects if the session does not exist.
    */
   async attach({ replay }: { replay: boolean }): Promise<void> {
     const { runtime, sessionId } = this.#options;
@@ -178,7 +178,10 @@ export class AttachedSession {
     }
   }
 
-  /** Stops the client's own prompts, including those just sent; without any, stops the running turn. */
+  /**
+   * Stops the client's own prompts, including those that were just sent; if the client has none, stops the running
+   * turn.
+   */
   async cancel(): Promise<void> {
     const waiting = [...this.#own.keys()];
     for (const turnId of waiting.toReversed()) await this.#stop(turnId);
@@ -200,7 +203,7 @@ export class AttachedSession {
     for (const { ended } of this.handOver().values()) ended.resolve(cancelled);
   }
 
-  /** Detaches the client because it opens the session again. Returns the client's prompts for the new attachment. */
+  /** Detaches the client, because it opens the session again. Returns the client's prompts for the new attachment. */
   handOver(): OwnTurns {
     this.#left.abort();
     this.#detach?.();
@@ -255,7 +258,7 @@ export class AttachedSession {
     if (own) own.hasEnded = true;
   }
 
-  /** The heads of older turns, oldest first. */
+  /** Reads the heads of older turns, oldest first. */
   async #older(newestPage: HistoryMessage): Promise<TurnSummary[]> {
     const { runtime, sessionId } = this.#options;
     const older: TurnSummary[][] = [];

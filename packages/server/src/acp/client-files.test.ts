@@ -13,7 +13,10 @@ interface Call {
   options: { cancellationSignal?: AbortSignal; stopWaitingOnCancel?: boolean } | undefined;
 }
 
-/** A client that names the project `/link` instead of `/real`; its requests are recorded, and answered by `answer`. */
+/**
+ * A client that calls the project's folder `/link` instead of `/real`. Its requests are recorded, and `answer` answers
+ * them.
+ */
 function place(capabilities: ClientCapabilities, answer: (call: Call) => unknown = () => ({})) {
   const calls: Call[] = [];
   const request = async (method: string, params: unknown, options?: Call['options']) => {
@@ -43,7 +46,7 @@ test.each<[string, ClientCapabilities, string[]]>([
   expect(Object.keys(clientFiles(place(capabilities).attached))).toEqual(names);
 });
 
-test('a whole file or a part is read by the client’s own path', async () => {
+test('a whole file or a part of it is read under the client’s own path', async () => {
   const { attached, calls } = place({ fs: { readTextFile: true } }, () => ({ content: 'text' }));
   const { readText } = clientFiles(attached);
   expect(await readText?.('/real/a.txt', {}, signal)).toBe('text');
@@ -59,7 +62,7 @@ test('a whole file or a part is read by the client’s own path', async () => {
   ]);
 });
 
-test('a file is written by the client’s own path', async () => {
+test('a file is written under the client’s own path', async () => {
   const { attached, calls } = place({ fs: { writeTextFile: true } });
   await clientFiles(attached).writeText?.('/real/a.txt', 'text', signal);
   expect(calls).toEqual([

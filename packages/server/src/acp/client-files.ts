@@ -16,7 +16,7 @@ export interface ClientSession extends ProjectPaths {
   sessionId: string;
 }
 
-/** Request options: stop waiting for the response when the signal aborts. */
+/** Options for a request, with which waiting for the response stops when the signal aborts. */
 export const until = (signal: AbortSignal) => ({
   cancellationSignal: signal,
   stopWaitingOnCancel: true,

@@ -7,7 +7,9 @@ export interface ProjectPaths {
   projectDir: string;
 }
 
-/** Returns the client's path: absolute, as ACP requires. An agent's `path` may be relative to the project. */
+/**
+ * Returns the client's path for a file; absolute, as ACP requires. An agent's `path` may be relative to the project.
+ */
 export function clientPath({ cwd, projectDir }: ProjectPaths, path: string): string {
   const absolutePath = resolve(projectDir, path);
   const inside = relative(projectDir, absolutePath);
@@ -17,7 +19,7 @@ export function clientPath({ cwd, projectDir }: ProjectPaths, path: string): str
 
 type CallPaths = Pick<Acp.ToolCallUpdate, 'locations' | 'content'>;
 
-/** Rewrites a tool call's paths to the client's own. */
+/** Replaces the paths in a tool call by the client's own paths. */
 export function withClientPaths<Call extends CallPaths>(call: Call, paths: ProjectPaths): Call {
   const { locations, content } = call;
   return {

@@ -21,7 +21,7 @@ interface HttpConnection {
   idle?: NodeJS.Timeout;
 }
 
-/** The header that names a connection in every request after its first. */
+/** The header with which every request except the first names its connection. */
 const idHeader = 'acp-connection-id';
 
 /**
@@ -40,8 +40,8 @@ export class HttpConnections {
   }
 
   /**
-   * The agent type of the connection that a request names. `''` if the caller has no such connection, so that the
-   * request is rejected as unknown. Undefined if the request names no connection: a request that opens a connection
+   * Returns the agent type of the connection that a request names. `''` if the caller has no such connection, so that
+   * the request is rejected as unknown. Undefined if the request names no connection: a request that opens a connection
    * must name an agent type.
    */
   typeIn(request: FastifyRequest): string | undefined {

@@ -3,7 +3,7 @@ import { type McpServer, McpServers } from '@liminal/protocol';
 import { z } from 'zod';
 import { badParams } from './errors.ts';
 
-/** The longest name that all agents accept. */
+/** The length of the longest name that all agents accept. */
 const maxName = 64;
 
 /**

@@ -58,7 +58,7 @@ test('SAFE: a form that only a permanent option allows is not sent as a form', a
   });
 });
 
-test('SAFE: an editor without forms can only reject a form, and cannot send an empty one', async () => {
+test('SAFE: an editor that cannot show forms can only reject a form, but not send an empty one', async () => {
   const kinds = 'allow_once allow_always reject_once reject_always';
   expect(await fillIn(kinds, 'accept', false)).toEqual({
     asked: ['session/request_permission'],

@@ -16,7 +16,7 @@ export interface QuestionsOptions {
   capabilities: ClientCapabilities;
   runtime: Pick<Runtime, 'answerApproval'>;
   sessionId: string;
-  /** Reports an answer that does not count: another client was first, or the answer is invalid. */
+  /** Reports that an answer does not count, because another client was first or the answer is invalid. */
   onProblem: (error: unknown) => void;
 }
 
@@ -44,7 +44,7 @@ export class Questions {
       .finally(() => this.#open.delete(approvalId));
   }
 
-  /** Closes the client's dialog: the question was answered or withdrawn. */
+  /** Closes the client's dialog, because the question was answered or withdrawn. */
   closeDialog(approvalId: string): void {
     this.#open.get(approvalId)?.abort();
   }

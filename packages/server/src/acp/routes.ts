@@ -55,10 +55,10 @@ export async function acpRoutes(app: App, options: AcpRoutesOptions): Promise<vo
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
-  /** Switches an upgrade request's connection to ACP, by WebSocket or by lines. */
+  /** Upgrades a request's connection to ACP, by WebSocket or with one message per line. */
   const upgrade = (request: FastifyRequest, reply: FastifyReply, cliType: string): void => {
     const { socket } = request.raw;
-    // The client may have left during the lookup of its agent type.
+    // The client may have disconnected while its agent type was looked up.
     if (socket.destroyed) return void reply.hijack();
     const leave = connections.enter('websocket');
     upgraded.add(socket);
@@ -129,7 +129,7 @@ class AcpAgents {
     return Query.safeParse(request.query).data?.agent !== undefined;
   }
 
-  /** The agent type that the query names. Throws `INVALID_REQUEST`. */
+  /** Returns the agent type that the query names. Throws `INVALID_REQUEST`. */
   async typeIn(request: FastifyRequest): Promise<string> {
     const cliType = Query.safeParse(request.query).data?.agent;
     const agents = await this.#options.runtime.listAgents();

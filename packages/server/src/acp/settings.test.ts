@@ -51,7 +51,7 @@ test('FR-039-01: options are sent with their choices, in groups if there are any
   ]);
 });
 
-test('FR-039-01: the mode is also sent in the form for clients without options', () => {
+test('FR-039-01: the mode is also sent in the old form, for clients without config options', () => {
   expect(settingsOf([model, mode]).modes).toEqual({
     currentModeId: 'ask',
     availableModes: [

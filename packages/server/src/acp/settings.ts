@@ -43,7 +43,7 @@ function optionOf(option: ConfigOption): Acp.SessionConfigOption {
   };
 }
 
-/** If one choice has a group, all choices are grouped; those without a group go into a group without a name. */
+/** If one choice has a group, all choices are sent in groups; choices without a group are in a group without a name. */
 function choicesOf({ options }: ConfigOption): Acp.SessionConfigSelectOptions {
   const choices = options.map(({ value, name, description, group = '' }) => ({
     group,

@@ -63,6 +63,6 @@ function resourceOf(
   return { type: 'resource', resource: { uri, ...(mimeType != null && { mimeType }), ...content } };
 }
 
-/** The name itself if it is a URL, else an `attachment:` URI with the name. */
+/** Returns the name itself if it is a URL, otherwise an `attachment:` URI that contains the name. */
 const addressOf = (name: string): string =>
   URL.canParse(name) ? name : `attachment:///${encodeURIComponent(name)}`;

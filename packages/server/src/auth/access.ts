@@ -19,7 +19,7 @@ export type UpgradeProtocol = (typeof upgradeProtocols)[number];
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
-    /** The protocols that the route's connections can change to; none by default. */
+    /** The protocols to which the route's connections can be upgraded; none by default. */
     upgrades?: readonly UpgradeProtocol[];
   }
   interface FastifyInstance {
@@ -35,13 +35,13 @@ export interface GuardedRoute {
   upgrades: readonly UpgradeProtocol[];
 }
 
-/** Returns the access of the request's route; `page` for unknown addresses. */
+/** Returns the access that the request's route requires; `page` for unknown addresses. */
 export function accessOf(request: FastifyRequest): Access {
   if (request.is404) return 'page';
   return request.routeOptions.config.access ?? 'signed-in';
 }
 
-/** The protocol that the request asks its connection to change to. */
+/** The protocol to which the request asks to upgrade its connection. */
 export function upgradeOf({ headers }: Pick<FastifyRequest, 'headers'>) {
   const asked = headers.upgrade?.toLowerCase();
   return upgradeProtocols.find((protocol) => protocol === asked);
@@ -54,7 +54,7 @@ export function takesUpgrade(request: FastifyRequest): boolean {
   return request.routeOptions.config.upgrades?.includes(protocol) ?? false;
 }
 
-/** Lists the routes that are added from now on in `guardedRoutes`. */
+/** Collects every route that is added after this call in `guardedRoutes`. */
 export function listRoutes(app: FastifyInstance): void {
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));

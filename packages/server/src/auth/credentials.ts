@@ -9,29 +9,29 @@ export interface Device {
 }
 
 /**
- * Remembers the signed-out browsers; signed-in browsers are not stored. If `add` or `addAll` throws, the sign-out is in
- * effect but could not be stored.
+ * The signed-out browsers; signed-in browsers are not stored. If `add` or `addAll` throws, the sign-out is in effect
+ * but could not be stored.
  */
 export interface SignedOut {
   /** Increases each time that every browser is signed out: sign-ins of earlier generations are invalid. */
   readonly generation: number;
   has(deviceId: string): boolean;
   add(deviceId: string): void;
-  /** Signs out every browser that has signed in so far. */
+  /** Signs out every browser that was signed in before this call. */
   addAll(): void;
   /** Calls the listener after each change. */
   watch(listener: () => void): void;
 }
 
-/** Checks the proofs of requests. */
+/** Checks the credentials of requests. */
 export interface Credentials {
   isToken(candidate: string): boolean;
-  /** A code for a link that signs in one browser, once. */
+  /** Makes a code for a link that signs in one browser, once. */
   newCode(): string;
-  /** Uses a link: it is valid (`in`), was used before (`used`), or is unknown. */
+  /** Uses a sign-in link: the link was valid (`in`), was used before (`used`), or is unknown. */
   takeLink(candidate: string): 'in' | 'used' | 'unknown';
   newDevice(): Device;
-  /** The id of a cookie's browser, if the browser is signed in. */
+  /** Returns the id of the browser in a cookie, if that browser is signed in. */
   deviceOf(cookie: string): string | undefined;
   isKeyOf(deviceId: string, candidate: string): boolean;
   readonly signedOut: SignedOut;
@@ -99,7 +99,7 @@ function addBounded(hashes: Set<string>, hash: string): void {
   if (hashes.size > maxCodes && oldest !== undefined) hashes.delete(oldest);
 }
 
-/** Remembers sign-outs until the server stops. */
+/** Stores sign-outs in memory, until the server stops. */
 function signedOutInMemory(): SignedOut {
   const out = new Set<string>();
   const listeners: (() => void)[] = [];

@@ -12,7 +12,7 @@ import { originProblem } from './origin.ts';
 
 export interface GuardOptions extends HostOptions {
   credentials: Credentials;
-  /** Other origins whose pages may send requests, as a browser writes them: `https://name`. */
+  /** Other origins whose pages may send requests; in the form of the Origin header: `https://name`. */
   allowedOrigins: readonly string[];
 }
 
@@ -98,7 +98,7 @@ function checkUpgrade(request: FastifyRequest): void {
   );
 }
 
-/** Ends the request, or its upgraded connection, when its browser is signed out. */
+/** Ends the request, or its upgraded connection, when the request's browser is signed out. */
 function enter(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -135,8 +135,8 @@ export function clearDevice(request: FastifyRequest, reply: FastifyReply): void 
 }
 
 /**
- * The signed-in browser of a request's cookie. Programs on other ports of the host can add cookies of the same name, so
- * one valid cookie is enough.
+ * Returns the id of the signed-in browser in a request's cookie. Programs on other ports of the host can add cookies of
+ * the same name, so one valid cookie is enough.
  */
 export function deviceIn(request: FastifyRequest, credentials: Credentials): string | undefined {
   const prefix = `${cookieName(request)}=`;
@@ -167,7 +167,7 @@ function hasToken({ headers }: FastifyRequest, credentials: Credentials): boolea
   return token !== undefined && credentials.isToken(token);
 }
 
-/** Cookies do not distinguish ports, so two servers on one machine need two names. */
+/** Cookies do not distinguish ports, so two servers on one machine need two cookie names. */
 function cookieName(request: FastifyRequest): string {
   return `liminal_${localPort(request)}`;
 }
@@ -177,8 +177,8 @@ function isReading({ method }: FastifyRequest): boolean {
 }
 
 /**
- * Uses the link in the request's address, if it has one. Only a page that a person opens uses up a link: not the
- * preview of a link in a chat (HEAD), a page's fetch, or a browser's prefetch.
+ * Uses the link in the request's address, if it has one. A link is used up only by a page that a person opens: not by
+ * the preview of a link in a chat (HEAD), a page's fetch, or a browser's prefetch.
  */
 function takeLink(request: FastifyRequest, credentials: Credentials) {
   const { path, secret } = splitLink(request.url);
@@ -188,7 +188,10 @@ function takeLink(request: FastifyRequest, credentials: Credentials) {
   return { path, result: credentials.takeLink(secret) };
 }
 
-/** A link's secret (a code or the token), and its path without the secret; the path never leads to another host. */
+/**
+ * The secret in a link (a code or the token), and the link's path without the secret; the path never leads to another
+ * host.
+ */
 function splitLink(url: string): { path: string; secret: string | undefined } {
   const [pathname = '/', ...rest] = url.split('?');
   const path = `/${pathname.replace(/^[/\\]+/, '')}`;

@@ -1,4 +1,4 @@
-/** The pages that may send requests: protects against cross-site requests and WebSockets. */
+/** Checks which pages may send requests, as protection against cross-site requests and WebSockets. */
 import type { FastifyRequest } from 'fastify';
 
 const safeMethods = ['GET', 'HEAD'];

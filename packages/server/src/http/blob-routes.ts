@@ -8,7 +8,7 @@ import type { App } from './schema.ts';
 
 /** Types that a browser can show but not run; any other file is sent as a download. */
 const displayableType = /^(image\/(png|jpeg|gif|webp|avif|bmp)|audio\/[\w.+-]+)$/;
-/** A type that is valid in a header. */
+/** Matches a type that is valid in a header. */
 const validType = /^[\w.+-]+\/[\w.+-][\x20-\x7e]*$/;
 /** A blob that a browser opens as a page must not load or run anything. */
 const policy = "default-src 'none'; sandbox";
@@ -18,7 +18,7 @@ export async function blobRoutes(
   app: App,
   { runtime, maxBytes }: { runtime: Runtime; maxBytes: number },
 ) {
-  // Every body is read as bytes, including JSON.
+  // Every body is read as bytes, even JSON.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 

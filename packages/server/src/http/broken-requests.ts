@@ -21,7 +21,7 @@ const slow: Refusal = {
   code: 'REQUEST_TIMEOUT',
   message: 'The rest of the request did not arrive in time. Send the request again.',
 };
-/** By the error code of Node's parser. */
+/** The error for each error code of Node's parser. */
 const refusals: Record<string, Refusal> = {
   ERR_HTTP_REQUEST_TIMEOUT: slow,
   HPE_HEADER_OVERFLOW: {
@@ -53,7 +53,9 @@ export function refuseSlowRequest(socket: Duplex): void {
   else refuse(socket, slow);
 }
 
-/** Adds an error code to failed WebSocket handshakes; `@fastify/websocket` must be registered already. */
+/**
+ * Adds an error code to the responses for failed WebSocket handshakes; `@fastify/websocket` must be registered already.
+ */
 export function refuseBrokenRequests(app: FastifyInstance): void {
   app.websocketServer.on('wsClientError', (_error, socket) => {
     refuse(socket, { ...broken, message: 'The WebSocket handshake is invalid.' });

@@ -2,7 +2,7 @@ import { type ErrorBody, LiminalError, refusals, refusalStatus } from '@liminal/
 import type { RuntimeErrorCode } from '@liminal/runtime';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The codes of the server's own errors. */
+/** The codes of errors that the server itself makes. */
 export type ServerErrorCode =
   | 'UNAUTHORIZED'
   | 'HOST_NOT_ALLOWED'
@@ -46,7 +46,7 @@ refusals satisfies Record<
   number
 >;
 
-/** Fastify's errors, with our codes and messages. */
+/** Our codes and messages for errors of Fastify. */
 const frameworkCodes = new Map(
   Object.entries<{ code: ServerErrorCode; message: string }>({
     FST_ERR_CTP_INVALID_JSON_BODY: { code: 'INVALID_JSON', message: 'The body is not valid JSON.' },
@@ -68,7 +68,7 @@ const frameworkCodes = new Map(
   }),
 );
 
-/** The server's error for a rejected request. */
+/** The error with which the server itself rejects a request. */
 export class RequestError extends LiminalError {
   declare readonly code: ServerErrorCode;
 

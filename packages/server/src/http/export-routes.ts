@@ -14,7 +14,7 @@ interface ExportRoutesOptions {
   maxBytes: number;
 }
 
-/** Exports and imports of sessions as files; both stream, so a file is never whole in memory. */
+/** Exports and imports sessions as files. Both directions stream, so a file is never completely in memory. */
 export async function exportRoutes(app: App, { runtime, version, maxBytes }: ExportRoutesOptions) {
   // Every body is a file, which the route reads as a stream.
   app.removeAllContentTypeParsers();

@@ -45,7 +45,10 @@ export function limitConcurrency() {
   };
 }
 
-/** A browser's id; for programs, which share one token, the address and the user agent. */
+/**
+ * The key by which clients take turns: a browser's id; for programs, which share one token, their address and user
+ * agent.
+ */
 function clientKey({ deviceConnection, ip, headers }: FastifyRequest): string {
   return deviceConnection?.deviceId ?? `${ip} ${headers['user-agent']}`;
 }

@@ -43,7 +43,7 @@ const allowMore: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 };
 
-/** Each operation's name is its `operationId`, which names it in generated clients. */
+/** The name of each operation is its `operationId`, from which generated clients take their function names. */
 function paths(all: Record<string, Operation>) {
   const byPath = Map.groupBy(Object.entries(all), ([, { path }]) =>
     path.replaceAll(/:(\w+)/g, '{$1}'),
@@ -82,7 +82,7 @@ function successResponse(operation: Operation): ZodOpenApiResponsesObject {
   return { 200: { description: 'Server-sent events.', content } };
 }
 
-/** The operation's own errors, besides those of any request. */
+/** The operation's own error codes, besides those of every request. */
 function refusalResponses(operation: Operation): ZodOpenApiResponsesObject {
   const byStatus = Map.groupBy(operation.refusals, (code) => refusals[code]);
   return Object.fromEntries(

@@ -15,7 +15,7 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits): void {
   refuseSilentBodies(app.server, limits.silenceMs);
   app.addHook('onSend', async ({ raw }, reply) => {
     if (raw.complete || !hasBody(raw)) return;
-    // Node would close the connection with the response, and the client could lose the response.
+    // Node would close the connection together with the response, and the client could then lose the response.
     const isLast = !reply.raw.shouldKeepAlive;
     reply.removeHeader('connection');
     reply.raw.shouldKeepAlive = true;
@@ -53,8 +53,8 @@ function refuseSilentBodies(server: Server, silenceMs: number): void {
 }
 
 /**
- * Whether the client has sent nothing for too long. If received bytes are still unread, the server is slow, not the
- * client.
+ * Whether the client has sent nothing for longer than allowed. If received bytes are still unread, the server is slow,
+ * not the client.
  */
 function isSilent(request: IncomingMessage, one: Incoming, silenceMs: number): boolean {
   const { bytesRead } = request.socket;
@@ -85,7 +85,7 @@ function drain(request: IncomingMessage, { drainBytes, drainMs }: BodyLimits): v
   request.resume();
 }
 
-/** Ends the connection once the response was sent. */
+/** Ends the connection after the response was sent. */
 function endAfter(response: ServerResponse, socket: Socket): void {
   if (response.writableFinished) socket.destroySoon();
   else response.once('finish', () => socket.destroySoon());

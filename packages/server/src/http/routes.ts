@@ -31,7 +31,7 @@ interface Schema<O extends Operation> {
   response: O extends { answer: infer Answer } ? Record<StatusOf<O>, Answer> : object;
 }
 
-/** An operation as a Fastify route, without its handler. */
+/** Returns an operation as a Fastify route, without the handler. */
 export function routeOf<O extends Operation>(operation: O) {
   const {
     method,
@@ -69,7 +69,7 @@ const largeOperations: ReadonlySet<string> = new Set([
   'diff',
 ]);
 
-/** A route for each operation of the runtime. */
+/** Adds a route for each operation of the runtime. */
 export async function operationRoutes(app: App, { runtime }: { runtime: Runtime }) {
   for (const name of Object.keys(operations) as (keyof typeof operations)[]) {
     const operation: Operation = operations[name];
@@ -97,7 +97,7 @@ function withTrace(body: unknown, headers: Record<string, unknown>): unknown {
   return traceContext && typeof body === 'object' ? { traceContext, ...body } : body;
 }
 
-/** For tests: fails on an error code that the operation does not list. */
+/** For tests: throws for an error code that the operation does not list. */
 export function checkRefusals(app: App): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { operation } = request.routeOptions.config;

@@ -12,12 +12,15 @@ interface MetricsRouteOptions {
   metrics: Metrics;
 }
 
-/** How often the delay of the event loop is measured, in ms: each measurement wakes the process. */
+/**
+ * The interval at which the delay of the event loop is measured, in ms; not shorter, because each measurement wakes the
+ * process.
+ */
 const loopMs = 50;
 /** Nanoseconds to seconds. */
 const nano = 1e-9;
 
-/** Serves the counters, and the present state of the process and its sessions, in Prometheus' text format. */
+/** Serves the counters, and the current state of the process and its sessions, in Prometheus' text format. */
 export async function metricsRoute(
   app: App,
   { runtime, connections, metrics }: MetricsRouteOptions,

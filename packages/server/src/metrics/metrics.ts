@@ -9,7 +9,7 @@ const codesMax = 60;
 const turnLabels = ['agent', 'model'] as const;
 type TurnLabel = (typeof turnLabels)[number];
 
-/** This server's counters since its start, for Prometheus. No label holds an id, a path or a secret. */
+/** This server's counters since its start, for Prometheus. No label may have an id, a path or a secret. */
 export class Metrics implements Meter {
   readonly registry = new Registry();
   readonly #models = new Map<string, LabelValues>();

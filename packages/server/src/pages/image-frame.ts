@@ -15,7 +15,7 @@ const policy = [
 /**
  * A frame with one image from the web, for a user who has chosen to see the image. The app's own policy allows no
  * images of other sites, so that an agent's text cannot send data out; the frame's policy allows one image. The browser
- * fetches the image, not the server.
+ * fetches the image; the server does not.
  */
 export function imageFrameRoute(app: FastifyInstance): void {
   app.route<{ Querystring: { url?: unknown } }>({

@@ -20,7 +20,7 @@ if (key === undefined) {
 }
 `;
 
-/** Serves the script of the sign-in page; the page holds the key, and the script no secret. */
+/** Serves the script of the sign-in page. The key is in the page; the script has no secret. */
 export function signInScriptRoute(app: FastifyInstance): void {
   app.get(signInScriptPath, { config: { access: 'open' } }, async (_, reply) =>
     reply.type('text/javascript').send(script),

@@ -13,9 +13,9 @@ interface EventStreamOptions {
   /** The number of unsent bytes from which `send` returns false. */
   bufferBytes: number;
   heartbeatMs: number;
-  /** Called when a full stream has emptied. */
+  /** Called when the unsent data of a full stream has been sent. */
   onDrained: () => void;
-  /** Called when the client has left or the stream was ended. */
+  /** Called when the client has disconnected, or when the stream was ended. */
   onClosed: () => void;
 }
 
@@ -53,7 +53,7 @@ export class EventStream {
     this.#readable.push(null);
   }
 
-  /** Makes the stream the response to a request. */
+  /** Makes the stream, which becomes the response to a request. */
   answer(reply: FastifyReply): FastifyReply {
     return reply
       .header('content-type', 'text/event-stream; charset=utf-8')

@@ -6,7 +6,7 @@ import { EventStream } from './event-stream.ts';
 interface Callbacks {
   /** Called when the unsent data of a full stream has been sent. */
   onDrained: () => void;
-  /** Called when the client has left. */
+  /** Called when the client has disconnected. */
   onClosed: () => void;
 }
 

@@ -49,8 +49,8 @@ export async function sessionStreamRoute(
 }
 
 /**
- * `session:upsert` becomes the event `upsert`. An event named `error` would look like the browser's own error event, so
- * errors have the name `problem`.
+ * The message `session:upsert` becomes the event `upsert`. An event named `error` would look like the browser's own
+ * error event, so errors have the name `problem`.
  */
 function toEvent(outgoing: Outgoing): ServerSentEvent {
   const { message } = outgoing;

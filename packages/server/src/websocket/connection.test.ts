@@ -5,7 +5,7 @@ import { Connections } from '../connections.ts';
 import { defaultLimits } from '../limits.ts';
 import { WebSocketConnection } from './connection.ts';
 
-test('INV-9 the sessions of one socket load one after another, and only while the socket has room', async () => {
+test('INV-9 the subscriptions of one socket load one after another, and only while the socket has room', async () => {
   let bufferedAmount = 0;
   let sent = (): void => undefined;
   const socket = {

@@ -89,12 +89,15 @@ describe('a connection', () => {
 describe('a ping', () => {
   const ping = Buffer.from('?');
 
-  test.each([0, 64 * 1024])('is answered with its data while %i bytes wait', (bufferedAmount) => {
-    const socket = Object.assign(new FakeSocket(), { bufferedAmount });
-    answerPings(socket.asWebSocket);
-    socket.emit('ping', ping);
-    expect([socket.pongs, socket.isEnded]).toEqual([[ping], false]);
-  });
+  test.each([0, 64 * 1024])(
+    'is answered with its data while at most %i bytes wait',
+    (bufferedAmount) => {
+      const socket = Object.assign(new FakeSocket(), { bufferedAmount });
+      answerPings(socket.asWebSocket);
+      socket.emit('ping', ping);
+      expect([socket.pongs, socket.isEnded]).toEqual([[ping], false]);
+    },
+  );
 
   test('SAFE: ends the connection if its client does not read the answers', () => {
     const socket = Object.assign(new FakeSocket(), { bufferedAmount: 64 * 1024 + 1 });

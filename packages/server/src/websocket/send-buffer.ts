@@ -53,7 +53,7 @@ export class SendBuffer {
     this.#socket.pause();
   }
 
-  /** The waiting bytes, including the socket's overhead. */
+  /** The number of unsent bytes, including the socket's overhead. */
   get #size(): number {
     return this.#socket.bufferedAmount + this.#waiting * messageOverhead;
   }

@@ -40,7 +40,7 @@ function session(sessionId: string, state: SessionState = 'idle'): SessionSummar
   };
 }
 
-test('a client without backlog gets each change', () => {
+test('a client without unsent messages gets each change', () => {
   notify({ sessions: [], removed: [] });
   notify({ sessions: [session('a')], removed: [] });
   notify({ sessions: [], removed: ['a'] });
@@ -71,7 +71,7 @@ test('a slow client gets each changed session once, in its last state, when the 
   ]);
 });
 
-test('a client that has left gets nothing', () => {
+test('a client that has disconnected gets no messages', () => {
   feed.close();
   expect(watching).toBe(false);
 });

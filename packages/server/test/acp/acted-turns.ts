@@ -15,7 +15,7 @@ type FromArbitrary<A> = A extends fc.Arbitrary<infer T> ? T : never;
 /** Returns the steps of a part of a turn; `id` is unique. */
 type Part = (id: string) => Step[];
 
-/** Pieces that may cut words, white space and emoji. */
+/** Pieces of text that may cut words, white space and emoji. */
 const pieces: fc.Arbitrary<string[]> = fc.array(
   fc.constantFrom(
     'a',
@@ -185,7 +185,7 @@ const tools = fc
     return merged;
   });
 
-/** A subagent that works within a call. */
+/** The steps of a subagent that works within a call. */
 const subagents = fc.tuple(words, calls, outputs).map(([said, life, output]): Part => (id) => {
   const inner: Step[] = [
     ...said(`${id}-says`),

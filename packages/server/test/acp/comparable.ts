@@ -95,7 +95,7 @@ function comparable(item: OutputItem, names: ReadonlyMap<string, string>): Value
     }
     case 'message':
     case 'reasoning': {
-      // ACP does not mark the end of a message: a failed turn's last message ends with the turn.
+      // ACP does not mark the end of a message, so a failed turn's last message ends with the turn.
       const { error: _f, ...said } = rest as typeof item;
       return { ...said, blocks: ('blocks' in item ? item.blocks : undefined) ?? [] };
     }
@@ -128,7 +128,7 @@ function outputOf({ type, output, success, error, blocks = [], exitCode }: Outpu
   };
 }
 
-/** Converts the types of items that ACP lacks to types that ACP has. */
+/** Converts items of types that ACP lacks to types that ACP has. */
 function inAcp(item: OutputItem, response: Response): OutputItem[] {
   switch (item.type) {
     case 'function_call': {

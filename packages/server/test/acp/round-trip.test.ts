@@ -28,7 +28,9 @@ const silent = { info() {}, warn() {}, error() {} };
 const relay =
   'const s = require("node:net").connect(process.argv[1]); process.stdin.pipe(s); s.pipe(process.stdout);';
 
-/** Liminal's ACP provider → a program's lines → Liminal's ACP agent → an agent that plays scripts. */
+/**
+ * The chain under test: Liminal's ACP provider, a program's lines, Liminal's ACP agent, an agent that plays scripts.
+ */
 class Chain {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'liminal-acp-')));
   readonly actor = new ActingProvider();

@@ -1,4 +1,4 @@
-/** Additional folders that an editor names. */
+/** Tests additional folders that an editor names. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk/unstable';

@@ -97,7 +97,7 @@ export interface EditorOptions {
 
 type App = ReturnType<typeof client>;
 
-/** An editor that allows every request. */
+/** An editor that allows every request for permission. */
 export class Editor {
   readonly updates: SessionUpdate[] = [];
   /** The reads and writes of the editor's buffers, in order: `read /a`, `write /a`. */

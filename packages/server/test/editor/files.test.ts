@@ -44,7 +44,7 @@ test('a bare model reads the editor’s unsaved text', async () => {
   expect(problems).toEqual([]);
 });
 
-test('a bare model’s edit is made in the editor, after its permission', async () => {
+test('a bare model’s edit is made in the editor, after a person has permitted it', async () => {
   const { open, told, path } = await withModel(editing, says('Done.'));
   const buffers = new Map([[path, 'saved\nunsaved\n']]);
   const zed = await open('', { buffers });
@@ -101,7 +101,7 @@ test('when an editor disconnects during a write, the model is told that the outc
   expect(readFileSync(path, 'utf8')).toBe('saved\n');
 });
 
-test('the model gets the message of an editor that refuses to write', async () => {
+test('if an editor refuses to write, the model gets the editor’s message', async () => {
   const { open, told, path } = await withModel(editing, says('I see.'));
   const zed = await open('unsaved', {
     beforeUse: (method) => {

@@ -31,7 +31,7 @@ function named(name: string, greeting: string) {
   return { name, command, args, env: [{ name: 'GREETING', value: greeting }] };
 }
 
-/** The outputs of the tools, as JSON. */
+/** Returns the outputs of the tools, as JSON. */
 const outputs = ({ updates }: Editor): string =>
   JSON.stringify(
     updates.filter((one) => one.sessionUpdate === 'tool_call_update' && one.status === 'completed'),
@@ -115,7 +115,7 @@ test('an ACP agent gets the MCP servers each time a session is opened, and closi
   expect(loaded.params['mcpServers']).toEqual([web]);
 });
 
-test('a running agent gets other MCP servers at its next start, and a notice says so', async () => {
+test('a running agent gets changed MCP servers only at its next start, and a notice reports that', async () => {
   const { agent, provider } = await scriptedAcp({});
   const { editor, runtime } = await stage({ provide: () => provider });
   const one = await editor();
@@ -152,7 +152,7 @@ test('each agent’s MCP transports are reported', async () => {
   expect(await capabilities(() => createDemoProvider())).toEqual({ http: false, sse: false });
 });
 
-test('an ACP agent is assumed to support all MCP transports until it reports its own', async () => {
+test('until an ACP agent reports its MCP transports, it is assumed to support all of them', async () => {
   const { provider } = await scriptedAcp({ sse: true });
   const { editor } = await stage({ provide: () => provider });
   const zed = await editor();

@@ -1,4 +1,4 @@
-/** Editors that open a session twice, during its turn, or that leave while they open one. */
+/** Tests editors that open a session twice, open it during its turn, or disconnect while they open it. */
 import { rmSync, symlinkSync } from 'node:fs';
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { AcpProvider } from '@liminal/agents/acp';
@@ -80,7 +80,7 @@ test('a session that is loaded again during a turn is sent whole, and the open p
   expect(zed.agentText).toBe('First. Last.');
 });
 
-test('sessions are listed by a link to their project, and by its path with a trailing slash', async () => {
+test('sessions are listed for a link to their project, and for the project’s path with a trailing slash', async () => {
   const { editor, workspace } = await scripted(talks);
   const linked = `${workspace.projectDir}-linked`;
   symlinkSync(workspace.projectDir, linked);

@@ -56,7 +56,7 @@ function withTerminals(
   };
 }
 
-test('a program runs in the editor that sent the prompt, and the agent gets its outcome', async () => {
+test('a program runs in the editor that sent the prompt, and the agent gets the program’s outcome', async () => {
   const { editor, workspace, answerOf } = await withAgent();
   const asked: unknown[] = [];
   const zed = await editor(withTerminals(asked));
@@ -83,7 +83,7 @@ test('if the client has no terminals, the turn’s programs run on the server', 
   expect(asked).toEqual([]);
 });
 
-test('the agent gets the message of an editor that refuses a program, and nothing runs on the server instead', async () => {
+test('if an editor refuses to run a program, the agent gets the editor’s message, and nothing runs on the server instead', async () => {
   const { editor, answerOf } = await withAgent();
   const zed = await editor({
     capabilities: { terminal: true },

@@ -96,7 +96,7 @@ test('text and calls after an output form the next message', () => {
   ]);
 });
 
-test('a user’s message between a call and its output is moved after the output', () => {
+test('a user message between a call and its output is moved behind the output', () => {
   expect(messages(call('a'), said('user', 'wait'), output('a', 'A'), said('agent', 'ok'))).toEqual([
     { role: 'assistant', content: null, tool_calls: [toolCall('a')] },
     tool('a', 'A'),
@@ -164,7 +164,7 @@ test.each([
   ]);
 });
 
-test('a message of text only is sent as one string, which every server accepts', () => {
+test('a message with only text is sent as one string, which every server accepts', () => {
   const blocks: ContentBlock[] = [
     { type: 'resource', resource: { uri: 'blob:2', name: 'a.txt', text: 'words' } },
     { type: 'resource_link', uri: 'file:///tmp/a.ts', name: 'a.ts' },

@@ -13,7 +13,7 @@ interface StreamedCall {
   /** The server's id, from the first piece with an id. */
   ownId: string | undefined;
   callId: string;
-  /** Undefined until the call's item has begun. */
+  /** The id of the call's item; undefined until the item has begun. */
   itemId: string | undefined;
   name: string;
   arguments: string;

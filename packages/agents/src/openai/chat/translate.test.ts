@@ -73,7 +73,7 @@ test('content extends a message', async () => {
 });
 
 test.each(['reasoning_content', 'reasoning'])(
-  'reasoning in %s extends a reasoning item, which ends when the text begins',
+  'reasoning in %s extends a reasoning item, which ends when the answer’s text begins',
   async (field) => {
     const seen = await play([
       opening,
@@ -105,7 +105,7 @@ test('reasoning that a server sends in two fields is written once', async () => 
   );
 });
 
-test('a new id starts a call with this id, its name, and its first arguments', async () => {
+test('a piece with a new id begins a call with this id, a name and the first arguments', async () => {
   const seen = await play([
     opening,
     pieces({ index: 0, id: 'call_a', type: 'function', function: { name: 'ls', arguments: '' } }),
@@ -136,7 +136,7 @@ test('a new id starts a call with this id, its name, and its first arguments', a
   ]);
 });
 
-test('arguments extend the call with their index', async () => {
+test('arguments are appended to the call with the same index', async () => {
   const seen = await play([
     opening,
     pieces({ index: 0, id: 'a', function: { name: 'ls', arguments: '' } }),
@@ -153,7 +153,7 @@ test('arguments extend the call with their index', async () => {
   ]);
 });
 
-test('a text before a call ends before the call', async () => {
+test('a text that came before a call ends before the call begins', async () => {
   const piece = { index: 0, id: 'a', function: { name: 'ls', arguments: '{}' } };
   const seen = await play([opening, chunk({ content: 'Looking.' }), pieces(piece), end('stop')]);
   expect(seen.map(({ type }) => type)).toEqual([
@@ -212,7 +212,7 @@ test.each(['stop', 'length', 'content_filter', 'tool_calls'])(
   },
 );
 
-test('of the usage in every chunk, only the last counts', async () => {
+test('if every chunk reports token counts, only the last counts are used', async () => {
   const early = { ...chunk({ content: 'a' }), usage: { prompt_tokens: 19, completion_tokens: 1 } };
   const last = { ...end('stop'), usage: { prompt_tokens: 19, completion_tokens: 2 } };
   const seen = await play([opening, early, last]);

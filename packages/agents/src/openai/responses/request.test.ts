@@ -114,7 +114,7 @@ test('reasoning that is one of several raw values of its item is found', () => {
   expect(input(thought(raw), agent('a'))).toMatchObject([{ encrypted_content: 'gAAAA' }, {}]);
 });
 
-test('items that are not for the model are left out', () => {
+test('items that are only for people are left out', () => {
   expect(
     input(
       { type: 'message', id: 's', origin: 'system', content: 'A notice.' },
@@ -166,7 +166,7 @@ test('files of a user message are parts of the message', () => {
   ]);
 });
 
-test('images of a tool are sent in its output', () => {
+test('images that a tool returned are sent in the tool’s output', () => {
   const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
   expect(input(call('a'), output('a', 'a picture', [image])).slice(1)).toEqual([
     {

@@ -23,8 +23,8 @@ export interface ResponsesOptions {
 
 /**
  * The body of a Responses request. The server stores nothing, so the model's reasoning is sent to us encrypted, and
- * sent back with the next request. Left out: system messages for people, plans, approvals, errors, and reasoning of
- * other makers.
+ * sent back with the next request. The request leaves out system messages for people, plans, approvals, errors, and
+ * reasoning of other makers.
  */
 export function responsesRequest(
   request: ModelRequest,
@@ -75,7 +75,7 @@ function once<From extends object, To>(
   return made.get(from) as To;
 }
 
-// Not strict, because a strict schema has no optional fields.
+// The tool is not strict, because a strict schema cannot have optional fields.
 const toolOf = (tool: ToolDefinition): OpenAI.Responses.FunctionTool => ({
   ...tool,
   type: 'function',

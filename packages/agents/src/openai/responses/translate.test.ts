@@ -48,7 +48,7 @@ const call = (text: string) => ({
   name: 'ls',
 });
 
-test('a message grows and ends with its item, and the turn ends with the answer and its usage', async () => {
+test('a message grows, and ends with its finished item; the turn ends with the finish reason and the token counts', async () => {
   const usage = {
     input_tokens: 36,
     input_tokens_details: { cached_tokens: 30 },
@@ -224,7 +224,7 @@ test('a stream that ends without its last event counts as broken off', async () 
   });
 });
 
-test('unknown items and events are kept, once', async () => {
+test('unknown items and events are stored, each only once', async () => {
   const drawing = { id: 'ig_1', type: 'image_generation_call', status: 'completed' };
   const strange = event('strange', { value: 1 });
   const seen = await play([
@@ -356,7 +356,7 @@ test('an unannounced call gets its name from its finished item', async () => {
   ]);
 });
 
-test('calls without an id get an id', async () => {
+test('a call without an id gets an id', async () => {
   const { call_id: _callId, ...nameless } = call('{}');
   expect(doneItems(await play([done(0, nameless), completed()]))).toMatchObject([
     { id: 'fc_1', callId: expect.stringMatching(/^call_[0-9a-f]{32}$/) },

@@ -8,7 +8,7 @@
 
 /** A thrown value. */
 export interface Thrown {
-  /** For example `TypeError`; undefined if the value was not an Error. */
+  /** The error's name, for example `TypeError`; undefined if the value is not an Error. */
   name?: string;
   message: string;
   /** The stack in the form of QuickJS: only the places, one per line. */
@@ -40,7 +40,7 @@ export interface Inside {
 export interface Allowed {
   /** Names of tools. */
   tools: string[];
-  /** The most calls in total, and at the same time. */
+  /** The most calls in total, and the most calls that run at the same time. */
   calls: number;
   parallelCalls: number;
   /** The most characters of a call's input as JSON. */
@@ -61,7 +61,7 @@ export function makeValues(): Values {
   const AnyError = Error;
   const WrongType = TypeError;
 
-  /** For example `Object`, `Array`, `Map`. */
+  /** The name of the value's constructor, for example `Object`, `Array`, `Map`. */
   const kindOf = (value: object) => Object.prototype.toString.call(value).slice(8, -1);
   const fieldsOf = ({ name, message }: Error) => ({ name, message });
 

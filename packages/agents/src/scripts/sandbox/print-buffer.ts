@@ -1,6 +1,6 @@
 /**
- * A text that one thread writes and another thread reads, even if the writing thread was ended. Text that does not fit
- * is dropped.
+ * A text that one thread writes and another thread reads, even if the writing thread was ended. The part of the text
+ * that does not fit is dropped.
  */
 export class PrintBuffer {
   readonly #length: Int32Array;

@@ -34,7 +34,7 @@ import {
 import type { PrintBuffer } from './print-buffer.ts';
 import { Memory } from './web-assembly.ts';
 
-/** How a script ended; the result is JSON. */
+/** The end of a script; a result is JSON. */
 export type ScriptEnd = { result: string } | { error: ScriptError };
 
 export interface SandboxOptions {
@@ -57,7 +57,7 @@ const plain = 'default' in release ? release.default : release;
 
 const mebibyte = 1024 * 1024;
 const pageBytes = 64 * 1024;
-/** The initial and the largest memory of this QuickJS. */
+/** The memory of this QuickJS, with its initial and its largest size. */
 const pages = { first: 256, most: 32_768 };
 /** The stack limit that QuickJS enforces. The stack of the thread must be far larger: see `run-script.ts`. */
 const stackBytes = mebibyte / 2;
@@ -204,7 +204,7 @@ export class Sandbox {
     if (error !== undefined && !this.#mustStop()) this.#fail(noMemory(this.#options.limits));
   }
 
-  /** Whether the script has ended or its time is over. */
+  /** Whether the script has ended, or has used up its time. */
   #mustStop(): boolean {
     if (!this.#hasEnded && cpuMs() > this.#until) this.#fail(tooSlow(this.#options.limits));
     return this.#hasEnded;

@@ -3,7 +3,7 @@ import type { QuickJSWASMModule } from 'quickjs-emscripten-core';
 /** The types for the part of WebAssembly that is used here; Node's types have almost none of it. */
 interface WebAssemblyApi {
   compile: (bytes: Uint8Array) => Promise<WebAssembly.Module>;
-  /** Sizes in pages of 64 KiB. */
+  /** The sizes are in pages of 64 KiB. */
   Memory: new (size: { initial: number; maximum: number }) => Memory;
 }
 

@@ -79,7 +79,7 @@ test.each(shellWords)(
   },
 );
 
-test('the question to people says what “always” allows', () => {
+test('the question to people explains what “always” allows', () => {
   expect(commandPermissions('git log -5')[0]?.always).toBe('read-only git log commands');
   expect(commandPermissions('ls | wc')[1]?.always).toBe('exactly this command: wc');
 });
@@ -105,7 +105,7 @@ test('an old stored rule for a beginning still allows exactly these words', () =
   }
 });
 
-test('no rule for a beginning allows a command that may show secrets', () => {
+test('a command that may show secrets is not allowed by a rule for a beginning', () => {
   const permissions = commandPermissions('git log -p; git status', (words) => words.includes('-p'));
   expect(permissions.map(({ rule }) => rule)).toEqual(['exact:git log -p', 'command:git status']);
   expect(isAllowed(permissions, ['command:git log', 'command:git status'])).toBe(false);

@@ -158,7 +158,7 @@ function splitCommand(command: string): Pipeline[] | undefined {
 function isPlainProgram({ words }: SimpleCommand): boolean {
   const [program, first] = words;
   if (program === undefined || program.text.includes('=')) return false;
-  // `printf -v` sets a variable, which may be `PATH`.
+  // `printf -v` sets a variable, and the variable may be `PATH`.
   if (program.text === 'printf' && first?.text.startsWith('-v') === true) return false;
   return !meaningChangers.has(program.text);
 }

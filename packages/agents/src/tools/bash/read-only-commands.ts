@@ -8,7 +8,7 @@
  * shown.
  */
 interface Reading {
-  /** One-letter options; several may follow one dash. */
+  /** One-letter options; several of them may follow one dash. */
   letters?: string;
   /** One-letter options that may be followed directly by a number: `-A3`, `-M90%`. */
   numbered?: string;
@@ -16,7 +16,7 @@ interface Reading {
   texts?: string;
   /** Whether a number can be an option: `-5`. */
   takesNumber?: boolean;
-  /** Options with two dashes, by their full names; each may have a value after `=`. */
+  /** The full names of options with two dashes; each option may have a value after `=`. */
   names: ReadonlySet<string>;
   /** Whether words without a dash are forbidden, because they would create something. */
   isWithoutWords?: boolean;

@@ -12,7 +12,9 @@ import { commandEnvironment } from './command-environment.ts';
 
 const execute = promisify(execFile);
 
-/** Limits for inspecting one repository. A repository that exceeds the limits counts as one that starts programs. */
+/**
+ * The limits for inspecting one repository. A repository that exceeds the limits counts as one that starts programs.
+ */
 const bounds = { timeout: 5_000, maxBuffer: 64 * 1024 * 1024 };
 /** The most repositories that are inspected: a repository with all its submodules. */
 const maxRepositories = 500;

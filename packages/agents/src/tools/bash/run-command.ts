@@ -36,8 +36,8 @@ const graceMs = 500;
 const lastOutputMs = 500;
 
 /**
- * Runs a shell command to its end. When the promise resolves, all processes that the command started have ended, also
- * those in the background and detached ones (invariant 8).
+ * Runs a shell command until it ends. When the promise resolves, all processes that the command started have ended,
+ * also those in the background and detached ones (invariant 8).
  */
 export async function runCommand(options: Command): Promise<CommandEnd> {
   const { cwd, timeout, env, signal, command } = options;

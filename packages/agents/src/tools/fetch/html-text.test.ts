@@ -61,7 +61,7 @@ test('deeply nested markup takes little time', () => {
   expect(cpuMsOf(() => htmlText('<div>x'.repeat(500_000)))).toBeLessThan(5_000);
 });
 
-test('a page with more text than a model gets is cut', () => {
+test('of a page with more text than a model gets, only the beginning is returned', () => {
   const page = htmlText(`<title>${'t'.repeat(5_000)}</title>${'<p>word'.repeat(500_000)}`);
   expect(page.isCut).toBe(true);
   expect(page.text.length).toBeGreaterThan(500_000);

@@ -3,19 +3,19 @@
 import { headOf } from '@liminal/protocol';
 import { Parser } from 'htmlparser2';
 
-/** Elements whose content is not text for people. */
+/** HTML elements whose content is not text for people. */
 const unread = new Set(
   'script style noscript template svg math iframe object canvas title'.split(' '),
 );
-/** Elements that begin a new line. */
+/** HTML elements that begin a new line. */
 const blocks = new Set(
   'address article aside blockquote br dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol option p pre section summary table tbody td tfoot th thead tr ul'.split(
     ' ',
   ),
 );
-/** The longest title that is shown (characters). */
+/** The longest title that is shown, in characters. */
 const maxTitle = 1_000;
-/** The longest address of a link that is shown (characters). */
+/** The longest URL of a link that is shown, in characters. */
 const maxLink = 500;
 /** The deepest markup that is read, because the parser compares each end tag with every open element. */
 const maxDepth = 500;

@@ -8,7 +8,7 @@ import type { PageText } from './html-text.ts';
 const timeLimit = 20_000;
 /** Limits of the thread's heap, MiB. A page of a size that `fetch` accepts needs far less. */
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
-/** The most threads at the same time; further pages wait. */
+/** The most threads that run at the same time; further pages wait. */
 const threads = new Semaphore(2);
 
 export interface PageOptions {

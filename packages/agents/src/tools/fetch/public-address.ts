@@ -1,7 +1,7 @@
 // The library has the ranges that IANA reserves for special uses.
 import ipaddr from 'ipaddr.js';
 
-/** The IPv6 addresses that are assigned for the internet. */
+/** The ranges of IPv6 addresses that are assigned for the internet. */
 const global6 = ipaddr.parseCIDR('2000::/3');
 
 /** Whether an IP address is on the public internet, and not this machine, in its network, or a special address. */

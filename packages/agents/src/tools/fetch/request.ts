@@ -27,10 +27,10 @@ export interface FetchResponse {
   isCut: boolean;
 }
 
-/** The most bytes of a response, unpacked. */
+/** The largest response, in bytes, unpacked. */
 const maxBytes = 5 * 1024 * 1024;
 
-/** Parses a URL, which may be relative to a page. Throws ToolError for a URL that must not be requested. */
+/** Parses a URL, which may be relative to a page. Throws ToolError for a URL that may not be requested. */
 export function webAddress(text: string, page?: URL): URL {
   const url = URL.parse(text, page?.href);
   if (url === null)
@@ -89,7 +89,7 @@ async function checkedAddress(
   return addresses[0];
 }
 
-/** Whether a name exists only in private networks (RFC 6761, RFC 6762, RFC 8375, and ICANN's `internal`). */
+/** Whether names of this form exist only in private networks (RFC 6761, RFC 6762, RFC 8375, and ICANN's `internal`). */
 const isOfNetwork = (host: string): boolean =>
   !host.includes('.') || /\.(local|internal|intranet|private|corp|home|lan|home\.arpa)$/.test(host);
 
@@ -166,7 +166,7 @@ async function receive(
   }
 }
 
-/** A lookup function that returns only this address. */
+/** A lookup function that returns only the address that was checked. */
 const to =
   (address: string): LookupFunction =>
   (_host, { all }, done) => {

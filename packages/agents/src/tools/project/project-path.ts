@@ -11,7 +11,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import type { HiddenFolders } from '../../hidden-folders.ts';
 import { ToolError } from '../tool-error.ts';
 
-/** A place in the project. */
+/** A file or folder in the project. */
 export interface ProjectPlace {
   /** The path that the model wrote, shortened, for messages. */
   asked: string;
@@ -63,7 +63,7 @@ export function findPlace(
     throw new ToolError(`A path of ${asked.length} characters is too long.`);
   }
   const project = realpathSync.native(projectDir);
-  // An absolute path may name the project folder by a link to it.
+  // An absolute path may contain a link to the project folder instead of its real path.
   const real = realPathOf(resolve(project, asked), asked);
   const holds = (folder: string): boolean => !isOutside(relative(folder, real));
   // An additional folder that has been replaced by a link does not count any more.
@@ -84,7 +84,7 @@ export function findPlace(
 const isOutside = (name: string): boolean =>
   name === '..' || name.startsWith('../') || isAbsolute(name);
 
-/** The path, for people and models, of a file in the same folder of the session. */
+/** The path, for people and models, of another file in the same folder of the session. */
 export const shownIn = (place: ProjectPlace, name: string): string =>
   place.shown === place.name ? name : join(place.root, name);
 
@@ -145,12 +145,14 @@ export class OpenFolder {
     this.#byNumber = byNumber;
   }
 
-  /** A path to the folder itself. The path contains the id of this process, so that a child process can also use it. */
+  /**
+   * The path of the folder itself. The path contains the id of this process, so that a child process can also use it.
+   */
   get path(): string {
     return this.#byNumber ? `/proc/${process.pid}/fd/${this.#handle.fd}` : this.real;
   }
 
-  /** The path of an entry of the folder; the entry may be a link. */
+  /** The path of an entry of the folder; the entry may itself be a link. */
   at(name: string): string {
     return join(this.path, name);
   }
@@ -283,7 +285,7 @@ export async function openIn(folder: OpenFolder, name: string, asked: string): P
   }
 }
 
-/** Throws unless the entry is a regular file. */
+/** Throws ToolError unless the entry is a regular file. */
 export function refuseOthers(found: Stats, asked: string): void {
   if (found.isFile()) return;
   if (found.isDirectory()) throw new ToolError(`“${asked}” is a folder, not a file.`);

@@ -23,7 +23,7 @@ test('replacement patterns (`$&`) in the new text have no special meaning', () =
   expect(edit('a.b', '.', '$& $1 $$').text).toBe('a$& $1 $$b');
 });
 
-test('all occurrences are replaced on request, each with its line', () => {
+test('on request, all occurrences are replaced, and the line of each is returned', () => {
   expect(edit('x\ny\nx x\n', 'x', 'z', true)).toEqual({ text: 'z\ny\nz z\n', lines: [1, 3, 3] });
   expect(edit('a\nb\n-\na\nb\n', 'a\nb', 'c', true).lines).toEqual([1, 4]);
 });
@@ -41,7 +41,7 @@ describe('line ends', () => {
     expect(edit('one\r\ntwo\r\n', 'one\r\ntwo', '1\r\n2').text).toBe('1\r\n2\r\n');
   });
 
-  test('of a file with both kinds must match exactly', () => {
+  test('of both kinds in one file must match exactly', () => {
     expect(problem('one\r\ntwo\nthree\n', 'one\ntwo', 'x')).toContain('other line ends');
     expect(edit('one\r\ntwo\nthree\n', 'two\nthree', 'x\ny').text).toBe('one\r\nx\ny\n');
   });
@@ -61,11 +61,11 @@ test.each([
   expect(problem(text, oldText, 'x')).toContain(hint);
 });
 
-test('the same text is not a change', () => {
+test('if the old and the new text are equal, nothing is changed', () => {
   expect(problem('a', 'a', 'a')).toContain('the same');
 });
 
-test('a file does not grow beyond the limit', () => {
+test('a file cannot grow over the size limit', () => {
   const text = 'a'.repeat(1024 * 1024);
   expect(problem(text, 'a', 'b'.repeat(1024), true)).toContain('larger than 16 MiB');
 });

@@ -27,7 +27,7 @@ export interface WalkEntry {
   problem?: string;
 }
 
-/** The most entries of a folder; a larger folder is not entered. */
+/** The most entries of a folder; the entries of a larger folder are not listed. */
 const maxEntries = 20_000;
 /** The largest `.gitignore` that is read (bytes). */
 const maxRules = 1024 * 1024;
@@ -40,8 +40,8 @@ interface IgnoreRules {
 }
 
 /**
- * Yields all entries below a folder, sorted by name; a folder comes before its entries. Ignored folders are listed but
- * not entered. Rejects with ToolError if the folder itself cannot be opened.
+ * Yields all entries below a folder, sorted by name; a folder comes before its entries. Ignored folders are listed, but
+ * their entries are not. Rejects with ToolError if the folder itself cannot be opened.
  */
 export async function* walk(start: ProjectPlace, options: WalkOptions): AsyncGenerator<WalkEntry> {
   let rules: IgnoreRules[] = [];

@@ -52,7 +52,7 @@ class ServedCall {
   readonly #ended = new AbortController();
   readonly #mayBegin = Promise.withResolvers<boolean>();
   #timer: NodeJS.Timeout | undefined;
-  /** Printed text that has not been sent yet. */
+  /** Printed text that was not sent yet. */
   #printed = '';
   #printing: Promise<void> = Promise.resolve();
 

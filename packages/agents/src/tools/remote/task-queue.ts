@@ -1,4 +1,4 @@
-/** The part of the storage's task queue that remote tools use. */
+/** The methods of the storage's task queue that remote tools use. */
 
 export interface ToolTask {
   taskId: string;

@@ -1,8 +1,8 @@
 import type { ProjectPlace } from '../project/project-path.ts';
 
-/** A search of the project. */
+/** One search of the project. */
 export interface Query {
-  /** A folder or a file. */
+  /** The folder or file to search. */
   place: ProjectPlace;
   isFile: boolean;
   /** A regular expression. */

@@ -1,7 +1,7 @@
 import type { HistoryPage, ServerMessage, TurnSummary, UpsertObject } from '@liminal/protocol';
 import { head, message, sessionId, tool } from './items.ts';
 
-/** A step in the model's session. */
+/** One step in the session of the model server. */
 export type Step =
   | { do: 'turn' }
   | { do: 'item'; kind: 'message' | 'tool' }

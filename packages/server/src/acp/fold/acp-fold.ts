@@ -22,7 +22,7 @@ import {
 } from './tool-calls.ts';
 import { type CallsState, CallUpdates } from './call-updates.ts';
 
-/** Optional features of a client. */
+/** The optional features of a client. */
 export interface ClientFeatures {
   notices: boolean;
   compactions: boolean;
@@ -32,7 +32,7 @@ export interface ClientFeatures {
 
 type ItemOf<Type extends OutputItem['type']> = Extract<OutputItem, { type: Type }>;
 
-/** An update, a question for people, or the end of a question. */
+/** A result of the fold: an update, a question for people, or the end of a question. */
 export type Update =
   | { kind: 'update'; update: Acp.SessionUpdate }
   /** `toolCall` is the call that the question is about; the call was sent before. */
@@ -111,7 +111,7 @@ export class AcpFold {
     }
   }
 
-  /** ACP cannot retract text, so add a sentence that it does not count. */
+  /** ACP cannot retract a text, so another text reports that the first one does not count. */
   withdrawItem(id: string): void {
     const item = this.#before.open.get(id)?.item ?? this.#before.items.byId.get(id);
     switch (item?.type) {
@@ -161,7 +161,7 @@ export class AcpFold {
   #withdrawText(item: ItemOf<'message' | 'reasoning'>): void {
     const isOpen = this.#before.open.has(item.id);
     const isAgents = item.type === 'reasoning' || item.origin === 'agent';
-    // Messages that are not the agent's are sent only when they are complete.
+    // Messages of people and of Liminal are sent only when they are complete.
     if (isOpen && !isAgents) return;
     if (blocksOf(item).length === 0 && (isOpen ? this.#textBefore(item.id) : itemText(item)) === '')
       return;
@@ -188,7 +188,7 @@ export class AcpFold {
     this.#blocks(kind, wholeId, blocksOf(item), about);
   }
 
-  /** A message of a person or of Liminal: sent when it is complete. */
+  /** Sends a message of a person or of Liminal, when it is complete. */
   #foldMessage(item: ItemOf<'message'>): void {
     if (this.#isCompaction(item)) return this.#compaction(item);
     if (this.#isOpen(item)) return;
@@ -203,7 +203,7 @@ export class AcpFold {
     this.#blocks('user_message_chunk', item.id, blocksOf(item));
   }
 
-  /** The blocks after those already sent; undefined if the sent ones have changed. */
+  /** The blocks after those that were already sent; undefined if the sent blocks have changed. */
   #newBlocks(item: ItemOf<'message' | 'reasoning'>): readonly ContentBlock[] | undefined {
     const before = this.#before.open.get(item.id)?.item;
     const sent = before?.type === 'message' ? blocksOf(before) : [];
@@ -215,7 +215,7 @@ export class AcpFold {
     for (const block of blocks) this.#chunk(kind, id, blockOf(block), about);
   }
 
-  /** A plan replaces the plan before, so an unchanged plan is not sent again. */
+  /** ACP replaces the whole plan with each update, so an unchanged plan is not sent again. */
   #plan({ id, entries }: ItemOf<'plan'>): void {
     const before = this.#before.open.get(id)?.item;
     const sent = before?.type === 'plan' ? before.entries : [];
@@ -288,7 +288,7 @@ export class AcpFold {
     this.#update({ ...noticeOf(severity, text), ...metaOf(about ?? {}) });
   }
 
-  /** The client's id of the subagent call that an item belongs to. */
+  /** The id that the client has for the subagent call to which an item belongs. */
   #parentOf({ parentCallId }: OutputItem): string | undefined {
     if (parentCallId === undefined) return undefined;
     return this.#calls.idOf(parentCallId) ?? parentCallId;

@@ -20,28 +20,28 @@ import {
   type ToolCallUpdate,
 } from './tool-calls.ts';
 
-/** The sent state of a call that has not ended, and of its output. */
+/** The state in which a call that has not ended, and its output, were sent. */
 interface SentCall {
-  /** The call is in progress. */
+  /** Whether the call was sent as in progress. */
   readonly runs: boolean;
-  /** The arguments, or code, that were sent. */
+  /** The arguments, or the script's code, that were sent. */
   readonly input?: string | undefined;
   /** The id of the output's item; undefined while the call has no output. */
   readonly itemId: string | undefined;
   /** The sent length of the output, in characters. */
   readonly length: number;
   readonly blocks: number;
-  /** The output goes to a terminal: sent output is not repeated. */
+  /** Whether the output goes to a terminal, in which output that was sent is not repeated. */
   readonly isTerminal: boolean;
   /** The output has ended, although arguments of its call still arrive. */
   readonly isOver?: boolean;
 }
 
-/** The calls of a run as they were sent to the client. */
+/** The calls of a run in the state in which they were sent to the client. */
 export interface CallsState {
-  /** Calls that have not ended, by `callId`; scripts by their item's id. */
+  /** Calls that have not ended, by `callId`; scripts, by the id of their item. */
   readonly open: PersistentMap<CallItem>;
-  /** Every call's item, by `callId`. */
+  /** The item of every call, by `callId`. */
   readonly ids: PersistentMap<string>;
   /** Sent calls, by the id of the call's item. */
   readonly sent: PersistentMap<SentCall>;
@@ -57,7 +57,7 @@ export interface CallUpdatesOptions {
   state: CallsState;
   before: ResponseState;
   after: ResponseState;
-  /** Whether the client shows output as a terminal. */
+  /** Whether the client shows output in a terminal. */
   terminals: boolean;
   emit: (update: ToolCall | ToolCallUpdate) => void;
   /** The text that was added to an open item; undefined if the text has changed in another way. */
@@ -93,7 +93,7 @@ export class CallUpdates {
     return { open: this.#open, ids: this.#ids, sent: this.#sent };
   }
 
-  /** The client's id of a call. */
+  /** Returns the id that the client has for a call. */
   idOf(callId: string): string | undefined {
     return this.#ids.get(callId);
   }
@@ -130,7 +130,7 @@ export class CallUpdates {
         : this.#sent.delete(call.id);
       return emit(endedCall(call, item, { isTerminal, printed: added ?? '' }));
     }
-    // Output shows that the call runs, even if its agent has not reported a start.
+    // Output shows that the call is running, even if its agent has not reported a start.
     const next = { ...sent, ...outputSize(item), itemId: item.id, isTerminal, runs: true };
     const hasNewBlocks = next.blocks !== sent.blocks;
     const isDue = isTerminal ? next.length > sent.length : isWorthSending(sent, next);
@@ -139,7 +139,7 @@ export class CallUpdates {
     emit(outputUpdate(call, item, { isTerminal, printed: added ?? '', begins: !sent.runs }));
   }
 
-  /** Withdraws a call, or its output. */
+  /** Withdraws a call, or the output of a call. */
   withdraw(item: CallItem | OutputOf): void {
     const { emit } = this.#options;
     if (isCall(item)) {
@@ -148,7 +148,7 @@ export class CallUpdates {
     }
     const call = this.#open.get(callIdOf(item));
     const sent = call && this.#sent.get(call.id);
-    // The output was sent as a call of its own.
+    // The output was sent as a separate call.
     if (call?.id === item.id) return this.#cut(call, withdrawnCall);
     if (call === undefined || sent?.itemId !== item.id) return;
     this.#sent = this.#sent.set(call.id, { ...sent, ...noOutput });
@@ -180,7 +180,7 @@ export class CallUpdates {
     this.#forget(before);
     const sent = this.#sent.get(item.id) ?? { ...noOutput, runs: false };
     const { isTerminal, isOver = false } = sent;
-    // Replaced arguments are sent again.
+    // Arguments that were replaced are sent again.
     const isInput = isInputComplete || (sent.input !== undefined && hasCompleteInput(item));
     const sendsInput = isInput && sent.input !== itemText(item);
     const begins = isInputComplete && !sent.runs && !isOver;

@@ -1,10 +1,10 @@
-/** Fields that ACP lacks, in `_meta`: under `liminal`, and under the keys that editors already read. */
+/** Writes fields that ACP lacks into `_meta`: under `liminal`, and under the keys that editors already read. */
 import type { ErrorObject } from '@liminal/protocol';
 
 type Meta = Record<string, unknown>;
 
 export interface LiminalMeta {
-  /** The client's id of the subagent call that a message or call belongs to. */
+  /** The id that the client has for the subagent call to which a message or call belongs. */
   parent?: string | undefined;
   /** The id of the earlier message that this message replaces. */
   replaces?: string;

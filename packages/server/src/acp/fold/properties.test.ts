@@ -13,8 +13,8 @@ import {
 } from './testing/checked-fold.ts';
 
 /**
- * Makes events like those of agents: a call's id is known when it begins, an answered call does not fail any more, and
- * a turn has one plan. Every second call is a command from its start to its end.
+ * Changes events so that they are like those of agents: a call's id is known when it begins, an answered call does not
+ * fail any more, and a turn has only one plan. Every second call is a command from its start to its end.
  */
 function plausible(events: readonly StreamEvent[]): StreamEvent[] {
   const answered = new Set<string>();
@@ -107,7 +107,7 @@ test('INV-5: FR-039-05: a repeated event makes no update', () => {
   );
 });
 
-/** The size of all updates of one output, message or thought that arrives in pieces, in characters. */
+/** The total size of all updates for one output, message or thought that arrives in pieces, in characters. */
 function sentSize(
   kind: 'message' | 'reasoning' | 'function_call_output',
   pieces: readonly string[],

@@ -356,7 +356,7 @@ test('a script’s code is complete from its start', () => {
   expect(hasCompleteInput(script)).toBe(true);
 });
 
-test('a notice has the first line as its title, and the rest below', () => {
+test('a notice’s title is its first line, and its description is the rest', () => {
   const notice = { sessionUpdate: 'notice', severity: 'info' };
   expect(noticeOf('info', ' One. \n\n Two.\nThree. \n')).toEqual({
     ...notice,

@@ -62,7 +62,7 @@ export function changedCall(
   };
 }
 
-/** The call's output so far. `printed` is the new text for the call's terminal. */
+/** The update with a call's output so far. `printed` is the new text for the call's terminal. */
 export function outputUpdate(
   call: CallItem,
   output: OutputOf,
@@ -80,7 +80,7 @@ export function outputUpdate(
   };
 }
 
-/** The end of a call. */
+/** The last update of a call. */
 export function endedCall(
   call: CallItem,
   output: OutputOf,
