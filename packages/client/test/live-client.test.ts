@@ -207,7 +207,7 @@ it('loads that fail temporarily are retried automatically', async () => {
   await until(() => stage.subscriptions().length === 1);
   await until(() => client.sessions.getSnapshot().phase === 'ready');
 
-  // The same happens if the subscription fails.
+  // A subscription that fails has the same effect.
   const problem = { code: 'REDIS_UNAVAILABLE', message: 'Redis is away.' };
   stage.send({ type: 'session:error', sessionId: 's1', ...problem });
   await until(() => session.getSnapshot().problem?.message === 'Redis is away.');

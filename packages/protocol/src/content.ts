@@ -165,7 +165,7 @@ export const ApprovalOutcome = z.discriminatedUnion('outcome', [
     optionId: z.string(),
     /** The form as the person filled it in, or the arguments that the person has changed. */
     content: FormContent.optional(),
-    /** The reason, as the person who answered wrote it. */
+    /** The reason, in the words of the person who has answered. */
     note: z.string().optional(),
   }),
   z.object({ outcome: z.literal('cancelled'), reason: z.string().optional() }),

@@ -38,7 +38,7 @@ function isFlat(json: string): boolean {
   return true;
 }
 
-/** Whether `cutDepth` has cut this JSON, or would cut it. */
+/** Whether `cutDepth` has cut this JSON, or would cut the JSON. */
 export const isDepthCut = (json: string): boolean =>
   json.includes(JSON.stringify(cutHere)) || cutDepth(json) !== json;
 

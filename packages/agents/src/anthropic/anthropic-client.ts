@@ -66,7 +66,7 @@ export class AnthropicClient implements ModelClient {
       maxRetries: 0,
       timeout: longestTimer,
       fetch: (input, init) => modelFetch(input, init, statusOf),
-      // Otherwise the SDK would print model output that it cannot parse.
+      // Without this, the SDK would print model output that it cannot parse.
       logLevel: 'off',
       openTelemetry: false,
     });

@@ -42,7 +42,10 @@ const unthinking = (maxTokens: number): ModelFacts => ({
   thinks: 'never',
 });
 
-/** The first match counts. A maker or a region may be written before the name, and a date after it. */
+/**
+ * The first match counts. In a model's name, a maker or a region may precede the part that is compared here, and a date
+ * may follow it.
+ */
 const byName: [RegExp, ModelFacts][] = [
   [/claude-(3-(opus|sonnet|haiku)|2|instant)/, unthinking(4_096)],
   [/claude-3-5/, unthinking(8_192)],

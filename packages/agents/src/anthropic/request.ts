@@ -220,7 +220,8 @@ class MessageBuilder {
   }
 
   /**
-   * Adds a call's result, which ends the message with the call. The result of a server's tool is part of that message.
+   * Adds a call's result, which ends the message with the call. The result of a server's tool belongs to the message
+   * that has the call.
    */
   result(item: CallOutput): void {
     const native = nativeOf(item);

@@ -26,7 +26,7 @@ export interface MessagesEvent {
 type Fields = Record<string, unknown>;
 
 interface OpenBlock {
-  /** The block as its start event had it. */
+  /** The block with the fields of its start event. */
   given: Fields;
   /** Undefined for a text block that has no text so far: it may stay empty. */
   itemId: string | undefined;

@@ -16,8 +16,8 @@ interface DemoTurnOptions {
 }
 
 /**
- * If a turn is further behind its schedule than this, in ms, it continues from now instead of catching up. This
- * happens, for example, after a laptop has slept.
+ * If a turn is further behind its schedule than this, in ms, it continues from now instead of catching up. Laptops that
+ * have slept, for example, cause such a delay.
  */
 const maxLagMs = 1_000;
 

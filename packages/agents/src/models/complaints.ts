@@ -19,8 +19,8 @@ export interface Complaint {
 }
 
 /**
- * Parts of a conversation that are left out or converted because a server rejects them. A file is a block; all other
- * parts are items.
+ * The parts of a conversation that are left out or converted for a server that rejects them. A file is a block; all
+ * other parts are items.
  */
 export interface Concession {
   rules?: readonly Rule[];
@@ -133,9 +133,9 @@ const isOfThinking = ({ code, words }: Complaint): boolean =>
 type IsMeant = (block: ContentBlock, item: OutputItem) => boolean;
 
 /**
- * The files of a conversation that the error is about; undefined if it is about none. Most of the known messages are
- * llama.cpp's, with status 400 and 500; two are vLLM's, one is OpenRouter's, and `unsupported_format` is OpenAI's code
- * for a file that is not audio.
+ * The files of a conversation that an error is about; undefined if the error is about no file. Most of the known
+ * messages are llama.cpp's, with status 400 and 500; two are vLLM's, one is OpenRouter's, and `unsupported_format` is
+ * OpenAI's code for a file that is not audio.
  */
 function refusedFiles({ code, words }: Complaint): IsMeant | undefined {
   const [, one, other] =

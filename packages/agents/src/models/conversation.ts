@@ -121,7 +121,8 @@ function isSentToModel(item: OutputItem): boolean {
 }
 
 /**
- * Whether the item is a request for a summary that failed: the request is for Liminal, so the model does not get it.
+ * Whether the item is a request for a summary that failed: such a request is meant for Liminal, so the model does not
+ * get the item.
  */
 const isCommand = ({
   origin,
@@ -131,8 +132,8 @@ const isCommand = ({
   origin === 'user' && delivery === undefined && compactWish(content) !== undefined;
 
 /**
- * Moves a message that was sent during a turn to the place at which the model read it: before the model's next item.
- * Such a message began earlier, often during an answer.
+ * Moves a message that was sent during a turn to the place at which the model read it: before the model's next item. A
+ * message that was sent during a turn often began during an earlier answer.
  */
 function inReadOrder(items: readonly OutputItem[]): readonly OutputItem[] {
   if (!items.some(isSteered)) return items;

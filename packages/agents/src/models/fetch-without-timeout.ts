@@ -63,8 +63,8 @@ export async function fetchWithoutTimeout(
 }
 
 /**
- * Rejects a redirect to another server. Otherwise that server would get the conversation and the key, which is in a
- * header that only the maker's client knows. It may also be a server that only this machine can reach.
+ * Rejects a redirect to another server. The other server would get the conversation, and the key, which is in a header
+ * that only the maker's client knows. The other server may also be one that only this machine can reach.
  */
 const sameServerOnly =
   (url: URL): Dispatcher.DispatcherComposeInterceptor =>

@@ -27,7 +27,10 @@ export interface ModelRequest {
   callIds?: readonly string[];
   /** Empty for a model without tools; the conversation then has no calls and outputs. */
   tools: readonly ToolDefinition[];
-  /** Whether the model must answer in text: the tools are listed only because the conversation has calls of them. */
+  /**
+   * Whether the model must answer in text. The tools are then listed only because earlier items are calls of these
+   * tools.
+   */
   isWithoutCalls?: boolean;
   /** The amount of thinking, if the model has such a setting: `none`, `low`, `medium`, `high`. */
   effort?: string | undefined;
@@ -74,7 +77,7 @@ export interface ListedModel {
   name?: string | undefined;
   /** The size of the context window in tokens, if the server reports it. */
   contextWindow?: number | undefined;
-  /** Whether the model accepts tools, if the server reports that. */
+  /** Whether the model accepts tools; undefined if the server does not report that. */
   callsTools?: boolean | undefined;
 }
 

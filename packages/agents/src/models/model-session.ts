@@ -344,7 +344,7 @@ export class ModelSession implements AgentSession {
     this.#notices.put('model', warnings(problem === undefined ? [] : cannotBeAsked(chosen)));
   }
 
-  /** Never rejects: if a server does not list its models, a notice reports that. */
+  /** Never rejects: if a server does not list its models, people get a notice. */
   async #refreshModels(): Promise<void> {
     const { catalog, name } = this.#options;
     const problem = await catalog.refresh(name);

@@ -292,7 +292,8 @@ export class ModelTurn {
         this.#count(given);
         const calls = given.calls.map((call) => ({ ...call, item: held.get(call.itemId) }));
         for (const { itemId } of calls) held.delete(itemId);
-        // The other calls are run by the model's server, which has paused: their results are part of the next answer.
+        // Calls that stay open are run by the model's server, which has paused: their results are part of the next
+        // answer.
         for (const item of held.values()) this.#now.done(item.id, item);
         this.#cite(given.citations ?? []);
         const more = isWithoutCalls ? [] : this.#callsInWords(answer, given);

@@ -15,7 +15,7 @@ const shownInput = 200;
  * Repeats a script that was cut off, up to the place where it was cut off. The script's calls get their recorded
  * outputs one after another, in the order in which the calls ended. Each output is given only after the script has
  * handled the earlier outputs completely, so the script makes the same calls again. Calls without a recorded output
- * begin after that.
+ * begin after all recorded outputs were given.
  */
 export class ScriptReplay {
   readonly #record: readonly RecordedCall[];

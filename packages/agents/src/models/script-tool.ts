@@ -70,8 +70,8 @@ const notRunAgain =
   'The server ended while this ran: it may be done, or not, or in part. It was not run again.';
 
 /**
- * Runs a script when the number of running scripts allows it; rejects with the signal's reason if the signal aborts
- * before that.
+ * Runs a script when the number of running scripts allows another script; rejects with the signal's reason if the
+ * signal aborts first.
  */
 export type ScriptTurn = <T>(start: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 

@@ -15,7 +15,7 @@ const note: ContentBlock = { type: 'resource', resource: { uri: 'file:///a', tex
 const link: ContentBlock = { type: 'resource_link', uri: 'file:///b', name: 'b' };
 const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
 
-/** The output in the conversation that the model gets. */
+/** The output item in the conversation that the model gets. */
 function heard(output: string, blocks?: ContentBlock[]): OutputItem | undefined {
   const said = { type: 'function_call_output', id: 'a:o', callId: 'a', output } as const;
   const item = {

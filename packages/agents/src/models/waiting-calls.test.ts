@@ -80,7 +80,7 @@ test('only calls of the newest turn, and of the turns that it resumed, can still
   expect(resumableCalls([])).toEqual([]);
 });
 
-test('a call that a later turn has ended no longer waits, even if the first turn had an open question about it', () => {
+test('a call that a later turn has ended no longer waits, even if its question was open in the first turn', () => {
   const again = turn('2', [call('a'), output('a')], { trigger: 'agent' });
   expect(resumableCalls([turn('1', [call('a'), question('a')]), again])).toEqual([]);
 });

@@ -208,7 +208,7 @@ test('a script’s calls need permission, and a message that is sent in the mean
   expect(more).toBe('user: And quickly');
 });
 
-test('stopping a turn stops its script, and the next request reports that', async () => {
+test('stopping a turn stops its script, and the next request has an output about the stop', async () => {
   const { provider, watch, runTurn, client } = await open([
     repliesWith(block(echo('loud'))),
     repliesWith('So.'),

@@ -31,7 +31,7 @@ export class RefusedFields {
     if (![400, 422].includes(complaint.status ?? 0)) return false;
     const field = optional.find((name) => isIn(body, name) && isAbout(complaint, name));
     if (field === undefined) return false;
-    // If the value was chosen by a person, only a person may change it.
+    // A value that a person has chosen may be changed only by a person.
     if (complaint.code.endsWith('_value') && isChosen(body, field)) return false;
     this.#byModel.set(model, (this.#byModel.get(model) ?? new Set()).add(field));
     return true;
@@ -59,7 +59,7 @@ function leaveOut(body: object, field: Field): object {
   return Object.keys(kept).length === 0 ? rest : { ...rest, [outer]: kept };
 }
 
-/** Messages with which servers refuse a field without naming it. */
+/** Messages with which servers refuse a field without naming the field. */
 const refusalPatterns: Partial<Record<Field, RegExp>> = {
   include: /encrypted content is not supported/i,
   'reasoning.summary': /reasoning summar(y|ies)/i,

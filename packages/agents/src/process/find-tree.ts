@@ -17,8 +17,9 @@ export interface FoundTree {
 }
 
 /**
- * Returns the processes of a tree: those with the mark, those in `known`, their descendants, and all processes in a
- * process session whose leader belongs to these. This process and its ancestors never belong to the tree.
+ * Returns the processes of a tree: the processes with the mark, those in `known`, the descendants of both, and all
+ * processes in a process session that one of these processes leads. This process and its ancestors never belong to the
+ * tree.
  */
 export function findTree(query: TreeQuery): FoundTree {
   const all = new Map(listProcesses().map((one) => [one.pid, one]));

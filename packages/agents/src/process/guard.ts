@@ -30,8 +30,8 @@ const script = fileURLToPath(new URL('./guard.sh', import.meta.url));
 /**
  * Starts the guard: one small process per server, which ends all processes with the server's marks when the server ends
  * for any reason (invariant 8). The guard leads its own process session, so that it survives the end of the server's
- * group. It detects the server's end by a closed pipe. Call this function before the first agent starts.
- * @param watches - Whether the caller will use `endAt`. That costs four more small processes.
+ * group. The guard detects the server's end by a closed pipe. Call this function before the first agent starts.
+ * @param watches - Whether the caller will use `endAt`. A guard that supports `endAt` costs four more small processes.
  */
 export async function startGuard({ watches = false } = {}): Promise<Guard> {
   if (!hasProcessTable) return { endAt: () => {}, dismiss: async () => {} };

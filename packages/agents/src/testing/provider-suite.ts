@@ -96,7 +96,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
           projectDir: subject.projectDir,
         });
 
-        // The caller gave no id, so the provider made one.
+        // The caller gave no id, so the provider made an id.
         expect(cliType).toBe(provider.cliType);
         const one = await shared();
         expect(sessionId).not.toBe(one.sessionId);
@@ -311,7 +311,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     describe('a steered message', () => {
-      test('is rejected if no turn runs, or if the agent does not support steering; the session reports that', async () => {
+      test('is rejected if no turn runs, or if the agent does not support steering, which the session reports', async () => {
         const { sessionId, told, watch } = await shared();
         const { canSteer } = await told.until(() =>
           told.updates.find((one) => one.canSteer !== undefined),

@@ -7,7 +7,7 @@ export interface ProviderUnderTest {
   provider: CliProvider;
   /** An existing folder. */
   projectDir: string;
-  /** The messages to send, by what the agent does when it gets them. */
+  /** The messages to send, each under the name of what the agent does then. */
   prompts: {
     /** Answers in words. */
     text: string;

@@ -14,7 +14,7 @@ const maxTimeout = 600_000;
 /** The numbers of characters at the output's beginning and end that the model gets. */
 const forModel = { head: 12_000, tail: 18_000 };
 
-/** The longest command, in characters: the system rejects a longer one. */
+/** The longest command, in characters, because the system rejects longer commands. */
 const maxCommand = 30_000;
 
 /** Variables with keys of model servers, which commands do not get. */

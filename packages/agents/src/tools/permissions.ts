@@ -24,7 +24,7 @@ export function editPermission({ name, shown }: Pick<ProjectPlace, 'name' | 'sho
   };
 }
 
-/** The permission to change a file outside of the project; the project's rules do not grant it. */
+/** The permission to change a file outside of the project folder; rules of the project do not grant this permission. */
 function editElsewhere(path: string): Permission {
   const folder = `${dirname(path)}/`;
   return { always: `edits in ${folder}`, rule: `edit:${folder}` };

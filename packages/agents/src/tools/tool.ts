@@ -35,7 +35,7 @@ export interface Permission {
   always: string;
   /** The rule that an answer “always” creates. */
   rule: string;
-  /** Other rules that also grant the permission: broader rules, or suitable narrower ones. */
+  /** Other rules that also grant the permission: broader rules, and suitable narrower rules. */
   also?: readonly string[];
 }
 

@@ -269,7 +269,7 @@ test.each([
   expect(error.message).toMatch(/^[A-Z].*\. It says: /);
   expect(error.message).toContain(message);
   expect(error.details).toMatchObject({ status });
-  // The client does not retry: the caller decides about that.
+  // The client does not retry, because the caller decides whether to retry.
   expect(api.requests).toHaveLength(1);
 });
 
@@ -355,7 +355,7 @@ async function serve(contentType: string, body: string): Promise<AnthropicClient
   return new AnthropicClient({ baseUrl: `http://127.0.0.1:${port}` });
 }
 
-test('an address that is not that of the API is reported as such', async () => {
+test('if an address does not belong to the API, the error reports that', async () => {
   expect(await failure(await serve('text/html', '<h1>Hello</h1>'))).toMatchObject({
     code: 'MODEL_ERROR',
     isPassing: false,

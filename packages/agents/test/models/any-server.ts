@@ -46,7 +46,7 @@ export interface Page {
 
 /** The text and calls of a model's answer, or the error with which its server refuses the request. */
 export interface ScriptedAnswer {
-  /** The thinking before the text; signed or encrypted if the API does that. */
+  /** The thinking before the text; signed or encrypted if the API signs or encrypts thinking. */
   thought?: string;
   words?: string;
   calls?: WantedCall[];

@@ -149,7 +149,7 @@ test('a server that has ended is started again for the next message', async () =
   expect(await startedHere()).toEqual([]);
 });
 
-test('a server that is silent at its start does not delay closing the session, and no server is started after that', async () => {
+test('a server that is silent at its start does not delay closing the session, and no server is started after closing', async () => {
   const args = ['-e', 'setInterval(() => {}, 1e9)', 'mcp-server'];
   const mute = { type: 'stdio' as const, command: process.execPath, args, env: {} };
   const { mcp, problems } = await open({ mute });

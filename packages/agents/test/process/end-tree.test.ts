@@ -166,7 +166,7 @@ test('the processes of another session of the same server continue', async () =>
 });
 
 test('a process that has got the pid of an exited process is not ended', async () => {
-  // This process stands for a process with the same pid that started later.
+  // This process stands for a later process with the same pid.
   const { root } = await growTree('echo $$; sleep 300; true', 1);
   const exited = { pid: root.pid!, exitCode: 0, signalCode: null };
 

@@ -189,7 +189,7 @@ test('calls that are running when the script ends are aborted and awaited', asyn
   const ended: string[] = [];
   const slow = async (_input: unknown, signal: AbortSignal) => {
     await once(signal, 'abort');
-    // This is longer than a thread takes to end.
+    // This delay is longer than a thread takes to end.
     await new Promise((resolve) => setTimeout(resolve, 100));
     ended.push('slow');
     return '';

@@ -222,7 +222,7 @@ test('git does not use a folder as a repository if file tools could have created
     return output;
   };
   expect(await status()).toContain('safe.bareRepository');
-  // The same is true if the user has git settings in the environment.
+  // Git settings of the user in the environment do not change the result.
   vi.stubEnv('GIT_CONFIG_COUNT', '1');
   vi.stubEnv('GIT_CONFIG_KEY_0', 'user.name');
   vi.stubEnv('GIT_CONFIG_VALUE_0', 'Ada');

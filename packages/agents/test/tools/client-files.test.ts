@@ -25,7 +25,7 @@ function editor(open: Record<string, string>, { writes = true } = {}) {
   return { files, buffers, asked };
 }
 
-test('unsaved text is read from the editor, with a note about that', async () => {
+test('unsaved text is read from the editor, and a note says that it is unsaved', async () => {
   const project = await makeProject();
   const path = project.write('a.txt', 'saved\n');
   const { files } = editor({ [path]: 'one\nunsaved\nthree\n' });

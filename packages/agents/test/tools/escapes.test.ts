@@ -233,7 +233,7 @@ test('without descriptors of open folders, an opened file is rejected if its nam
   const place = findPlace(project.folders, 'sub/secret.txt', nothingHidden);
   const folder = await openParent(place, { byNumber: false });
   const outside = await open(join(project.outside, 'secret.txt'));
-  // This stands for a link that replaced the folder for a short moment.
+  // Simulates a link that replaced the folder for a short moment.
   const checking = folder.checkFile(outside, 'secret.txt', 'sub/secret.txt');
   expect(await refusal(checking)).toContain('was moved');
   await outside.close();

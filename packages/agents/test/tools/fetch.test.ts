@@ -95,7 +95,7 @@ test.each([
   expect(proxy.asked).toEqual([]);
 });
 
-test('other text is returned unchanged, after unpacking and decoding by its character set', async () => {
+test('text that is not HTML is returned unchanged, after unpacking and decoding by its character set', async () => {
   const { get } = await serve((request, response) => {
     if (request.url === '/json') {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });

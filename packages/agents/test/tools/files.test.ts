@@ -321,7 +321,7 @@ describe('edit', () => {
     expect(contentOf(project.dir)).toEqual(before);
   });
 
-  test('replaces the file atomically: no reader gets a part of it', async () => {
+  test('replaces the file atomically: a reader gets either the old or the new file', async () => {
     const project = await makeProject();
     const path = project.write('a.txt', 'one');
     linkSync(path, join(project.outside, 'same'));
@@ -361,7 +361,7 @@ describe('list', () => {
     expect(await list({ path: 'out' })).toEqual(['out/x.js']);
   });
 
-  test('is limited, and a note reports that', async () => {
+  test('is limited, and a note names the limit', async () => {
     const project = await makeProject();
     for (let at = 0; at < 600; at++) writeFileSync(join(project.dir, `file-${at}`), '');
     const { output } = await call(listTool(nothingHidden), project, {});

@@ -30,7 +30,7 @@ export async function startRacer(place: string, target: string): Promise<void> {
   });
   const exited = once(racer, 'exit');
   onTestFinished(async () => {
-    // If the racer had ended early, the calls would have run without it.
+    // If the racer had ended early, the calls would not have been raced.
     expect(racer.exitCode).toBeNull();
     racer.kill('SIGKILL');
     await exited;

@@ -1,4 +1,7 @@
-/** Read-only commands, by the beginning that people can allow for them. The test runs each of the commands. */
+/**
+ * Read-only commands, grouped by the beginning for which people can store a permission. The test runs each of the
+ * commands.
+ */
 export const reading: Record<string, readonly string[]> = {
   'git status': [
     'git status',

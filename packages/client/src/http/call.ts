@@ -16,7 +16,7 @@ export interface HttpOptions {
   aborter?: RequestAborter | undefined;
 }
 
-/** The timeout of a request, ms. Starting an agent may take seconds; all requests take less time than this. */
+/** The timeout of a request, ms. The longest time for any request; starting an agent may take seconds. */
 const requestTimeout = 60_000;
 /** The timeout of a request with a file, in ms: enough for the largest file over a mobile connection. */
 const fileTimeout = 600_000;

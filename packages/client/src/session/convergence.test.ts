@@ -100,8 +100,8 @@ class Reader {
   }
 
   /**
-   * A slow reader may get the newer state of an item instead of some appends. That state has the cursor of the first
-   * skipped append, because a later cursor would lose undelivered messages if the connection breaks.
+   * A slow reader may get the newer state of an item instead of some appends. The newer state has the cursor of the
+   * first skipped append, because a later cursor would lose undelivered messages if the connection breaks.
    */
   #skipAppend(): void {
     const index = this.#way.findIndex((told) => told.type === 'session:append');

@@ -44,7 +44,8 @@ export function applyOlderPage(
 /**
  * Joins the two parts of a turn that a page boundary has split: the older part from the page, then the part in the
  * view. The view may already have an item of the older part, because the item has changed since then or belongs to an
- * item in the view. Then the view's state is kept, at the page's place. Items from before both parts come first.
+ * item in the view. For an item that the view already has, the view's state is kept, at the page's place. Items from
+ * before both parts come first.
  */
 function joinHalves(older: TurnView | undefined, held: TurnView): TurnView {
   if (older === undefined || older.items.length === 0) return held;

@@ -80,7 +80,7 @@ export class SessionStore implements Store<SessionView> {
   /**
    * Sends a message. `blocks` are attachments: with local names from `client.files.store`, or in a form that the server
    * accepts. The message is shown at once, and is stored until the server has it. Resolves when the server has the
-   * message, has refused it, or is unavailable; the message's state shows which of these.
+   * message, has refused the message, or is unavailable; the message's state shows the outcome.
    */
   async send(
     message: string,

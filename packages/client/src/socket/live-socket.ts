@@ -1,5 +1,5 @@
 // We use no library, because the known ones (partysocket, reconnecting-websocket) do not notice a half-open connection,
-// and do not retry when the page wakes up. In all other respects, they do no more than this file.
+// and do not retry when the page wakes up. In all other respects, the known libraries do no more than this file.
 import { type ClientMessage, ServerMessage } from '@liminal/protocol';
 import { Emitter } from '../emitter.ts';
 import { backoff } from './backoff.ts';
@@ -21,8 +21,8 @@ interface LiveSocketOptions {
 }
 
 /**
- * The only connection to the server. It reconnects automatically and then emits `opened`, so that the stores subscribe
- * again.
+ * The only connection to the server. The socket reconnects automatically and then emits `opened`, so that the stores
+ * subscribe again.
  */
 export class LiveSocket {
   readonly messages = new Emitter<ServerMessage>();

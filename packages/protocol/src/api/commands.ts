@@ -376,8 +376,8 @@ export const commands = {
     refusals: refusalsOfCommands,
   },
   /**
-   * Archiving changes nothing else: a running turn continues. `pin` changes nothing else, too. Both commands also work
-   * for a session of an agent's own store.
+   * Archiving changes nothing else: a running turn continues. `pin` changes nothing else, too. `archive` and `pin` also
+   * work for a session of an agent's own store.
    */
   archive: {
     method: 'POST',

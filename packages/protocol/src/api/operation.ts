@@ -1,6 +1,6 @@
 /**
- * One operation of the server, as data. Other code is generated from the table: routes, the client's functions, the
- * OpenAPI document, the commands between servers, and the table in docs/protocol-operations.md.
+ * One operation of the server, described as data. Other code is generated from the table: routes, the client's
+ * functions, the OpenAPI document, the commands between servers, and the table in docs/protocol-operations.md.
  */
 import { z } from 'zod';
 import type { RefusalCode } from './refusals.ts';

@@ -163,7 +163,7 @@ const items: {
 
 /** An event in A.1's form. A `response_done` with an error becomes a `response_error`; other types do not change. */
 export function toResponsesEvent(event: StreamEvent, uuidOf: UuidOf): ResponsesEvent {
-  // `payloads[event.type]` accepts this event's payload, but the compiler cannot infer that.
+  // `payloads[event.type]` accepts the payload of this event, but the compiler cannot infer that the types match.
   const translate = payloads[event.type] as (
     one: EventPayload,
     context: TranslationContext,

@@ -9,7 +9,8 @@ type RewindableTurn = Pick<TurnSummary, 'turnId' | 'rewoundTo'>;
  * all of them.
  */
 export function takenBack(turns: readonly RewindableTurn[]): Map<string, string> {
-  // Most conversations have no rewind. This check keeps them fast, since the page calls the function for each new word.
+  // Most conversations have no rewind. For conversations without a rewind, this check keeps the function fast, since
+  // the page calls the function for each new word.
   if (turns.every(({ rewoundTo }) => rewoundTo === undefined)) return new Map();
   const places = new Map(turns.map(({ turnId }, place) => [turnId, place]));
   const found = new Map<string, string>();

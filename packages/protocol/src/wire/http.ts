@@ -268,9 +268,9 @@ export const TitleBody = z.object({ title: z.string().trim().min(1).max(200) });
 
 /**
  * A page of a session's conversation, oldest first; `turns` are the turns of the entries. A page may begin in the
- * middle of a turn. In that case the page also has earlier entries of the turn: calls whose results or inner calls are
- * on the page, the parent calls of those calls, and, in a running turn, all open items. The page on which these entries
- * began has them again.
+ * middle of a turn. A page that begins in the middle of a turn also has earlier entries of the turn: calls whose
+ * results or inner calls are on the page, the parent calls of those calls, and, in a running turn, all open items. The
+ * page on which these entries began has them again.
  */
 export const HistoryPage = z.object({
   entries: z.array(UpsertObject),

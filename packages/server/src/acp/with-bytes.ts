@@ -4,7 +4,7 @@ import { ownMeta } from './fold/meta.ts';
 
 const address = 'blob:';
 
-/** Adds the blobs' bytes to an update; a blob that is no longer stored is replaced by a text about that. */
+/** Adds the bytes of blobs to an update; a blob that is no longer stored is replaced by a note. */
 export async function withBytes(
   update: Acp.SessionUpdate,
   blobs: Pick<Runtime, 'getBlob'>,

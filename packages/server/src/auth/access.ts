@@ -10,8 +10,8 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 export type Access = 'open' | 'page' | 'signed-in';
 
 /**
- * Values of the `Upgrade` header that at least one route accepts. Other values are ignored, as HTTP allows: the request
- * is answered as usual.
+ * Values of the `Upgrade` header that at least one route accepts. Other values of the `Upgrade` header are ignored, as
+ * HTTP allows: the request is answered as usual.
  */
 export const upgradeProtocols = ['websocket', 'acp-lines'] as const;
 export type UpgradeProtocol = (typeof upgradeProtocols)[number];

@@ -19,7 +19,7 @@ export async function signInRoutes(app: App, { credentials }: { credentials: Cre
       // out.
       request.deviceConnection?.leave();
       clearDevice(request, reply);
-      // Both calls sign the browsers out even if they throw.
+      // `addAll` and `add` sign the browsers out even if they throw.
       if (request.body?.everywhere === true) credentials.signedOut.addAll();
       else if (device !== undefined) credentials.signedOut.add(device);
       return {};

@@ -42,7 +42,7 @@ export function chatRequest(request: ModelRequest): ChatRequestBody {
   };
 }
 
-/** All items of the user or the model before the next item of the other. */
+/** All successive items of one role: of the user, or of the model. */
 type RoleMessage =
   | { role: 'user'; parts: MessagePart[] }
   | { role: 'assistant'; text: string; reasoning: string; calls: CallItem[] };

@@ -80,7 +80,7 @@ export class ToolCalls {
       (call.name !== '' && call.name !== name) ||
       (id !== undefined && call.ownId !== undefined) ||
       (index === undefined && touched.has(call)) ||
-      // This is a second call of the same tool, from a server that sends no indexes.
+      // The piece begins a second call of the same tool; the server sends no indexes.
       (text !== '' && call.input.isComplete);
     return isOther ? undefined : call;
   }

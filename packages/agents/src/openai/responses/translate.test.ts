@@ -339,7 +339,7 @@ test('content that was not streamed is taken from the finished item, or from the
   }
 });
 
-test('if an item’s final text differs from the streamed text, the final text replaces it', async () => {
+test('if an item’s final text differs from the streamed text, the item ends with the final text', async () => {
   expect(
     doneItems(await play([textDelta('xyz'), done(0, message('abc')), completed()])),
   ).toMatchObject([{ content: 'abc' }]);

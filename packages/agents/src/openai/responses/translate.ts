@@ -150,7 +150,7 @@ export class ResponsesTranslator {
     });
   }
 
-  /** Returns the open item that an event is about; begins the item if the server did not announce it. */
+  /** Returns the open item that an event is about. If the server did not announce the item, begins the item. */
   #open(event: ResponsesEvent, kind: OutputKind, item?: ResponseItem): StreamedItem {
     const place = itemKey(event, item);
     const known = this.#items.get(place);

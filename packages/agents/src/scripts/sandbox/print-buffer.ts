@@ -5,7 +5,7 @@
 export class PrintBuffer {
   readonly #length: Int32Array;
   readonly #text: Buffer;
-  /** The shared memory; the other thread makes its own `PrintBuffer` from it. */
+  /** The shared memory, from which the other thread makes its own `PrintBuffer`. */
   readonly memory: SharedArrayBuffer;
 
   /**

@@ -67,7 +67,7 @@ const otherBytes = 64 * mebibyte;
 const jobsAtOnce = 100;
 
 /**
- * One script in its own QuickJS; the script can access only the tools. This is the variant of QuickJS without asyncify:
+ * One script in its own QuickJS; the script can access only the tools. The variant of QuickJS without asyncify is used:
  * a call of a tool returns a promise that the host settles later, so WebAssembly need not be suspended. Handles are not
  * freed, because the thread ends with the script.
  */

@@ -1,6 +1,6 @@
 import type { QuickJSWASMModule } from 'quickjs-emscripten-core';
 
-/** The types for the part of WebAssembly that is used here; Node's types have almost none of it. */
+/** The types for the part of WebAssembly that is used here, because Node's types lack almost all of that part. */
 interface WebAssemblyApi {
   compile: (bytes: Uint8Array) => Promise<WebAssembly.Module>;
   /** The sizes are in pages of 64 KiB. */

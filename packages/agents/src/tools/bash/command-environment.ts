@@ -3,7 +3,7 @@ import { childEnvironment } from '../../base/child-environment.ts';
 interface CommandEnvironment {
   /** Names of environment variables that the command does not get. */
   hidden: ReadonlySet<string>;
-  /** Whether the command is read-only. For such a command, git starts no file monitor and no hooks. */
+  /** Whether the command is read-only. For a read-only command, git starts no file monitor and no hooks. */
   onlyReads: boolean;
   /** Additional environment variables. */
   more?: Record<string, string>;

@@ -265,7 +265,7 @@ test('a command of several parts is allowed if and only if each part is allowed'
   );
 });
 
-test('every text needs a permission, and only the rules of that permission grant it', () => {
+test('every text needs a permission, and only rules for that text grant the permission', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (command) => {
       const needed = commandPermissions(command);

@@ -58,7 +58,10 @@ interface Pipeline {
   parts: SimpleCommand[];
 }
 
-/** Programs that print their input, or parts of it. None of their options writes a file or starts another program. */
+/**
+ * Programs that print their input, or parts of it. None of these programs has an option that writes a file or starts
+ * another program.
+ */
 const filters = new Set(['cat', 'cut', 'grep', 'head', 'nl', 'tail', 'tr', 'wc']);
 
 function exactly(command: string): Permission {
@@ -99,7 +102,8 @@ function partPermission(
   const exact = exactly(source);
   const isBare = words.every((word) => word.isBare);
   const texts = words.map(({ text }) => text);
-  // Older versions made rules from the first words of any program. Such a stored rule still allows exactly these words.
+  // Older versions made rules from the first words of any program. A rule that was stored then still allows exactly
+  // these words.
   const legacyRules = isBare ? [`command:${texts.join(' ')}`] : [];
   const beginning = beginningOf(part);
   if (beginning === undefined) return { ...exact, also: [...legacyRules, 'tool:bash'] };

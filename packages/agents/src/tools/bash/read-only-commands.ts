@@ -3,10 +3,7 @@
  * subcommand or option that is not listed needs a rule for exactly this command.
  */
 
-/**
- * The arguments that a subcommand may have. All of these arguments only change which data is read, or how the data is
- * shown.
- */
+/** The arguments that a subcommand may have. The arguments only change which data is read, or how the data is shown. */
 interface Reading {
   /** One-letter options; several of them may follow one dash. */
   letters?: string;
@@ -53,7 +50,7 @@ const ofLog = {
 
 /**
  * The table leaves out subcommands that run programs or change something (`config`, `submodule`, `bisect`, `rebase`,
- * `ls-remote`, `fetch`), and the options before a subcommand (`-c`, `-C`). It also leaves out these options: `--output`
+ * `ls-remote`, `fetch`), and the options before a subcommand (`-c`, `-C`). These options are also left out: `--output`
  * writes a file; `-O`, `--open-files-in-pager`, `--ext-diff`, `--textconv` and `--show-signature` start a program;
  * `--no-index`, `--contents` and `-f` read files outside of the repository.
  */
@@ -138,8 +135,9 @@ export function readOnlyBeginning(words: readonly string[]): string | undefined 
   const [program = '', second = '', ...rest] = words;
   const reading = entry(entry(programs, program) ?? {}, second);
   if (reading === undefined) return undefined;
-  // Each word that begins with a dash must be a known option, at any place. Then it does not matter whether the program
-  // reads such a word as the value of the previous option, or whether a `--` ends the options or is a value.
+  // Each word that begins with a dash must be a known option, at any place. So the check need not know whether the
+  // program reads a word with a dash as the value of the previous option, or whether a `--` ends the options or is a
+  // value.
   const onlyReads = rest.every((word) =>
     word.startsWith('-') ? isOption(word, reading) : isWord(word, reading),
   );

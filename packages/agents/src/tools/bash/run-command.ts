@@ -43,7 +43,7 @@ export async function runCommand(options: Command): Promise<CommandEnd> {
   const { cwd, timeout, env, signal, command } = options;
   const mark = processMark('tools');
   const shell = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
-  // Errors and output share one pipe, so that they arrive in the order in which the command printed them.
+  // Errors and output share one pipe, so that both arrive in the order in which the command printed them.
   const child = spawn('/bin/sh', ['-c', 'exec "$0" -c "$1" 2>&1', shell, command], {
     cwd,
     env: { ...env, ...mark.env },

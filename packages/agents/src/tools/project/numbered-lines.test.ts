@@ -30,7 +30,7 @@ test('an offset after the last line gives no lines', () => {
   expect(number([]).total).toBe(0);
 });
 
-test('a long line is cut, and a mark shows that', () => {
+test('a long line is cut and marked', () => {
   const { text } = number(['a'.repeat(1_500), 'b'.repeat(1_500), '\nnext']);
   expect(text).toContain(`${'b'.repeat(500)}… (1000 more characters)\n     2\tnext`);
 });

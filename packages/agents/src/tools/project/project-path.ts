@@ -1,6 +1,6 @@
 /**
- * Resolves paths that a model wrote, and opens them. Nothing outside of the project folder is ever accessed: not
- * through `..`, not through links, and not through a link that replaces a folder between the check and the use. On
+ * Resolves the paths that a model wrote, and opens the files. Nothing outside of the project folder is ever accessed:
+ * not through `..`, not through links, and not through a link that replaces a folder between the check and the use. On
  * Linux, each step opens a folder or file inside an open folder (`/proc/self/fd/N/name`) without following links. On
  * other systems, an opened file is checked again before it is used.
  */
@@ -159,7 +159,7 @@ export class OpenFolder {
 
   /**
    * Throws unless the folder is still at the path where it was found. If the check succeeds, files that were opened in
-   * the folder before it are the right ones.
+   * the folder before the check are the right files.
    */
   async check(asked: string): Promise<void> {
     const look = this.#byNumber ? readlink(this.path) : realpath(this.real);

@@ -46,7 +46,7 @@ class ServedCall {
   readonly #tools: readonly Tool[];
   readonly #queue: ToolQueue;
   readonly #timeouts: RemoteTimeouts;
-  /** The name that the worker has made for this call; no other call or worker has it. */
+  /** The name that the worker has made for this call; no other call or worker has this name. */
   readonly #name = randomUUID();
   readonly #stop = new AbortController();
   readonly #ended = new AbortController();

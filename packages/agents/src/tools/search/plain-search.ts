@@ -1,4 +1,4 @@
-/** The search without ripgrep. It runs in a separate thread, because a regular expression may never finish. */
+/** The search without ripgrep. The search runs in a separate thread, because a regular expression may never finish. */
 import { Worker } from 'node:worker_threads';
 import type { ProjectPlace } from '../project/project-path.ts';
 import { ToolError } from '../tool-error.ts';

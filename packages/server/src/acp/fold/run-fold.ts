@@ -1,7 +1,7 @@
 /**
  * Folds a run's events to updates for an ACP client. In ACP, messages can only grow and calls can only be replaced.
- * Therefore each step sends the difference between the run's state that was sent and its state now. The same difference
- * also updates a client that has missed events, or that has no events of the run yet (`foldSnapshot`).
+ * Each step sends the difference between the run's state that was sent and its current state. For a client that has
+ * missed events, or that has no events of the run yet, the difference is computed in the same way (`foldSnapshot`).
  */
 import {
   changedBy,
