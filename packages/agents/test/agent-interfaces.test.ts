@@ -130,8 +130,8 @@ test('the options of a session of Claude Code are those in rows marked â€œusedâ€
 });
 
 /**
- * For each request, the method of the query or the option with which the code makes or answers the request. Absent if
- * the SDK has neither such a method nor such an option.
+ * For each request, the method of the query or the option with which the code makes or answers the request. A request
+ * is absent here if the SDK has no method or option for it.
  */
 const wayOf: Record<string, string> = {
   initialize: 'initializationResult',

@@ -23,8 +23,7 @@ export interface ClientOptions {
   /** The storage of the messages' files; by default in memory. */
   files?: FileStorage;
   /**
-   * Whether the client subscribes to sessions over a WebSocket; default: true. Without it, only requests and files
-   * work.
+   * Whether the client subscribes to sessions over a WebSocket; default: true. If false, only requests and files work.
    */
   isLive?: boolean;
   /**

@@ -14,7 +14,7 @@ export class GrowingText {
     if (this.#pieces.push(piece) >= bundle) this.#join();
   }
 
-  /** Returns the text so far, and clears it. */
+  /** Returns the text so far, and clears the text. */
   take(): string {
     this.#join();
     const text = this.#joined;

@@ -1,7 +1,7 @@
 /**
  * Invisible characters, and characters that change how other characters look: controls, direction marks, zero-width
- * characters. An agent's text may contain such characters to look like other text (Trojan Source, CVE-2021-42574), so
- * they are shown as visible marks and have no effect.
+ * characters. An agent's text may contain hidden characters to look like other text (Trojan Source, CVE-2021-42574), so
+ * hidden characters are shown as visible marks and have no effect.
  */
 
 /** Hidden characters that are part of ordinary writing: line ends, and joiners in emoji, letters and scripts. */

@@ -127,8 +127,8 @@ export const ConfigOption = z.object({
     }),
   ),
   /**
-   * Prefixes of values that are not listed but can also be set. If a person types such a value without a prefix, the
-   * client puts the first prefix before the value.
+   * Prefixes of values that are not listed but can also be set. If a person types an unlisted value without a prefix,
+   * the client puts the first prefix before the value.
    */
   takesOther: z.array(z.string()).optional(),
 });

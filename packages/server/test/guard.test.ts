@@ -104,7 +104,7 @@ async function send(
   let text = '';
   socket.on('data', (chunk: string) => {
     text += chunk;
-    // Without this, an accepted upgrade would stay open.
+    // If the socket were not destroyed, an accepted upgrade would stay open.
     if (text.startsWith('HTTP/1.1 101')) socket.destroy();
   });
   await once(socket, 'close');

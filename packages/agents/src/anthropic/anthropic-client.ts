@@ -66,7 +66,7 @@ export class AnthropicClient implements ModelClient {
       maxRetries: 0,
       timeout: longestTimer,
       fetch: (input, init) => modelFetch(input, init, statusOf),
-      // Without this, the SDK would print model output that it cannot parse.
+      // With `logLevel: 'off'`, the SDK does not print model output that it cannot parse.
       logLevel: 'off',
       openTelemetry: false,
     });

@@ -128,7 +128,7 @@ function messagesOf(conversation: readonly OutputItem[]): RequestMessage[] {
 
 /**
  * The calls of the server's own tools that have no result, except at the end of the conversation: there the model has
- * paused. The server rejects a request with such calls.
+ * paused. The server rejects a request that has such unfinished calls.
  */
 function brokenOff(conversation: readonly OutputItem[]): Set<OutputItem> {
   const isRunByServer = (item: OutputItem): boolean => {

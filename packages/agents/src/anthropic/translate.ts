@@ -220,7 +220,7 @@ export class AnswerTranslator {
   }
 }
 
-/** The fields of a block that an item cannot have; undefined if the block has no such fields. */
+/** The fields of a block for which items have no field; undefined if there are none. */
 function rawOf({ given, signature, citations, unknown }: OpenBlock): OutputItem['raw'] {
   const rest = Object.fromEntries(
     Object.entries(given).filter(([name]) => !heldByItem(given, name)),

@@ -33,8 +33,8 @@ export const withCitations = (citations: readonly Citation[]): { citations?: typ
   citations.length === 0 ? {} : { citations };
 
 /**
- * Returns a Markdown list of the citations that the texts do not contain yet, each one once. Returns undefined if there
- * are no such citations.
+ * Returns a Markdown list of the citations that the texts do not contain yet, each one once. Returns undefined if the
+ * texts contain all citations.
  * @param texts - The model's messages, and earlier lists.
  */
 export function sourcesOf(

@@ -7,7 +7,8 @@ type ResponseBody = Dispatcher.ResponseData['body'];
 
 /**
  * Node's own fetch fails if for five minutes no headers, or no further bytes, arrive. A local server that reads a long
- * conversation, and a model that thinks, may be silent for longer. The session's watchdog limits the silence instead.
+ * conversation, and a model that thinks, may be silent for longer. For models, the session's watchdog limits the
+ * silence instead.
  */
 const agent = proxyingDispatcher();
 const redirect = interceptors.redirect({ maxRedirections: 20, throwOnMaxRedirect: true });
@@ -120,8 +121,8 @@ function streamOf(
 }
 
 /**
- * An error of `fetchWithoutTimeout` itself, for example for a rejected redirect. The SDKs keep such an error in the
- * causes of their own errors.
+ * An error of `fetchWithoutTimeout` itself, for example for a rejected redirect. The SDKs keep an error of `fetch` in
+ * the causes of their own errors.
  */
 export function ownRefusal(thrown: unknown): ModelError | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause) {

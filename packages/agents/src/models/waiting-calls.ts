@@ -124,6 +124,6 @@ function questionOf(callId: string, items: readonly OutputItem[]): string | unde
 
 const isCall = (item: OutputItem): item is CallItem => item.type === 'function_call';
 
-/** An output that broke off contains only the part that had arrived, so it does not count. */
+/** An output that broke off does not count, because it contains only the part that had arrived. */
 const isEnded = (item: OutputItem): item is CallOutput =>
   item.type === 'function_call_output' && item.error === undefined;

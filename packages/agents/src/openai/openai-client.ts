@@ -39,7 +39,10 @@ export interface OpenAiClientOptions {
   headers?: Record<string, string> | undefined;
   /** The API to use. Default: Responses, or Chat Completions if the server does not have Responses. */
   api?: OpenAiApi | undefined;
-  /** Whether models may search the web with the maker's own tool. Only the Responses API has such a tool. */
+  /**
+   * Whether models may search the web with the maker's own tool. Only the Responses API has a tool for searching the
+   * web.
+   */
   webSearch?: boolean | undefined;
 }
 
@@ -237,7 +240,7 @@ const pageErrorIn = (error: unknown): PageError | undefined => {
   return [error, cause].find((one) => one instanceof PageError);
 };
 
-/** Whether the connection failed; our own time limit for a list of models counts as such a failure. */
+/** Whether the connection failed; also true if our own time limit for a list of models was exceeded. */
 const isOfConnection = (error: unknown): boolean =>
   error instanceof OpenAI.APIConnectionError ||
   error instanceof OpenAI.APIUserAbortError ||

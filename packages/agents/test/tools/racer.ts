@@ -18,8 +18,7 @@ const steps = [
 ];
 process.stdout.write('ready');
 for (;;) {
-  // If a step fails, the place is cleared. Clearing can also fail if a tool writes there; then the next round tries
-  // again.
+  // If a step fails, the place is cleared. If the racer had ended early, the calls would have run without interference.
   for (const step of steps) attempt(step, () => attempt(clear));
 }`;
 

@@ -1,8 +1,8 @@
 import { Emitter } from '../emitter.ts';
 
 /**
- * Aborts all open requests when the connection to the server proves to be dead. Without this, a browser waits several
- * minutes for an answer on a dead connection, and sends new requests over its other dead connections.
+ * Aborts all open requests when the connection to the server proves to be dead. Without the aborts, a browser waits
+ * several minutes for an answer on a dead connection, and sends new requests over its other dead connections.
  */
 export class RequestAborter {
   /** Emitted when a request has had no answer for some seconds, because the connection may be dead. */

@@ -19,7 +19,7 @@ export interface UnsentMessage {
   readonly problem?: { code: string; message: string } | undefined;
 }
 
-/** Stores unsent messages, also after the page was closed if the medium allows that. */
+/** Stores unsent messages; if the medium allows, they are kept after the page was closed. */
 export interface OutboxStorage {
   /** All stored messages, in no particular order. */
   load(): Promise<UnsentMessage[]>;

@@ -10,7 +10,7 @@ interface LivenessActions {
 
 /**
  * Notices a connection that looks open but is dead (a laptop that slept, a network that changed). A browser itself
- * reports such a connection only after minutes.
+ * reports a dead connection only after minutes.
  */
 export class Liveness {
   #timer: ReturnType<typeof setTimeout> | undefined;

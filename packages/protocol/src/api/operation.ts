@@ -32,7 +32,7 @@ export interface Operation {
   /** The request's body (`body`), or the answer (`answer`), is a file instead of JSON. */
   bytes?: 'request' | 'answer';
   /**
-   * `open`: every client that reaches the server may call the operation, without credentials. Without it, a request
+   * `open`: every client that reaches the server may call the operation, without credentials. Without `open`, a request
    * needs credentials.
    */
   access?: 'open';

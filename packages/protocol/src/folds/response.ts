@@ -56,8 +56,8 @@ export function emptyResponse(): ResponseState {
  * Returns the state after one event. Returns the same state for a duplicate or older event, and for any event after the
  * terminal event. Events about unknown or ended items change no item, with two exceptions. `item_done` and `item_error`
  * of an item that never started count as the whole item. `item_cancelled` also withdraws an ended item, but not a call
- * that has begun to get an answer, and not such an answer: in both cases the tool has run. The cost does not depend on
- * the number of items. The old state does not change, and can be used again.
+ * that has begun to get an answer, and not the answer of a call, because in both cases the tool has run. The cost does
+ * not depend on the number of items. The old state does not change, and can be used again.
  */
 export function foldResponse(state: ResponseState, event: StreamEvent): ResponseState {
   if (event.seq <= state.lastSeq || hasEnded(state)) return state;

@@ -22,7 +22,7 @@ const fold = (events: readonly StreamEvent[], from: ResponseState) =>
 function snapshot(events: readonly StreamEvent[]) {
   const response = toResponse(fold(events, emptyResponse()));
   if (!response) throw new Error('The run has not begun.');
-  // Serialized, as from a store.
+  // Serialized to JSON, as if the Response came from a store.
   return JSON.parse(JSON.stringify(response)) as typeof response;
 }
 

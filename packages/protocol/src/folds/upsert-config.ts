@@ -3,7 +3,10 @@ import { LiminalError } from '../errors.ts';
 import { countWords } from './pace.ts';
 
 export interface UpsertFoldConfig {
-  /** The number of tokens between two emissions of one text. Each number must be exceeded; the last number repeats. */
+  /**
+   * The number of tokens between two emissions of one text. Each number of tokens must be exceeded before the next
+   * emission; the last number repeats.
+   */
   batchGradientTokens: readonly number[];
   /** The time, in ms, for which buffered text waits for another delta before it is emitted. */
   batchTimeoutMs: number;

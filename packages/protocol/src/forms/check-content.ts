@@ -139,7 +139,7 @@ function matches(pattern: string, text: string): boolean {
 
 /**
  * An upper bound for the steps of matching a text of this length: the start and each quantifier multiply the steps by
- * the length, and each alternative doubles them. For a repeated group there is no such bound.
+ * the length, and each alternative doubles them. Infinite for a pattern with a repeated group.
  */
 function mostStepsOf(pattern: string, length: number): number {
   const plain = pattern

@@ -249,7 +249,7 @@ export class AttachedSession {
       case 'session:deleted':
         return this.leave();
       default:
-      // Items are read from the events of their runs, not from these messages.
+      // Messages of other types are ignored, because items are read from the events of their runs.
     }
   }
 

@@ -40,9 +40,9 @@ export class HttpConnections {
   }
 
   /**
-   * Returns the agent type of the connection that a request names. `''` if the caller has no such connection, so that
-   * the request is rejected as unknown. Undefined if the request names no connection: a request that opens a connection
-   * must name an agent type.
+   * Returns the agent type of the connection that a request names. `''` if the caller has no connection with that id,
+   * so that the request is rejected as unknown. Undefined if the request names no connection: a request that opens a
+   * connection must name an agent type.
    */
   typeIn(request: FastifyRequest): string | undefined {
     const id = request.headers[idHeader];

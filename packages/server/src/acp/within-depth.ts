@@ -7,8 +7,8 @@ import type {
 import { withinDepth } from '@liminal/protocol';
 
 /**
- * Removes parts that are nested too deeply from a client's messages. Without this, the SDK would repeat an invalid
- * message in its response, and end the connection if it could not write the response as JSON.
+ * Removes parts that are nested too deeply from a client's messages. If deep parts were not removed, the SDK would
+ * repeat an invalid message in its response, and end the connection if it could not write the response as JSON.
  */
 export function cutDeepMessages(app: AgentApp): AgentApp {
   // The SDK's server passes further arguments to `connect`, which the SDK's types do not declare.

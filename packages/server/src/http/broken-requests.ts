@@ -45,8 +45,8 @@ export function refuseBrokenRequest({ code = '' }: { code?: string }, socket: Du
 }
 
 /**
- * Rejects a request whose head or body has stopped arriving. If the client has sent nothing, no response is sent:
- * browsers open such connections in advance.
+ * Rejects a request whose head or body has stopped arriving. If the client has sent nothing, no response is sent,
+ * because browsers open connections in advance.
  */
 export function refuseSlowRequest(socket: Duplex): void {
   if (socket instanceof Socket && socket.bytesRead === 0) socket.destroy();

@@ -38,7 +38,8 @@ export async function exportRoutes(app: App, { runtime, version, maxBytes }: Exp
       try {
         return await reply.code(201).send(await runtime.importSession(pieces));
       } finally {
-        // Ends an abandoned import when its next part arrives. Without this, the rest of the body would stay in memory.
+        // Ends an abandoned import when its next part arrives. If the iterator were not ended, the rest of the body
+        // would stay in memory.
         pieces.return().catch(() => undefined);
       }
     },

@@ -24,9 +24,9 @@ export function clientTurn(whole: Response, repeatsPlan = false): Values {
 }
 
 /**
- * Removes the plan of a turn that repeats the session's last plan, because such a plan is not sent again. If another
- * plan came before it in the turn, that plan may not have been sent either. Without the plan, the turn may have nothing
- * to show.
+ * Removes the plan of a turn that repeats the session's last plan, because a repeated plan is not sent again. If
+ * another plan came before it in the turn, that plan may not have been sent either. Without the plan, the turn may have
+ * nothing to show.
  */
 function withoutPlan(response: Response): Response {
   const outputItems = response.outputItems.filter(
@@ -36,7 +36,7 @@ function withoutPlan(response: Response): Response {
   return { ...response, outputItems };
 }
 
-/** Whether a turn has nothing to show; to such a turn the provider adds a message. */
+/** Whether a turn has nothing to show; the provider adds a message to a turn without content. */
 const isSilent = ({ status, finishReason, outputItems }: Response): boolean =>
   status === 'complete' &&
   finishReason === 'end_turn' &&

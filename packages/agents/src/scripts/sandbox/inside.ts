@@ -119,7 +119,7 @@ export function makeValues(): Values {
       }
       if (typeof thrown === 'object') described.value = toJson(thrown, 'it');
     } catch {
-      // `show`, below, describes such a value.
+      // `show`, below, describes values that JSON cannot express.
     }
     described.message = show(thrown);
     return described;

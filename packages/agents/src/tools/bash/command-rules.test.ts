@@ -20,7 +20,7 @@ test.each([
   ['git show HEAD:x | sh', ['exact:git show HEAD:x | sh']],
   ['git status; git ls-files | xargs rm', ['command:git status', 'exact:git ls-files | xargs rm']],
   ['git log | sort -o x && git log', ['exact:git log | sort -o x', 'command:git log']],
-  // The meaning of the first words of such a command is not known.
+  // The first words of the command do not show what the command does.
   ['npm test', ['exact:npm test']],
   ['npm run build', ['exact:npm run build']],
   ['make all', ['exact:make all']],

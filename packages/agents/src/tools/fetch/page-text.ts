@@ -19,8 +19,8 @@ export interface PageOptions {
 
 /**
  * Returns the text of an HTML page that `htmlText` would return. The conversion runs in a separate thread, so that a
- * page that needs too much time or memory ends only that thread. Throws ToolError for such a page, or if `signal`
- * aborts.
+ * page that needs too much time or memory ends only that thread. Throws ToolError for a page that needs too much time
+ * or memory, or if `signal` aborts.
  */
 export async function pageText(
   html: string,

@@ -2,8 +2,8 @@
  * The messages between a server and a worker about one call:
  *
  * 1. A worker that has received the call sends `taken`, with a new name that the worker has made for this call.
- * 2. The server sends `go` to one such name, only once. Therefore a call starts in at most one worker, even if the call
- *    was withdrawn or abandoned, or if a failure gave it to two workers.
+ * 2. The server sends `go` to the name of one worker, only once. Therefore a call starts in at most one worker, even if
+ *    the call was withdrawn or abandoned, or if a failure gave it to two workers.
  * 3. The worker sends any number of `print`, and finally `result`, `refused` or `failed`; the server may send `cancel`.
  *
  * Both sides send `alive` in regular intervals.

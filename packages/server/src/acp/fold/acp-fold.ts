@@ -26,7 +26,7 @@ import { type CallsState, CallUpdates } from './call-updates.ts';
 export interface ClientFeatures {
   notices: boolean;
   compactions: boolean;
-  /** The client shows output that is streamed in `_meta`, like that of several other agents. */
+  /** Whether the client shows output that is streamed in `_meta`, as several other agents stream it. */
   terminals: boolean;
 }
 

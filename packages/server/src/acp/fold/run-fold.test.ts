@@ -480,7 +480,7 @@ describe('commands in terminals', () => {
     expect(told).toContain('one');
   });
 
-  test('FR-039-04: if an output’s final text differs from the printed text, it is sent as text', () => {
+  test('FR-039-04: if an output’s final text differs from the printed text, the whole final text is sent as text', () => {
     const told = updatesOf(
       [command, outputBegun('a'), delta('out-a', 'half'), done(output('a', 'all of it'))],
       { shows },
