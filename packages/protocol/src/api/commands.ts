@@ -376,7 +376,7 @@ export const commands = {
     refusals: refusalsOfCommands,
   },
   /**
-   * Archiving changes nothing else: a running turn continues. `pin` changes nothing else, too. `archive` and `pin` also
+   * Archiving changes nothing else: a running turn continues. `pin` also changes nothing else. `archive` and `pin` also
    * work for a session of an agent's own store.
    */
   archive: {
